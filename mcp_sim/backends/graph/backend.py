@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.backends.graph.given import given_graph, keyed
 from mcp_sim.backends.graph.matching import plans_of, shape_of
-from mcp_sim.backends.matching.tool_profiles import server_purposes
+from mcp_sim.backends.matching.tool_profiles import profiles_by_server
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
@@ -16,13 +16,13 @@ class Graph(Backend):
     """Nodes by name and edges between them. The entities have the tools' names for them (`entity`, `relation`).
 
     In a batch, existing nodes and edges are skipped, and the result has only new ones. Deleting a node deletes its
-    edges.\nA graph is empty at first, unless a state or records are given.
+    edges. A graph is empty at first, unless a state or records are given.
     """
 
     order = 60
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
+        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
         if not plans:
             return None
         shape = shape_of([evidence.tools[plan.tool] for plan in plans])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.backends.matching.tool_profiles import Purpose, purposes
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_by_choice
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
@@ -92,16 +92,16 @@ class Shape:
 def shape_of(tools: Sequence[Tool]) -> Shape:
     """Return the names that these tools use for nodes and edges."""
     found: dict[str, str | None] = {}
-    for purpose in purposes(tools):
-        operation = operation_of(purpose)
+    for profile in profiles_by_choice(tools):
+        operation = operation_of(profile)
         if operation == "add_nodes":
-            parts = _parts(purpose)
-            found |= {"node": _noun(purpose, _NODES), "key": _named(parts, _KEYS) or "name"}
+            parts = _parts(profile)
+            found |= {"node": _noun(profile, _NODES), "key": _named(parts, _KEYS) or "name"}
             found |= {"kind": _named(parts, _KINDS) or "type", "notes": _named(parts, _TEXTS)}
         elif operation == "add_edges":
-            parts = _parts(purpose)
+            parts = _parts(profile)
             found |= {
-                "edge": _noun(purpose, _EDGES),
+                "edge": _noun(profile, _EDGES),
                 "source": _named(parts, _SOURCES),
                 "target": _named(parts, _TARGETS),
             }
@@ -109,9 +109,9 @@ def shape_of(tools: Sequence[Tool]) -> Shape:
     return Shape(**found)  # pyright: ignore[reportArgumentType] (each under its own name, set above)
 
 
-def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+def plans_of(listed: Sequence[ToolProfile]) -> list[Plan]:
     """Return the plans of a server's tools, or none if they do not work on a graph."""
-    found = [(purpose, operation_of(purpose)) for purpose in listed]
+    found = [(profile, operation_of(profile)) for profile in listed]
     operations = {operation for _, operation in found if operation is not None}
     if (
         "add_edges" not in operations
@@ -120,61 +120,61 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     ):
         return []
     shape = shape_of(list({one.tool.id: one.tool for one in listed}.values()))
-    plans = {purpose.tool.id: _plan(purpose, operation, shape) for purpose, operation in found if operation}
+    plans = {profile.tool.id: _plan(profile, operation, shape) for profile, operation in found if operation}
     return list(plans.values())
 
 
-def _plan(purpose: Purpose, operation: str, shape: Shape) -> Plan:
+def _plan(profile: ToolProfile, operation: str, shape: Shape) -> Plan:
     entity = shape.edge if operation.endswith("edges") else shape.node
-    reasons = (f"'{' '.join(purpose.words)}' means {operation} of a graph",)
+    reasons = (f"'{' '.join(profile.words)}' means {operation} of a graph",)
     verb = VERBS[operation]
-    arguments = dict(roles_of(purpose, operation))
-    if purpose.selector is not None:
-        verb, operation, arguments = "update", "", {"operation": purpose.selector}
-    return Plan(purpose.tool.id, verb, entity, "graph", operation, arguments, confidence=0.9, reasons=reasons)
+    arguments = dict(roles_of(profile, operation))
+    if profile.selector is not None:
+        verb, operation, arguments = "update", "", {"operation": profile.selector}
+    return Plan(profile.tool.id, verb, entity, "graph", operation, arguments, confidence=0.9, reasons=reasons)
 
 
-def operation_of(purpose: Purpose) -> str | None:
+def operation_of(profile: ToolProfile) -> str | None:
     """Return the operation of a tool on a graph, or None."""
-    about_node, about_edge, about_note = purpose.has(*_NODES), purpose.has(*_EDGES), purpose.has(*_NOTES)
-    parts = _parts(purpose)
+    about_node, about_edge, about_note = profile.has(*_NODES), profile.has(*_EDGES), profile.has(*_NOTES)
+    parts = _parts(profile)
     joins = _named(parts, _SOURCES) is not None and _named(parts, _TARGETS) is not None
-    if about_note and _items(purpose) is not None:
-        return "add_notes" if purpose.has(*_ADDS) else "delete_notes" if purpose.has(*_REMOVES) else None
-    if about_edge and joins and purpose.has(*_ADDS, *_REMOVES):
-        return "add_edges" if purpose.has(*_ADDS) else "delete_edges"
-    if about_edge and joins and purpose.has(*_CHANGES):
+    if about_note and _items(profile) is not None:
+        return "add_notes" if profile.has(*_ADDS) else "delete_notes" if profile.has(*_REMOVES) else None
+    if about_edge and joins and profile.has(*_ADDS, *_REMOVES):
+        return "add_edges" if profile.has(*_ADDS) else "delete_edges"
+    if about_edge and joins and profile.has(*_CHANGES):
         return "update_edges"
-    if about_node and purpose.has(*_ADDS, *_REMOVES) and (_named(parts, _KEYS) or _list(purpose)):
-        return "add_nodes" if purpose.has(*_ADDS) else "delete_nodes"
-    if purpose.has("path") and joins:
+    if about_node and profile.has(*_ADDS, *_REMOVES) and (_named(parts, _KEYS) or _list(profile)):
+        return "add_nodes" if profile.has(*_ADDS) else "delete_nodes"
+    if profile.has("path") and joins:
         return "path"
-    return _look(purpose, about_node=about_node, about_edge=about_edge)
+    return _look(profile, about_node=about_node, about_edge=about_edge)
 
 
-def _look(purpose: Purpose, *, about_node: bool, about_edge: bool) -> str | None:
-    if purpose.has("graph") and purpose.has("read", "get", "export", "list", "show", "load") and not purpose.needed:
+def _look(profile: ToolProfile, *, about_node: bool, about_edge: bool) -> str | None:
+    if profile.has("graph") and profile.has("read", "get", "export", "list", "show", "load") and not profile.needed:
         return "read"
-    if purpose.has("neighbor", "neighbour", "connected", "related") and purpose.argument_like(_KEYS):
+    if profile.has("neighbor", "neighbour", "connected", "related") and profile.argument_like(_KEYS):
         return "neighbours"
-    if (about_node or purpose.has("graph")) and purpose.has(*_SEARCHES) and purpose.argument_like(_QUERIES):
+    if (about_node or profile.has("graph")) and profile.has(*_SEARCHES) and profile.argument_like(_QUERIES):
         return "search"
-    if about_node and purpose.has("open", "get", "read", "show", "fetch") and purpose.needed and not about_edge:
+    if about_node and profile.has("open", "get", "read", "show", "fetch") and profile.needed and not about_edge:
         return "open"
-    if about_node and purpose.has(*_CHANGES) and _named(_parts(purpose), _KEYS):
+    if about_node and profile.has(*_CHANGES) and _named(_parts(profile), _KEYS):
         return "update"
-    if (about_node or about_edge) and purpose.has("list", "get") and not purpose.needed:
+    if (about_node or about_edge) and profile.has("list", "get") and not profile.needed:
         return "nodes" if about_node else "edges"
     return None
 
 
-def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
+def roles_of(profile: ToolProfile, operation: str) -> Iterator[tuple[str, str]]:
     """Yield the roles of an operation with the arguments that fill them."""
-    listed = _items(purpose)
+    listed = _items(profile)
     if listed is not None and operation in _LISTED:
         yield "items", listed
         return
-    named = _list(purpose)
+    named = _list(profile)
     if named is not None and operation in {"delete_nodes", "open"}:
         yield "names", named
         return
@@ -183,29 +183,29 @@ def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
         wanted = {"query": _QUERIES}
     wanted |= {"limit": ("limit", "max_results", "top_k"), "depth": ("depth", "max_depth", "hops")}
     for role, names in wanted.items():
-        argument = purpose.argument_like(names)
+        argument = profile.argument_like(names)
         if argument is not None:
             yield role, argument
 
 
-def _items(purpose: Purpose) -> str | None:
+def _items(profile: ToolProfile) -> str | None:
     """Return the argument that is a list of objects."""
-    lists = (name for name, part in purpose.arguments.items() if main_type(part) == "array" and properties(items(part)))
+    lists = (name for name, part in profile.arguments.items() if main_type(part) == "array" and properties(items(part)))
     return next(lists, None)
 
 
-def _list(purpose: Purpose) -> str | None:
+def _list(profile: ToolProfile) -> str | None:
     """Return the argument that is a list of names."""
-    lists = (name for name, part in purpose.arguments.items() if main_type(part) == "array")
+    lists = (name for name, part in profile.arguments.items() if main_type(part) == "array")
     return next(
-        (name for name in lists if main_type(items(purpose.arguments[name])) in {"string", "integer", ""}), None
+        (name for name in lists if main_type(items(profile.arguments[name])) in {"string", "integer", ""}), None
     )
 
 
-def _parts(purpose: Purpose) -> Mapping[str, Record]:
+def _parts(profile: ToolProfile) -> Mapping[str, Record]:
     """Return the properties of one node or edge: those of the items of a list, else the arguments."""
-    listed = _items(purpose)
-    return purpose.arguments if listed is None else properties(items(purpose.arguments[listed]))
+    listed = _items(profile)
+    return profile.arguments if listed is None else properties(items(profile.arguments[listed]))
 
 
 def _named(parts: Mapping[str, Record], names: Sequence[str]) -> str | None:
@@ -213,8 +213,8 @@ def _named(parts: Mapping[str, Record], names: Sequence[str]) -> str | None:
     return next((called[name] for name in names if name in called), None)
 
 
-def _noun(purpose: Purpose, nouns: Sequence[str]) -> str:
-    return next((noun for noun in nouns if noun in purpose.nouns), nouns[0])
+def _noun(profile: ToolProfile, nouns: Sequence[str]) -> str:
+    return next((noun for noun in nouns if noun in profile.nouns), nouns[0])
 
 
 def named_key(item: Record) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mcp_sim.backends.key_value.matching import ENTRY, judged
 from mcp_sim.backends.key_value.operations import OPERATIONS, Store
-from mcp_sim.backends.matching.operations import way_chooser
-from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.matching.operations import operation_chooser
+from mcp_sim.backends.rendering.outcomes import Outcome, compile_answer
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
@@ -22,11 +22,11 @@ _NAMES: Names = {
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Compile the answer of a tool."""
-    way = way_chooser(tool, plan, OPERATIONS, judged)
+    choose = operation_chooser(tool, plan, OPERATIONS, judged)
     entity = plan.entity or ENTRY
 
     def operate(turn: Turn) -> Outcome:
-        operation, roles = way(turn.call.arguments)
+        operation, roles = choose(turn.call.arguments)
         return OPERATIONS[operation](Store(turn.view, turn.now, entity, turn.call.arguments, roles, tool))
 
-    return answering(tool, domain, operate, _NAMES)
+    return compile_answer(tool, domain, operate, _NAMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_sim.backends.key_value.matching import ENTRY, plans_of
-from mcp_sim.backends.matching.tool_profiles import server_purposes
+from mcp_sim.backends.matching.tool_profiles import profiles_by_server
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object
@@ -24,7 +24,7 @@ class KeyValue(Backend):
     order = 50
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
+        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
         if not plans:
             return None
         rows, rest = given_entries(evidence.state, is_whole=len(plans) == len(evidence.tools))

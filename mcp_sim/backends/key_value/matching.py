@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.types import Tool
 from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 from mcp_sim.types.plans import Plan, Verb
@@ -87,9 +87,9 @@ _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-def command_of(purpose: Purpose) -> tuple[str, dict[str, str]] | None:
+def command_of(profile: ToolProfile) -> tuple[str, dict[str, str]] | None:
     """Return the command that a tool is named after and its arguments by role, or None."""
-    name = next((word for word in ("".join(purpose.words), *purpose.words[-1:]) if word in _COMMAND_NEEDS), None)
+    name = next((word for word in ("".join(profile.words), *profile.words[-1:]) if word in _COMMAND_NEEDS), None)
     if name is None:
         return None
     roles: dict[str, str] = {}
@@ -98,13 +98,13 @@ def command_of(purpose: Purpose) -> tuple[str, dict[str, str]] | None:
             (
                 one
                 for other in _COMMAND_ARGUMENTS[role]
-                if (one := purpose.argument((other,))) not in (None, *roles.values())
+                if (one := profile.argument((other,))) not in (None, *roles.values())
             ),
             None,
         )
         if found is not None:
             roles[role] = found
-    is_whole = all(role in roles for role in _COMMAND_NEEDS[name].split()) and purpose.needed <= set(roles.values())
+    is_whole = all(role in roles for role in _COMMAND_NEEDS[name].split()) and profile.needed <= set(roles.values())
     return (name, roles) if is_whole else None
 
 
@@ -113,46 +113,46 @@ def verb_of(command: str) -> Verb:
     return "delete" if command == "hdel" else "update" if command in _COMMAND_WRITES else "get"
 
 
-def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+def plans_of(listed: Sequence[ToolProfile]) -> list[Plan]:
     """Return the plans of a server's tools, if one sets a value under a key and one gets it."""
-    found = [(purpose, one) for purpose in listed for one in judged(purpose)]
+    found = [(profile, one) for profile in listed for one in judged(profile)]
     operations = {operation for _, (operation, _) in found}
     has_values = "set" in operations and operations & {"get", "get_many", "recall"}
     if not has_values and len(operations - _VERBS.keys()) < _ENOUGH:
         return []
     if "recall" in operations:
-        found = [(purpose, (operation, _without_space(purpose, roles))) for purpose, (operation, roles) in found]
+        found = [(profile, (operation, _without_space(profile, roles))) for profile, (operation, roles) in found]
     plans: dict[str, Plan] = {}
-    for purpose, (operation, roles) in found:
-        reasons = (f"'{' '.join(purpose.words)}' means {operation} under a key",)
-        chosen = purpose.selector is not None
-        arguments = {"operation": purpose.selector or ""} if chosen else roles
+    for profile, (operation, roles) in found:
+        reasons = (f"'{' '.join(profile.words)}' means {operation} under a key",)
+        chosen = profile.selector is not None
+        arguments = {"operation": profile.selector or ""} if chosen else roles
         verb = "update" if chosen else _VERBS.get(operation) or verb_of(operation)
         named = "" if chosen else operation
-        plans[purpose.tool.id] = Plan(
-            purpose.tool.id, verb, ENTRY, "key_value", named, arguments, confidence=0.85, reasons=reasons
+        plans[profile.tool.id] = Plan(
+            profile.tool.id, verb, ENTRY, "key_value", named, arguments, confidence=0.85, reasons=reasons
         )
     return list(plans.values())
 
 
-def _without_space(purpose: Purpose, roles: Mapping[str, str]) -> dict[str, str]:
+def _without_space(profile: ToolProfile, roles: Mapping[str, str]) -> dict[str, str]:
     """Return the roles without an optional namespace, which filters entries instead."""
-    return {role: name for role, name in roles.items() if role != "space" or name in purpose.needed}
+    return {role: name for role, name in roles.items() if role != "space" or name in profile.needed}
 
 
-def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
+def judged(profile: ToolProfile) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the operations that a tool may be, with their arguments by role."""
-    command = command_of(purpose)
-    is_of_keys = _mentions_keys(purpose) or [*purpose.arguments] == ["key"]
+    command = command_of(profile)
+    is_of_keys = _mentions_keys(profile) or [*profile.arguments] == ["key"]
     if command is not None and (command[0] != "type" or is_of_keys):
         yield command
         return
-    operation = _operation(purpose)
+    operation = _operation(profile)
     if operation is None:
         return
-    roles = _roles(purpose, operation)
-    is_kept = _is_keyed(purpose, roles) or not _NEEDS.get(operation)
-    if is_kept and all(role in roles for role in _NEEDS.get(operation, ())) and purpose.needed <= set(roles.values()):
+    roles = _roles(profile, operation)
+    is_kept = _is_keyed(profile, roles) or not _NEEDS.get(operation)
+    if is_kept and all(role in roles for role in _NEEDS.get(operation, ())) and profile.needed <= set(roles.values()):
         yield operation, roles
 
 
@@ -162,45 +162,45 @@ def is_database(tool: Tool) -> bool:
     return bool(_DATABASES & spoken)
 
 
-def _mentions_keys(purpose: Purpose) -> bool:
-    return bool(_MENTIONS.intersection(re.findall(r"[a-z]+", purpose.said)[:_BEGINNING]))
+def _mentions_keys(profile: ToolProfile) -> bool:
+    return bool(_MENTIONS.intersection(re.findall(r"[a-z]+", profile.description)[:_BEGINNING]))
 
 
-def _operation(purpose: Purpose) -> str | None:
-    named = _STORES.intersection((*purpose.nouns, *(singular(snake(name)) for name in purpose.arguments)))
-    if not named and not _mentions_keys(purpose):
+def _operation(profile: ToolProfile) -> str | None:
+    named = _STORES.intersection((*profile.nouns, *(singular(snake(name)) for name in profile.arguments)))
+    if not named and not _mentions_keys(profile):
         return None
-    many = purpose.argument(("keys",), ("array",)) is not None
-    operation = next((name for name, words in _WORDS if set(words).intersection(purpose.words)), None)
-    if operation == "list" and {"value", "key"} <= {snake(name) for name in purpose.needed}:
+    many = profile.argument(("keys",), ("array",)) is not None
+    operation = next((name for name, words in _WORDS if set(words).intersection(profile.words)), None)
+    if operation == "list" and {"value", "key"} <= {snake(name) for name in profile.needed}:
         return "set"
-    if operation == "get" and not purpose.needed and not purpose.argument(_KEYS):
+    if operation == "get" and not profile.needed and not profile.argument(_KEYS):
         return "list"
-    if operation == "get" and _recalls(purpose):
+    if operation == "get" and _recalls(profile):
         return "recall"
-    if operation == "set" and not purpose.argument(_KEYS) and purpose.argument(_ARGUMENTS["entries"][0]):
+    if operation == "set" and not profile.argument(_KEYS) and profile.argument(_ARGUMENTS["entries"][0]):
         return "set_many"
     return "get_many" if many and operation in {"get", "list"} else operation
 
 
-def _recalls(purpose: Purpose) -> bool:
+def _recalls(profile: ToolProfile) -> bool:
     """Whether the tool returns all entries that optional arguments filter."""
-    space, limit = purpose.argument(_SPACES, ("string",)), purpose.argument(("limit", "page_size"))
-    return not purpose.needed and purpose.selector is None and None not in (space, limit, purpose.argument(("key",)))
+    space, limit = profile.argument(_SPACES, ("string",)), profile.argument(("limit", "page_size"))
+    return not profile.needed and profile.selector is None and None not in (space, limit, profile.argument(("key",)))
 
 
-def _is_keyed(purpose: Purpose, roles: Mapping[str, str]) -> bool:
+def _is_keyed(profile: ToolProfile, roles: Mapping[str, str]) -> bool:
     """Whether an argument is called a key, or the tool's name mentions a store."""
     key = snake(roles.get("key", roles.get("keys", "")))
     return (
         key in {"key", "keys"}
-        or bool(_STORES.intersection(purpose.nouns))
+        or bool(_STORES.intersection(profile.nouns))
         or bool({"pattern", "entries"} & roles.keys())
-        or _mentions_keys(purpose)
+        or _mentions_keys(profile)
     )
 
 
-def _roles(purpose: Purpose, operation: str) -> dict[str, str]:
+def _roles(profile: ToolProfile, operation: str) -> dict[str, str]:
     wanted = [*_NEEDS.get(operation, ()), "space"]
     wanted += {"set": ["seconds", "fresh"], "list": ["pattern", "limit"], "get": ["default"], "delete": ["keys"],
                "recall": ["key", "limit"],
@@ -208,7 +208,7 @@ def _roles(purpose: Purpose, operation: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for role in wanted:
         names, kind = _ARGUMENTS[role]
-        argument = purpose.argument(names, (kind,) if kind else ())
+        argument = profile.argument(names, (kind,) if kind else ())
         if argument is not None and argument not in found.values():
             found[role] = argument
     if "key" not in found and "keys" in found and operation == "delete":

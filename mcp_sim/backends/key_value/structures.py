@@ -10,7 +10,7 @@ from typing import Any
 
 from mcp_sim.backends.key_value.store import Store
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, plain
+from mcp_sim.backends.rendering.outcomes import Outcome, as_text
 from mcp_sim.types import Change, Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
@@ -49,7 +49,7 @@ def _many(value: Json) -> list[Json]:
 
 
 def _joined(values: list[Json]) -> str:
-    return ", ".join(map(plain, values))
+    return ", ".join(map(as_text, values))
 
 
 # hashes ---------------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def _joined(values: list[Json]) -> str:
 def _hset(store: Store) -> Outcome:
     field = store.get("field")
     new = as_object(store.get("fields")) if field is None else {str(field): store.get("value")}
-    value = {**_held(store, "hash"), **{name: plain(one) for name, one in new.items()}}
+    value = {**_held(store, "hash"), **{name: as_text(one) for name, one in new.items()}}
     text = f"Successfully set {_joined([*new])} in hash {store.key}"
     return Outcome(text, {"key": store.key, "count": len(new)}, changes=_kept(store, "hash", value))
 
@@ -67,7 +67,7 @@ def _hget(store: Store) -> Outcome:
     held, field = _held(store, "hash"), str(store.get("field"))
     if field not in held:
         return _no_field(store, field)
-    return Outcome(plain(held[field]), {"value": held[field], "key": store.key}, "value")
+    return Outcome(as_text(held[field]), {"value": held[field], "key": store.key}, "value")
 
 
 def _no_field(store: Store, field: str) -> Outcome:
@@ -86,7 +86,7 @@ def _hdel(store: Store) -> Outcome:
 
 def _hgetall(store: Store) -> Outcome:
     held = _held(store, "hash")
-    return Outcome(plain(held), {"value": held}, "value", is_json=True) if held else _missing(store, "hash")
+    return Outcome(as_text(held), {"value": held}, "value", is_json=True) if held else _missing(store, "hash")
 
 
 def _hkeys(store: Store) -> Outcome:
@@ -106,7 +106,7 @@ def _hexists(store: Store) -> Outcome:
 
 
 def _listed(values: list[Json]) -> Outcome:
-    return Outcome(plain(values), {"members": values, "count": len(values)}, "members", is_json=True)
+    return Outcome(as_text(values), {"members": values, "count": len(values)}, "members", is_json=True)
 
 
 def _number(count: int) -> Outcome:
@@ -114,14 +114,14 @@ def _number(count: int) -> Outcome:
 
 
 def _yes(found: bool) -> Outcome:
-    return Outcome(plain(found), {"exists": found}, "exists")
+    return Outcome(as_text(found), {"exists": found}, "exists")
 
 
 # lists ----------------------------------------------------------------------------------------------------------------
 
 
 def _pushed(store: Store, *, left: bool) -> Outcome:
-    new = [plain(one) for one in _many(store.get("value"))]
+    new = [as_text(one) for one in _many(store.get("value"))]
     held = [*reversed(new), *_held(store, "list")] if left else [*_held(store, "list"), *new]
     text = f"Successfully added {_joined([*new])} to list {store.key}"
     return Outcome(text, {"key": store.key, "count": len(held)}, changes=_kept(store, "list", held))
@@ -132,7 +132,7 @@ def _popped(store: Store, *, left: bool) -> Outcome:
     if not held:
         return _missing(store, "list")
     value, rest = (held[0], held[1:]) if left else (held[-1], held[:-1])
-    return Outcome(plain(value), {"value": value, "key": store.key}, "value", changes=_kept(store, "list", rest))
+    return Outcome(as_text(value), {"value": value, "key": store.key}, "value", changes=_kept(store, "list", rest))
 
 
 def _span(store: Store, values: list[Any]) -> list[Any]:
@@ -156,11 +156,11 @@ def _llen(store: Store) -> Outcome:
 
 def _lindex(store: Store) -> Outcome:
     held, at = _held(store, "list"), _place(store.get("start"), len(_held(store, "list")))
-    return Outcome(plain(held[at]), {"value": held[at]}, "value") if 0 <= at < len(held) else _missing(store, "list")
+    return Outcome(as_text(held[at]), {"value": held[at]}, "value") if 0 <= at < len(held) else _missing(store, "list")
 
 
 def _lrem(store: Store) -> Outcome:
-    held, value, count = _held(store, "list"), plain(store.get("value")), int(store.get("count", 0))
+    held, value, count = _held(store, "list"), as_text(store.get("value")), int(store.get("count", 0))
     places = [at for at, one in enumerate(held) if one == value]
     chosen = places if not count else places[:count] if count > 0 else places[count:]
     if not chosen:
@@ -175,13 +175,13 @@ def _lrem(store: Store) -> Outcome:
 
 def _sadd(store: Store) -> Outcome:
     held = _held(store, "set")
-    new = [plain(one) for one in dict.fromkeys(map(plain, _many(store.get("value")))) if plain(one) not in held]
+    new = [as_text(one) for one in dict.fromkeys(map(as_text, _many(store.get("value")))) if as_text(one) not in held]
     text = f"Successfully added {_joined(_many(store.get('value')))} to set {store.key}"
     return Outcome(text, {"count": len(new), "key": store.key}, changes=_kept(store, "set", [*held, *new]))
 
 
 def _srem(store: Store) -> Outcome:
-    held, asked = _held(store, "set"), [plain(one) for one in _many(store.get("value"))]
+    held, asked = _held(store, "set"), [as_text(one) for one in _many(store.get("value"))]
     gone = [one for one in asked if one in held]
     if not gone:
         return Outcome(f"{_joined([*asked])} not found in set {store.key}", {"count": 0, "key": store.key})
@@ -196,7 +196,7 @@ def _smembers(store: Store) -> Outcome:
 
 
 def _sismember(store: Store) -> Outcome:
-    return _yes(plain(store.get("value")) in _held(store, "set"))
+    return _yes(as_text(store.get("value")) in _held(store, "set"))
 
 
 def _scard(store: Store) -> Outcome:
@@ -207,14 +207,14 @@ def _scard(store: Store) -> Outcome:
 
 
 def _zadd(store: Store) -> Outcome:
-    member, score = plain(store.get("value")), store.get("score")
+    member, score = as_text(store.get("value")), store.get("score")
     value = {**_held(store, "zset"), member: score}
-    text = f"Successfully added {member} to sorted set {store.key} with score {plain(score)}"
+    text = f"Successfully added {member} to sorted set {store.key} with score {as_text(score)}"
     return Outcome(text, {"count": 1, "key": store.key}, changes=_kept(store, "zset", value))
 
 
 def _zrem(store: Store) -> Outcome:
-    held, member = _held(store, "zset"), plain(store.get("value"))
+    held, member = _held(store, "zset"), as_text(store.get("value"))
     if member not in held:
         return Outcome(f"{member} not found in sorted set {store.key}", {"count": 0, "key": store.key})
     left = {name: score for name, score in held.items() if name != member}
@@ -233,10 +233,10 @@ def _zrange(store: Store) -> Outcome:
 
 
 def _zscore(store: Store) -> Outcome:
-    held, member = _held(store, "zset"), plain(store.get("value"))
+    held, member = _held(store, "zset"), as_text(store.get("value"))
     if member not in held:
         return Outcome(f"{member} not found in sorted set {store.key}", {"key": store.key})
-    return Outcome(plain(held[member]), {"score": held[member]}, "score")
+    return Outcome(as_text(held[member]), {"score": held[member]}, "score")
 
 
 def _zcard(store: Store) -> Outcome:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from mcp_sim.backends.messages.directory import DIRECTORY
 from mcp_sim.backends.messages.matching import ENTITY
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, answering, done, plain
+from mcp_sim.backends.rendering.outcomes import Outcome, as_text, compile_answer, done
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
@@ -87,22 +87,22 @@ def viewing(tool: Tool, _plan: Plan, _domain: Domain) -> Callable[[Mail], Outcom
     def view(mail: Mail) -> Outcome:
         rows = [row for _, row in mail.seen()]
         if not grouped:
-            return Outcome(plain(rows), {"messages": rows, "count": len(rows)}, "messages", is_json=True)
+            return Outcome(as_text(rows), {"messages": rows, "count": len(rows)}, "messages", is_json=True)
         groups: dict[str, list[Json]] = {}
         for row in rows:
             groups.setdefault(str(row["sender" if mail.plan.fixed.get("inward") else "receiver"]), []).append(
                 row["text"]
             )
-        return Outcome(plain(groups), {"messages": groups}, "messages", is_json=True)
+        return Outcome(as_text(groups), {"messages": groups}, "messages", is_json=True)
 
     return view
 
 
 def _search(mail: Mail) -> Outcome:
     wanted = str(mail.get("query")).lower()
-    rows = [row for _, row in mail.mine(inward=False) if wanted in plain(row["text"]).lower()]
+    rows = [row for _, row in mail.mine(inward=False) if wanted in as_text(row["text"]).lower()]
     shown = [{"receiver_id": row["receiver"], "message": row["text"]} for row in rows]
-    return Outcome(plain(shown), {"messages": shown, "count": len(shown)}, "messages", is_json=True)
+    return Outcome(as_text(shown), {"messages": shown, "count": len(shown)}, "messages", is_json=True)
 
 
 def _unsend(mail: Mail) -> Outcome:
@@ -129,10 +129,10 @@ def _count(mail: Mail) -> Outcome:
     stats: Record = {
         "sent_count": len(sent),
         "received_count": len(got),
-        "total_contacts": len({plain(row["receiver"]) for row in sent}),
+        "total_contacts": len({as_text(row["receiver"]) for row in sent}),
         "total_messages": len(sent) + len(got),
     }
-    return Outcome(plain(stats), {"stats": stats, **stats}, "stats", is_json=True)
+    return Outcome(as_text(stats), {"stats": stats, **stats}, "stats", is_json=True)
 
 
 # users ----------------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def _user_id(mail: Mail) -> Outcome:
     found = next((key for key, row in mail.turn.view.rows(DIRECTORY) if row["name"] == name), None)
     if found is None:
         raise Refused("not_found", f"User '{name}' not found in the workspace.", key=name)
-    return Outcome(plain(found), {"id": found}, "id")
+    return Outcome(as_text(found), {"id": found}, "id")
 
 
 def listing(tool: Tool, _plan: Plan, _domain: Domain) -> Callable[[Mail], Outcome]:
@@ -153,7 +153,7 @@ def listing(tool: Tool, _plan: Plan, _domain: Domain) -> Callable[[Mail], Outcom
 
     def users(mail: Mail) -> Outcome:
         rows = [row["name"] if by_name else row for _, row in mail.turn.view.rows(DIRECTORY)]
-        return Outcome(plain(rows), {"users": rows, "count": len(rows)}, "users", is_json=True)
+        return Outcome(as_text(rows), {"users": rows, "count": len(rows)}, "users", is_json=True)
 
     return users
 
@@ -195,7 +195,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
             raise Refused("unauthorized", "No user is currently logged in.")
         return work(Mail(turn, plan, me))
 
-    return answering(tool, domain, operate, _NAMES)
+    return compile_answer(tool, domain, operate, _NAMES)
 
 
 def _current(domain: Domain) -> Callable[[Turn], tuple[bool, Json]]:

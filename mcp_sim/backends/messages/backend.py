@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.tool_profiles import whole_purposes
+from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
 from mcp_sim.backends.messages.matching import matched, recognised
 from mcp_sim.backends.messages.replies import REPLYING, reply_plans
 from mcp_sim.types import Tool
@@ -16,13 +16,13 @@ class Messages(Backend):
     """Sends, lists, searches, counts, marks and deletes messages between users, and looks up users.
 
     Servers whose tools take message ids have records; of those, only replies, threads and read marks are handled here.
-    The\nsender is the user who is logged in. A receiver who is not in the directory is refused.
+    The sender is the user who is logged in. A receiver who is not in the directory is refused.
     """
 
     order = 70
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        listed = evidence.once(whole_purposes)
+        listed = evidence.once(profiles_of_tools)
         found = recognised(listed)
         if found:
             return matched(evidence, listed, found)
@@ -30,8 +30,7 @@ class Messages(Backend):
         return Match(replies, state=evidence.state) if replies else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.messages import answer as answers
-        from mcp_sim.backends.messages import reply_answer as replying
+        from mcp_sim.backends.messages import answer, reply_answer
 
-        of = replying if plan.operation in REPLYING else answers
-        return of.answer(tool, plan, domain)
+        module = reply_answer if plan.operation in REPLYING else answer
+        return module.answer(tool, plan, domain)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.tool_profiles import Purpose, within
+from mcp_sim.backends.matching.operations import operation_plan
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, contains_phrase
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object
@@ -31,10 +31,10 @@ class Directory:
     taken: frozenset[str]
 
 
-def directory_in(body: Record, listed: Sequence[Purpose]) -> Directory | None:
+def directory_in(body: Record, listed: Sequence[ToolProfile]) -> Directory | None:
     """Return the directory that a state holds as `{name: id}` or that tools query, or None."""
     name = next((name for name, part in body.items() if snake(name) in MAPS and _is_map(part)), None)
-    asked = [purpose for purpose in listed if _operation(purpose) is not None]
+    asked = [profile for profile in listed if _operation(profile) is not None]
     if name is None and not asked:
         return None
     rows = [{"id": key, "name": who} for who, key in as_object(body[name]).items()] if name is not None else []
@@ -47,14 +47,14 @@ def directory_in(body: Record, listed: Sequence[Purpose]) -> Directory | None:
     return Directory(Entity(DIRECTORY, "id", like, fields), rows, frozenset(str(one) for one in taken))
 
 
-def directory_plans(known: Directory, listed: Sequence[Purpose], backend: str) -> Iterator[Plan]:
+def directory_plans(known: Directory, listed: Sequence[ToolProfile], backend: str) -> Iterator[Plan]:
     """Yield the plans of tools that look up a user's id, list the users, or add one."""
     reasons = (f"users of {len(known.rows)} names",)
-    for purpose in listed:
-        found = _operation(purpose)
+    for profile in listed:
+        found = _operation(profile)
         if found is not None:
             verb = _VERBS[found[0]]
-            yield plan_of(purpose, found[0], backend, found[1], 0.8, reasons, verb=verb, entity=DIRECTORY)
+            yield operation_plan(profile, found[0], backend, found[1], 0.8, reasons, verb=verb, entity=DIRECTORY)
 
 
 def _is_map(part: Json) -> bool:
@@ -62,12 +62,12 @@ def _is_map(part: Json) -> bool:
     return bool(body) and all(isinstance(value, str | int) and not isinstance(value, bool) for value in body.values())
 
 
-def _operation(purpose: Purpose) -> tuple[str, Mapping[str, str]] | None:
-    name = purpose.argument(_NAMES, ("string",))
-    only = name is not None and purpose.needed <= {name}
-    if within(("user", "id"), purpose.words) and only and not set(purpose.words) & {"set", "delete", "update"}:
+def _operation(profile: ToolProfile) -> tuple[str, Mapping[str, str]] | None:
+    name = profile.argument(_NAMES, ("string",))
+    only = name is not None and profile.needed <= {name}
+    if contains_phrase(("user", "id"), profile.words) and only and not set(profile.words) & {"set", "delete", "update"}:
         return "user_id", {"name": str(name)}
-    if set(purpose.words) & {"add", "invite"} and set(purpose.words) & _PEOPLE and only:
+    if set(profile.words) & {"add", "invite"} and set(profile.words) & _PEOPLE and only:
         return "add_user", {"name": str(name)}
-    lists = set(purpose.words) & {"list", "get", "show"} and set(purpose.words) & {"users", "contacts", "members"}
-    return ("users", {}) if lists and not purpose.needed and len(purpose.words) <= 3 else None
+    lists = set(profile.words) & {"list", "get", "show"} and set(profile.words) & {"users", "contacts", "members"}
+    return ("users", {}) if lists and not profile.needed and len(profile.words) <= 3 else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.scopes import Scope, kinship, scopes, without
-from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.matching.operations import operation_plan
+from mcp_sim.backends.matching.scopes import Scope, matching_words, scopes, without
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.messages.directory import DIRECTORY, MAPS, Directory, directory_in, directory_plans
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
@@ -41,37 +41,37 @@ _NEEDS = {"send": {"receiver", "text"}, "unsend": {"receiver"}, "search": {"quer
 class Found:
     """A tool of messages: its operation, and its arguments by role."""
 
-    purpose: Purpose
+    profile: ToolProfile
     operation: str
     arguments: Mapping[str, str]
 
 
-def recognised(listed: Sequence[Purpose]) -> list[Found]:
+def recognised(listed: Sequence[ToolProfile]) -> list[Found]:
     """Return the tools that send and show messages, or none if messages have ids and are records."""
-    found = [one for purpose in listed if (one := _recognised(purpose)) is not None]
+    found = [one for profile in listed if (one := _recognised(profile)) is not None]
     done = {one.operation for one in found}
     if "send" not in done or not done & {"view", "search", "unsend"} or _has_records(listed):
         return []
     return found
 
 
-def _recognised(purpose: Purpose) -> Found | None:
-    named = set(purpose.words)
+def _recognised(profile: ToolProfile) -> Found | None:
+    named = set(profile.words)
     if not named & _NOUNS:
         return None
-    operation = _operation(purpose, named)
-    roles = {"receiver": purpose.argument(_RECEIVERS, ("string", "integer"))}
+    operation = _operation(profile, named)
+    roles = {"receiver": profile.argument(_RECEIVERS, ("string", "integer"))}
     if operation == "send":
-        roles["text"] = purpose.argument(_TEXTS, ("string",))
+        roles["text"] = profile.argument(_TEXTS, ("string",))
     if operation == "search":
-        roles["query"] = purpose.argument(_QUERIES, ("string",))
+        roles["query"] = profile.argument(_QUERIES, ("string",))
     given = {role: name for role, name in roles.items() if name is not None}
-    if operation is None or purpose.needed - set(given.values()) or _NEEDS.get(operation, set[str]()) - given.keys():
+    if operation is None or profile.needed - set(given.values()) or _NEEDS.get(operation, set[str]()) - given.keys():
         return None
-    return Found(purpose, operation, given)
+    return Found(profile, operation, given)
 
 
-def _operation(purpose: Purpose, named: set[str]) -> str | None:
+def _operation(profile: ToolProfile, named: set[str]) -> str | None:
     if named & _SENDS:
         return "send"
     if named & {"delete", "unsend"}:
@@ -80,25 +80,25 @@ def _operation(purpose: Purpose, named: set[str]) -> str | None:
         return "mark"
     if named & {"search", "find"}:
         return "search"
-    if named & {"stats", "statistics", "count"} and not purpose.needed:
+    if named & {"stats", "statistics", "count"} and not profile.needed:
         return "count"
     return "view" if named.intersection(_MINE) and named <= _VIEWED else None
 
 
-def _has_records(listed: Sequence[Purpose]) -> bool:
+def _has_records(listed: Sequence[ToolProfile]) -> bool:
     """Whether any tool takes the id of a message, or a channel to post to."""
     names = {snake(name) for one in listed for name in one.arguments if set(one.words) & _NOUNS}
     return bool(names & _OF_RECORDS)
 
 
-def matched(evidence: ServerEvidence, listed: Sequence[Purpose], found: Sequence[Found]) -> Match:
+def matched(evidence: ServerEvidence, listed: Sequence[ToolProfile], found: Sequence[Found]) -> Match:
     """Return the plans of the tools, and the messages and users of the given state."""
-    sender = next(one.purpose for one in found if one.operation == "send")
+    sender = next(one.profile for one in found if one.operation == "send")
     home = _home(evidence.state, sender)
     body = home.body if home is not None else {}
     boxes = [name for name, value in body.items() if snake(name) in _BOXES and isinstance(value, list)]
     key_schema = _key_schema(sender)
-    rows = _given(body, boxes, inward=any(_is_inward(one.purpose) for one in found))
+    rows = _given(body, boxes, inward=any(_is_inward(one.profile) for one in found))
     numbered = [{"id": _key(key_schema, at), **row} for at, row in enumerate(rows, 1)]
     known = directory_in(body, listed)
     plans = [_plan(one, known) for one in found]
@@ -114,27 +114,29 @@ def matched(evidence: ServerEvidence, listed: Sequence[Purpose], found: Sequence
     return Match(plans, entities, records, state)
 
 
-def _is_inward(purpose: Purpose) -> bool:
+def _is_inward(profile: ToolProfile) -> bool:
     """Whether the tool is about received messages."""
-    return bool(set(purpose.words) & _RECEIVED)
+    return bool(set(profile.words) & _RECEIVED)
 
 
 def _plan(one: Found, known: Directory | None) -> Plan:
     reasons = (f"messages go to {one.arguments.get('receiver', 'somebody')}, without ids",)
     verb = _VERBS[one.operation]
-    made = plan_of(one.purpose, one.operation, "messages", one.arguments, 0.85, reasons, verb=verb, entity=ENTITY)
-    named = set(one.purpose.words)
-    fixed: Record = {"directory": known is not None, "inward": _is_inward(one.purpose)}
+    made = operation_plan(
+        one.profile, one.operation, "messages", one.arguments, 0.85, reasons, verb=verb, entity=ENTITY
+    )
+    named = set(one.profile.words)
+    fixed: Record = {"directory": known is not None, "inward": _is_inward(one.profile)}
     return replace(made, fixed={**fixed, "both": bool(named & _TALKS), "unread": bool(named & {"unread", "new"})})
 
 
-def _home(state: Json, sender: Purpose) -> Scope | None:
+def _home(state: Json, sender: ToolProfile) -> Scope | None:
     """Return the object of the given state with messages or users. If there are several, the one that tools name."""
     places = [scope for scope in scopes(state) if any(snake(name) in _BOXES | MAPS for name in scope.body)]
-    return max(places, key=lambda scope: kinship(sender, scope), default=None)
+    return max(places, key=lambda scope: matching_words(sender, scope), default=None)
 
 
-def _key_schema(sender: Purpose) -> Record:
+def _key_schema(sender: ToolProfile) -> Record:
     named = (part for name, part in properties(sender.output).items() if snake(name) in {"message_id", "id"})
     kind = main_type(next(named, _UNKNOWN))
     return {"type": kind if kind in {"integer", "string"} else "integer"}

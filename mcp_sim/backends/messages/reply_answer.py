@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from mcp_sim.backends.messages.replies import TEXTS, THREADS
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, done, inventing, plain
+from mcp_sim.backends.rendering.outcomes import Outcome, as_text, compile_inventing_answer, done
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
@@ -30,7 +30,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Compile the answer of a tool on message records."""
     noun = plan.entity or ""
     entity = domain.entities.get(noun, Entity(noun, "id", None, {}))
-    return inventing(tool, domain, _WORKS[plan.operation](plan, entity), _NAMES)
+    return compile_inventing_answer(tool, domain, _WORKS[plan.operation](plan, entity), _NAMES)
 
 
 def _replying(plan: Plan, entity: Entity) -> _Work:
@@ -73,7 +73,7 @@ def _showing(plan: Plan, entity: Entity) -> _Work:
         rows = list(_thread(turn, entity, asked))
         if not rows:
             raise Refused("not_found", f"Thread {asked} not found", key=asked, entity=entity.name)
-        return Outcome(plain(rows), {"messages": rows, "count": len(rows)}, "messages", is_json=True)
+        return Outcome(as_text(rows), {"messages": rows, "count": len(rows)}, "messages", is_json=True)
 
     return thread
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mcp_sim.backends.notes.matching import NUMBER, entry
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, answering, done
+from mcp_sim.backends.rendering.outcomes import Outcome, compile_answer, done
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.types.clock import iso
@@ -64,7 +64,7 @@ class NoteList:
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Compile the answer of a tool."""
     work = _OPERATIONS[plan.operation]
-    return answering(tool, domain, lambda turn: work(NoteList(turn, plan)), _names(plan))
+    return compile_answer(tool, domain, lambda turn: work(NoteList(turn, plan)), _names(plan))
 
 
 def _names(plan: Plan) -> Names:

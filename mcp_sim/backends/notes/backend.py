@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.tool_profiles import whole_purposes
+from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
 from mcp_sim.backends.notes.matching import entities, given_notes, plans_for, recognised
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
@@ -15,13 +15,13 @@ class Notes(Backend):
     """A scratchpad, a journal, a to-do list: entries without ids, in the order in which they were written.
 
     Entries are addressed by position, or the whole list is replaced. A list is empty at first, unless a state has
-    entries.\nServers with a tool that takes the id of a note have records instead.
+    entries. Servers with a tool that takes the id of a note have records instead.
     """
 
     order = 80
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        found = recognised(evidence.once(whole_purposes))
+        found = recognised(evidence.once(profiles_of_tools))
         if not found:
             return None
         made = entities(found)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.matching.operations import operation_plan
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
@@ -48,23 +48,23 @@ _NEEDS = {"add": {"text"}, "remove": {"index"}, "tick": {"index"}, "untick": {"i
 class Found:
     """A tool of a list: its operation, the noun of the entries, and its arguments by role."""
 
-    purpose: Purpose
+    profile: ToolProfile
     operation: str
     noun: str
     arguments: Mapping[str, str]
 
 
-def recognised(listed: Sequence[Purpose]) -> list[Found]:
+def recognised(listed: Sequence[ToolProfile]) -> list[Found]:
     """Return the tools on lists of notes, except for nouns whose notes have ids or no order."""
-    found = [one for purpose in listed if (one := _recognised(purpose)) is not None]
+    found = [one for profile in listed if (one := _recognised(profile)) is not None]
     kept: list[Found] = []
     for noun in dict.fromkeys(one.noun for one in found):
         mine = [one for one in found if one.noun == noun]
         done = {one.operation for one in mine}
-        every = [purpose for purpose in listed if noun in purpose.nouns]
+        every = [profile for profile in listed if noun in profile.nouns]
         writes = done & {"add", "replace"}
-        whole = done & {"clear", "remove", "tick", "replace"} or any("append" in one.purpose.words for one in mine)
-        if writes and whole and len(mine) == len(every) and (len(mine) > 1 or "append" in mine[0].purpose.words):
+        whole = done & {"clear", "remove", "tick", "replace"} or any("append" in one.profile.words for one in mine)
+        if writes and whole and len(mine) == len(every) and (len(mine) > 1 or "append" in mine[0].profile.words):
             kept += mine
     return kept
 
@@ -80,7 +80,7 @@ def plans_for(found: Sequence[Found]) -> list[Plan]:
 def _plan(one: Found, first: int) -> Plan:
     reasons = (f"a list of {plural(one.noun)}, without ids",)
     verb = _VERBS[one.operation]
-    made = plan_of(one.purpose, one.operation, "notes", one.arguments, 0.8, reasons, verb=verb, entity=one.noun)
+    made = operation_plan(one.profile, one.operation, "notes", one.arguments, 0.8, reasons, verb=verb, entity=one.noun)
     return replace(made, fixed={"first": first})
 
 
@@ -114,36 +114,36 @@ def entry(number: int, item: Json) -> Record:
     return {**body, NUMBER: number, **({"text": text} if text is not None else {})}
 
 
-def _recognised(purpose: Purpose) -> Found | None:
-    noun = next((noun for noun in (singular(word) for word in reversed(purpose.words)) if noun in _NOUNS), None)
-    operation = _operation(purpose, set(purpose.words)) if noun is not None else None
+def _recognised(profile: ToolProfile) -> Found | None:
+    noun = next((noun for noun in (singular(word) for word in reversed(profile.words)) if noun in _NOUNS), None)
+    operation = _operation(profile, set(profile.words)) if noun is not None else None
     if noun is None or operation is None:
         return None
     roles = {
-        "text": purpose.argument(_TEXTS, ("string",)) if operation in {"add", "change"} else None,
-        "index": purpose.argument(_INDEXES, ("integer", "number")),
-        "items": _list(purpose) if operation == "replace" else None,
-        "query": purpose.argument(_QUERIES, ("string",)) if operation == "search" else None,
+        "text": profile.argument(_TEXTS, ("string",)) if operation in {"add", "change"} else None,
+        "index": profile.argument(_INDEXES, ("integer", "number")),
+        "items": _list(profile) if operation == "replace" else None,
+        "query": profile.argument(_QUERIES, ("string",)) if operation == "search" else None,
     }
     arguments = {role: name for role, name in roles.items() if name is not None}
-    stray = purpose.needed - set(arguments.values())
-    if stray or _NEEDS.get(operation, set[str]()) - arguments.keys() or _is_grouped(purpose, operation):
+    stray = profile.needed - set(arguments.values())
+    if stray or _NEEDS.get(operation, set[str]()) - arguments.keys() or _is_grouped(profile, operation):
         return None
-    return Found(purpose, operation, noun, arguments)
+    return Found(profile, operation, noun, arguments)
 
 
-def _is_grouped(purpose: Purpose, operation: str) -> bool:
+def _is_grouped(profile: ToolProfile, operation: str) -> bool:
     """Whether the tool takes a name, path or id, so that there is more than one list."""
     kinds = {"id", "path", "file", "filename", "key", "name", "project", "user"}
-    named = {snake(name).rsplit("_", 1)[-1] for name in purpose.arguments}
-    return bool(named & kinds) or (operation == "read" and bool(purpose.needed))
+    named = {snake(name).rsplit("_", 1)[-1] for name in profile.arguments}
+    return bool(named & kinds) or (operation == "read" and bool(profile.needed))
 
 
-def _operation(purpose: Purpose, named: set[str]) -> str | None:
-    has_index = purpose.argument(_INDEXES, ("integer", "number")) is not None
+def _operation(profile: ToolProfile, named: set[str]) -> str | None:
+    has_index = profile.argument(_INDEXES, ("integer", "number")) is not None
     if named & _CLEARS or (named & _TAKES and "all" in named):
         return "clear"
-    if named & _WHOLE and _list(purpose) is not None and purpose.argument(_TEXTS, ("string",)) is None:
+    if named & _WHOLE and _list(profile) is not None and profile.argument(_TEXTS, ("string",)) is None:
         return "replace"
     if has_index:
         by_words = (("untick", {"undone", "uncheck", "reopen", "uncomplete"}), ("tick", _TICKS), ("remove", _TAKES))
@@ -155,18 +155,18 @@ def _operation(purpose: Purpose, named: set[str]) -> str | None:
     return "read" if named & _READS else None
 
 
-def _list(purpose: Purpose) -> str | None:
-    name = purpose.argument(_LISTS, ("array",))
+def _list(profile: ToolProfile) -> str | None:
+    name = profile.argument(_LISTS, ("array",))
     if name is None:
         return None
-    rows = items(purpose.arguments[name])
+    rows = items(profile.arguments[name])
     return name if main_type(rows) in {"string", ""} or properties(rows) else None
 
 
 def _first(one: Found) -> int:
     """Return the first position: 0 for an index unless the description counts from 1, else 1."""
     name = one.arguments.get("index", "")
-    schema = one.purpose.arguments.get(name, {})
+    schema = one.profile.arguments.get(name, {})
     description = str(schema.get("description", "")).lower()
     if schema.get("minimum") == 1 or "1-based" in description or ("start" in description and "1" in description):
         return 1

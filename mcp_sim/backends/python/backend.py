@@ -21,7 +21,7 @@ class Python(Backend):
     """Calls the function that the plan's operation names, with the turn.
 
     The function returns a value, an Observation (such as a failure) or a Transition with changes. Results are validated
-    and\ncommitted like those of other tools. An exception is recorded as a crash.
+    and committed like those of other tools. An exception is recorded as a crash.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -136,8 +136,8 @@ def _writing(write: Write, render: Render, *, reads_others: bool) -> Answer:
 def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, partly: bool) -> Answer:
     """Return the answer of a batch.
 
-    If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written
-    or\nnone.
+    If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written or
+    none.
     """
 
     name, entity = plan.each or "", plan.entity or ""

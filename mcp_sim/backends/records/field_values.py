@@ -85,7 +85,7 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
     """Return the fields that the arguments set.
 
     An argument for a field wins over an object of many fields. Null sets no field that cannot be null, nor does a
-    default\nof null.
+    default of null.
     """
     arguments, values, many = turn.call.arguments, Record(), Record()
     for rule in sets:
@@ -141,7 +141,7 @@ def converter(domain: Domain, entity: Entity, field: str) -> Convert:
     """Return what converts an argument to what a field stores.
 
     Numbers become texts in fields that hold only texts. Texts become numbers or booleans in fields that hold only
-    those.\nDates become date-times where results declare them.
+    those. Dates become date-times where results declare them.
     """
     if field not in entity.fields:
         return _unchanged

@@ -241,8 +241,8 @@ def _is_unset(field: str) -> Test:
 def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
     """Return a getter for a filter argument. It returns ABSENT if the argument filters nothing.
 
-    An argument filters nothing if it is `all` (as a choice that is no value of the field), or if it includes what
-    is\notherwise hidden.
+    An argument filters nothing if it is `all` (as a choice that is no value of the field), or if it includes what is
+    otherwise hidden.
     """
     fetch, schema, field = argument(name), at(tool.input_schema, name), entity.fields.get(rule.field)
     if rule.only is not None:

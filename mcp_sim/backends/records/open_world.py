@@ -133,7 +133,7 @@ def may_exist(view: View, entity: Entity, key: Json) -> bool:
     """Whether a record of this key may be generated.
 
     It may not if it was deleted, if its key has another form than the existing keys, or if it needs a linked record
-    that\ndoes not exist.
+    that does not exist.
     """
     if isinstance(key, bool) or not isinstance(key, str | int) or entity.singleton:
         return False
@@ -167,9 +167,9 @@ def link_candidates(view: View, entity: str) -> list[Key]:
     return [key for key, _ in islice(view.rows(entity), MOST_CANDIDATES)]
 
 
-def choose_key(keys: list[Key], draws: Draws, purpose: str) -> Key:
+def choose_key(keys: list[Key], draws: Draws, profile: str) -> Key:
     """Choose one of the keys by the seed."""
-    return keys[int(draws.unit(f"link/{purpose}") * len(keys))]
+    return keys[int(draws.unit(f"link/{profile}") * len(keys))]
 
 
 def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:

@@ -20,8 +20,8 @@ from mcp_sim.types.plans import Owner, Picked, Plan
 
 Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
 Choose: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
+Find: TypeAlias = Callable[[Turn], "Key | Observation"]
 
-Find = Callable[[Turn], "Key | Observation"]
 _EVER = datetime.max.replace(tzinfo=UTC)
 _URGENCY = {
     name: rank
@@ -92,20 +92,20 @@ def owner_check(tool: Tool, plan: Plan) -> Callable[[Turn, Key], Observation | N
             named = fetch(turn.call.arguments)
             if named is ABSENT or named is None:
                 continue
-            whose = find_key(turn.view, owner.entity, named)
-            if whose is None:
+            owner_key = find_key(turn.view, owner.entity, named)
+            if owner_key is None:
                 return not_found(tool, owner.entity, named, owner.argument)
-            if not _owns(turn.view, owner, entity, key, whose):
+            if not _owns(turn.view, owner, entity, key, owner_key):
                 return not_found(tool, entity, key, plan.key, where=f" for {noun(owner.entity)} {value_text(named)}")
         return None
 
     return belongs
 
 
-def _owns(view: View, owner: Owner, entity: str, key: Key, whose: Key) -> bool:
+def _owns(view: View, owner: Owner, entity: str, key: Key, owner_key: Key) -> bool:
     if owner.link is not None:
-        return (view.get(entity, key) or {}).get(owner.link) == whose
-    return key in as_list((view.get(owner.entity, whose) or {}).get(owner.listed or ""))
+        return (view.get(entity, key) or {}).get(owner.link) == owner_key
+    return key in as_list((view.get(owner.entity, owner_key) or {}).get(owner.listed or ""))
 
 
 def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
@@ -167,16 +167,16 @@ def row_picker(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
     return rows_with
 
 
-def row_chooser(way: str, entity: Entity) -> Choose:
+def row_chooser(ranking: str, entity: Entity) -> Choose:
     """Compile the choice of one row: random, next, newest or oldest, else the first."""
-    if way == "random":
+    if ranking == "random":
         return lambda turn, rows: turn.draws.choice("any", rows) if rows else None
-    if way == "next":
+    if ranking == "next":
         urgency = _urgency(entity)
         return lambda _turn, rows: min((row for row in rows if not is_over(row[1])), key=urgency, default=None)
-    if way in {"newest", "oldest"}:
+    if ranking in {"newest", "oldest"}:
         made = _time_field(entity)
-        return lambda _turn, rows: _by_time(rows, made, newest=way == "newest")
+        return lambda _turn, rows: _by_time(rows, made, newest=ranking == "newest")
     return lambda _turn, rows: rows[0] if rows else None
 
 

@@ -124,8 +124,8 @@ def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Re
 def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
     """Whether a tool without an output schema describes its outcome in words.
 
-    It does if its description says so. Creates and updates do as well, unless the server has tools that return or
-    show\nrecords as data or declare text results, the tool has no description, or its records are given as data.
+    It does if its description says so. Creates and updates do as well, unless the server has tools that return or show
+    records as data or declare text results, the tool has no description, or its records are given as data.
     """
     if is_prose(tool.description):
         return True
@@ -137,9 +137,9 @@ def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
     return not any(returns_record(other.description) or text_place(other) is not None for other in others)
 
 
-def _shows(reading: Plan | None, entity: str | None) -> bool:
+def _shows(plan: Plan | None, entity: str | None) -> bool:
     """Whether a plan shows records of an entity, one or many."""
-    return reading is not None and reading.verb in {"get", "list", "search"} and reading.entity == entity
+    return plan is not None and plan.verb in {"get", "list", "search"} and plan.entity == entity
 
 
 def _stored_entity(plan: Plan, domain: Domain) -> str | None:
@@ -186,7 +186,7 @@ def only_fields(plan: Plan, domain: Domain) -> Fill:
 
 
 def _part(path: str, entity: Entity, domain: Domain) -> Fill:
-    look = derived_value(entity, Field(path, {}, derived=path), domain.entities) if "." in path else None
-    if look is None:
+    derive = derived_value(entity, Field(path, {}, derived=path), domain.entities) if "." in path else None
+    if derive is None:
         return lambda facts: (facts.record or {}).get(path)
-    return lambda facts: look(facts.view, facts.record or {})
+    return lambda facts: derive(facts.view, facts.record or {})

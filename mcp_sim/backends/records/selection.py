@@ -52,10 +52,10 @@ def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]
         return lambda rows, _arguments: Page(rows[: paging.most], len(rows))
     limits, offsets = argument(paging.limit or ""), argument(paging.offset or "")
     pages, cursors = argument(paging.page or ""), argument(paging.cursor or "")
-    chooses = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
+    paging_names = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
 
     def paged(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Page | Observation:
-        wrong = next((name for name in chooses if name and _is_negative(arguments.get(name))), None)
+        wrong = next((name for name in paging_names if name and _is_negative(arguments.get(name))), None)
         if wrong is not None:
             value = arguments[wrong]
             return invalid(tool, wrong, value, f"{wrong} must not be negative, but is {value}")
@@ -65,13 +65,15 @@ def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]
         offset += max(0, _integer_or(pages(arguments), paging.first_page) - paging.first_page) * limit
         cursor = cursors(arguments)
         if isinstance(cursor, str) and cursor:
-            start = _read_cursor(cursor, _query_digest(arguments, chooses))
+            start = _read_cursor(cursor, _query_digest(arguments, paging_names))
             if start is None:
                 return invalid(tool, paging.cursor, cursor, f"Invalid {paging.cursor}: {cursor!r}")
             offset += start
         chosen = rows[offset : offset + limit]
         more = offset + len(chosen) < len(rows) and bool(chosen)
-        following = _cursor(offset + len(chosen), _query_digest(arguments, chooses)) if more and paging.cursor else None
+        following = (
+            _cursor(offset + len(chosen), _query_digest(arguments, paging_names)) if more and paging.cursor else None
+        )
         return Page(chosen, len(rows), offset, limit, following)
 
     return paged
@@ -85,23 +87,23 @@ def _integer_or(value: Json, otherwise: int) -> int:
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
 
 
-def _cursor(offset: int, question: str) -> str:
+def _cursor(offset: int, digest: str) -> str:
     """Return an opaque cursor: the offset of the next page, bound to the query."""
-    return base64.urlsafe_b64encode(f"{offset}.{question}".encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(f"{offset}.{digest}".encode()).decode().rstrip("=")
 
 
-def _read_cursor(cursor: str, question: str) -> int | None:
+def _read_cursor(cursor: str, digest: str) -> int | None:
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
     except (binascii.Error, ValueError):
         return None
     offset, _, asked = text.partition(".")
-    return int(offset) if offset.isdigit() and len(offset) <= _LONGEST_OFFSET and asked == question else None
+    return int(offset) if offset.isdigit() and len(offset) <= _LONGEST_OFFSET and asked == digest else None
 
 
-def _query_digest(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> str:
+def _query_digest(arguments: Mapping[str, Json], paging_names: frozenset[str | None]) -> str:
     """Return a digest of the arguments except those of paging, so that a cursor fits only its own query."""
-    kept = {name: value for name, value in arguments.items() if name not in chooses}
+    kept = {name: value for name, value in arguments.items() if name not in paging_names}
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 

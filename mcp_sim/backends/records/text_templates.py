@@ -197,7 +197,7 @@ class SlotFinder:
         for place, segment in enumerate(first):
             is_joint = place % 2 == 1
             same = bool(others) and all(place < len(other) and other[place] == segment for other in others)
-            slot = None if is_joint else self._meant(segment, expected, same, has_others=bool(others), taken=taken)
+            slot = None if is_joint else self._slot_of(segment, expected, same, has_others=bool(others), taken=taken)
             expected = self._field_named(segment) if not is_joint else expected
             if is_joint and ROW_START.match(segment) and (number := re.search(r"\d+", segment)):
                 pieces += [segment[: number.start()], Slot("number"), segment[number.end() :]]
@@ -207,7 +207,7 @@ class SlotFinder:
                 taken.add(slot.name)
         return pieces
 
-    def _meant(
+    def _slot_of(
         self, segment: str, expected: str | None, same: bool, *, has_others: bool, taken: set[str]
     ) -> Slot | None:
         """Return the slot for a segment of a row, or None if it is fixed text."""

@@ -24,7 +24,7 @@ class SchemaOnly(Backend):
     """Generates a valid result from the output schema or an example. The same call gives the same result.
 
     Nothing is changed. Without a schema and an example, or if the schema only wraps a text, the result confirms the
-    call.\nGenerated results are marked as guessed.
+    call. Generated results are marked as guessed.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -8,7 +8,7 @@ from mcp_sim.backends.records.aggregates import Seen, place_measure, plain_summa
 from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.refusals import neighbours, not_found
 from mcp_sim.backends.records.result_schemas import required_by_default
-from mcp_sim.backends.rendering.outcomes import plain as plain_text
+from mcp_sim.backends.rendering.outcomes import as_text as plain_text
 from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -26,8 +26,8 @@ from mcp_sim.types.plans import Plan
 class Summaries(Backend):
     """Counts of records, counts per state, and sums of their numbers, at the time of the call.
 
-    A place of the output schema is filled by its name (`pending_orders`, `total_amount`, `by_status`). Values of
-    other\nplaces are generated. Without a schema, the result has the number of records and the counts per kind.
+    A place of the output schema is filled by its name (`pending_orders`, `total_amount`, `by_status`). Values of other
+    places are generated. Without a schema, the result has the number of records and the counts per kind.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
