@@ -1,6 +1,6 @@
 """The words of one call: Call, Tool, View, Turn, Change, Observation, Transition.
 
-Everything that decides takes a `Turn`; everything that acts returns a `Transition`; only the world writes state.
+What decides takes a `Turn`, what acts returns a `Transition`, and only a world writes state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does a tool take all that it is asked inside one argument (`params: {...}`), and what is it asked in there?"""
+"""Arguments that are wrapped in a single argument: `params: {...}`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ENDINGS = ("_args", "_arguments", "_params", "_parameters", "_input", "_request
 
 
 def find_wrapper(schema: Record) -> str | None:
-    """The path of the only argument under a schema (expanded), where its name says that it holds the arguments.
+    """Return the path of the only argument under an expanded schema, if its name says that it holds the arguments.
 
-    Where that holds nothing but another such one, the path leads through both: `input.params`.
+    If that argument holds nothing but another such one, the path leads through both: `input.params`.
     """
     return ".".join(_wrappers(schema)) or None
 
@@ -34,38 +34,38 @@ def _wrappers(schema: Record) -> tuple[str, ...]:
 
 
 def unwrap_tool(tool: Tool, within: str | None) -> Tool:
-    """The tool as it would be if it took the parts of that argument one by one."""
+    """Return the tool as if it took the properties of the argument at path `within` one by one."""
     if within is None:
         return tool
     inner = at(expanded(tool.input_schema), within)
     return replace(tool, definition={**tool.definition, "inputSchema": inner})
 
 
-def resolve_wrapper(tool: Tool, said: Mapping[str, Any]) -> str | None:
-    """The argument that holds the others, as far as what a spec says of the tool does not name it.
+def resolve_wrapper(tool: Tool, overrides: Mapping[str, Any]) -> str | None:
+    """Return the path of the argument that holds the others, or None.
 
-    What the spec says of `within` itself is so.
+    The overrides of a spec win: its `within` is taken as it is, and a wrapper that they name (`params.title`) stays.
     """
-    if "within" in said:
-        return said["within"]
-    if said.get("backend") == "python":
+    if "within" in overrides:
+        return overrides["within"]
+    if overrides.get("backend") == "python":
         return None
     names = _wrappers(expanded(tool.input_schema))
-    return ".".join(takewhile(lambda name: not _names(said, name), names)) or None
+    return ".".join(takewhile(lambda name: not _names(overrides, name), names)) or None
 
 
-def _names(said: Json, wrapper: str) -> bool:
-    """Does a spec's word for a tool lead through the wrapper: `sets: {params.title: title}`?"""
-    if isinstance(said, str):
-        return said == wrapper or said.startswith(f"{wrapper}.")
-    if isinstance(said, Mapping):
-        parts = cast("Mapping[str, Json]", said)
+def _names(override: Json, wrapper: str) -> bool:
+    """Whether an override for a tool names a path below the wrapper: `sets: {params.title: title}`."""
+    if isinstance(override, str):
+        return override == wrapper or override.startswith(f"{wrapper}.")
+    if isinstance(override, Mapping):
+        parts = cast("Mapping[str, Json]", override)
         return any(_names(part, wrapper) for pair in parts.items() for part in pair)
-    return isinstance(said, list | tuple) and any(_names(part, wrapper) for part in cast("list[Json]", said))
+    return isinstance(override, list | tuple) and any(_names(part, wrapper) for part in cast("list[Json]", override))
 
 
 def unwrap_call(call: Call, within: str) -> Call:
-    """The call as if the parts of that argument had been given one by one."""
+    """Return the call as if the properties of the argument at path `within` had been given one by one."""
     inner: Json = call.arguments
     for name in within.split("."):
         inner = as_object(inner).get(name)

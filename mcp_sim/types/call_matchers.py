@@ -1,4 +1,4 @@
-"""Which calls are meant? A tool by glob, matchers on the arguments; and which calls share what is counted."""
+"""Select calls: a tool by glob, matchers on its arguments, and the calls that share a quota."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import in_reach
 
 Test: TypeAlias = Callable[[dict[str, Json]], bool]
-"""Do the arguments of a call satisfy a matcher?"""
+"""Whether the arguments of a call satisfy a matcher."""
 
 LONGEST_QUOTA_KEY = 64
 
@@ -40,11 +40,11 @@ QuotaScope = Annotated[
         {"type": "string", "pattern": r"^(world|tool|arguments\..+)$", "examples": ["arguments.account_id"]}
     ),
 ]
-"""Which calls share a quota: all of the world, those of one tool, or those with one value of an argument."""
+"""The calls that share a quota: all of the world, those of one tool, or those with one value of an argument."""
 
 
 def quota_key(turn: Turn, shared: str) -> str:
-    """A name, of bounded length, for what this call shares with others."""
+    """Return a name, of bounded length, for what this call shares with others."""
     if shared == "world":
         return ""
     if shared == "tool":
@@ -55,7 +55,7 @@ def quota_key(turn: Turn, shared: str) -> str:
 
 
 def quota_problems(shared: str, tools: Sequence[Tool]) -> Sequence[str]:
-    """What is wrong with sharing by an argument that no tool in reach declares."""
+    """Return a problem if the scope is an argument that none of the tools declares."""
     if not shared.startswith("arguments."):
         return ()
     problem = unknown_argument(shared.removeprefix("arguments."), tools)
@@ -63,7 +63,7 @@ def quota_problems(shared: str, tools: Sequence[Tool]) -> Sequence[str]:
 
 
 def argument_value(arguments: Mapping[str, Json], name: str) -> Json:
-    """An argument by name, or by a dotted path to what is nested; ABSENT where it was not given."""
+    """Return an argument by name, or by a dotted path into nested values; ABSENT if it was not given."""
     return arguments[name] if name in arguments else at_path(arguments, name.split("."))
 
 
@@ -79,10 +79,11 @@ class CallExpectation(Expectation):
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
+        """The matchers of the arguments, compiled."""
         return tuple(argument_test(name, matcher(value)) for name, value in self.arguments.items())
 
     def fits(self, step: Step, domain: Domain) -> bool:
-        """Is this step one of the calls in question?"""
+        """Whether this step is one of the calls that the expectation is about."""
         if step.entry != "call":
             return False
         tool = domain.tools.get(step.tool)
@@ -97,7 +98,7 @@ class CallExpectation(Expectation):
 
 
 def argument_test(name: str, matches: Matcher) -> Test:
-    """The test of one argument. A dotted name is a path, unless the call has an argument of exactly that name."""
+    """Return the test of one argument. A dotted name is a path, unless the call has an argument of just that name."""
     if "." not in name:
         return lambda arguments: matches(arguments.get(name, ABSENT))
     path = name.split(".")
@@ -105,7 +106,7 @@ def argument_test(name: str, matches: Matcher) -> Test:
 
 
 def unknown_argument(name: str, tools: Sequence[Tool]) -> str | None:
-    """What is wrong with an argument name that none of the tools declares; None where there is nothing wrong."""
+    """Return the problem with an argument name that none of the tools declares; None if there is no problem."""
     known = {argument for tool in tools for argument in _properties(tool.input_schema)}
     if not known or name in known or name.split(".", 1)[0] in known:
         return None
@@ -113,7 +114,7 @@ def unknown_argument(name: str, tools: Sequence[Tool]) -> str | None:
 
 
 def may_satisfy(schema: Record, wanted: Json) -> bool:
-    """May a value that fits a schema satisfy a matcher? As far as the values tell that either of them lists."""
+    """Whether a value that fits a schema may satisfy a matcher; decided only where one of them lists its values."""
     body, matches = as_object(wanted), matcher(wanted)
     listed = [wanted] if not body else [body["equals"]] if "equals" in body else as_list(body.get("in"))
     if listed:
@@ -124,7 +125,7 @@ def may_satisfy(schema: Record, wanted: Json) -> bool:
 
 
 def unfit_fields(entity: Entity, where: Mapping[str, Json]) -> list[str]:
-    """A problem for each field of a `where` that the entity does not have, or that has no such value in any record."""
+    """Return a problem for each field of a `where` that the entity lacks, or whose schema allows no such value."""
     known = {entity.key, *entity.fields}
     heads = {name: name.split(".", 1)[0] for name in where}
     unknown = [name for name, head in heads.items() if entity.fields and head not in known]
@@ -139,7 +140,7 @@ def unfit_fields(entity: Entity, where: Mapping[str, Json]) -> list[str]:
 
 
 def times(n: int) -> str:
-    """How often, in words."""
+    """Return a number of times in words."""
     return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n} times")
 
 

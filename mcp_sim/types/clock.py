@@ -1,4 +1,4 @@
-"""The time of a world. Nothing else in mcp-sim reads the time."""
+"""The clock of a world. Nothing else in mcp-sim reads the time."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from typing import Literal, Protocol
 Mode = Literal["virtual", "real"]
 
 DEFAULT_NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)
-"""Where a world's time starts unless the scenario says otherwise: never the machine's date."""
+"""The start of a world's time unless the scenario says otherwise: never the machine's date."""
 
 LONGEST = timedelta(days=36_525)
-"""A world lasts a century; then its clock stands, before the calendar's end is reached anywhere."""
+"""The longest time of a world, a century. Then its clock stops, before any calendar ends."""
 
 _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)", re.ASCII)
 
 
 class Clock(Protocol):
-    """Tells a world its time. `elapsed` never goes back."""
+    """The time of a world. `elapsed` never decreases."""
 
     mode: Mode
     start: datetime
 
     def elapsed(self) -> timedelta:
-        """World time since the world's start."""
+        """Return the world time since the world's start."""
         ...
 
     def advance(self, span: timedelta) -> None:
-        """Let world time pass; only the virtual clock can be moved, the real one moves by itself."""
+        """Let world time pass. Only a virtual clock can be moved; a real one moves by itself."""
         ...
 
     def wait_seconds(self, span: timedelta) -> float:
-        """How many real seconds a client has to wait for `span` of world time."""
+        """Return how many real seconds a client has to wait for `span` of world time."""
         ...
 
     def fork(self) -> Clock:
-        """A clock that stands where this one stands and moves on its own."""
+        """Return a clock with the same time that moves on its own."""
         ...
 
     def restarted(self) -> Clock:
-        """A clock that stands at the world's start."""
+        """Return a clock at the world's start."""
         ...
 
     def resumed(self, elapsed: timedelta, away: float) -> Clock:
-        """A clock that stood at `elapsed` when it was put away, `away` real seconds ago."""
+        """Return a clock that was saved at `elapsed`, `away` real seconds ago."""
         ...
 
 
 class VirtualClock:
-    """Moves when told to, never sleeps."""
+    """A clock that moves only by `advance` and never sleeps."""
 
     mode: Mode = "virtual"
 
@@ -79,7 +79,7 @@ class VirtualClock:
 
 
 class RealClock:
-    """Elapsed real time counts, `speed` times as fast."""
+    """A clock that moves `speed` times as fast as real time."""
 
     mode: Mode = "real"
 
@@ -110,17 +110,17 @@ class RealClock:
 
 
 def stopwatch() -> float:
-    """Real seconds, for what is measured beside a step; never for what is in it."""
+    """Return real seconds, for what is measured beside a step, never for its content."""
     return time.perf_counter()
 
 
 def wall_seconds() -> float:
-    """Real seconds that go on between processes, for how long a world was put away; never for what is in it."""
+    """Return real seconds that continue between processes: how long a world was saved. Never for a step's content."""
     return time.time()
 
 
 def duration(text: str) -> timedelta:
-    """`250ms`, `30s`, `5m`, `2h`, `1d` as a span; raises ValueError on anything else, bare numbers included."""
+    """Read a duration: `250ms`, `30s`, `5m`, `2h`, `1d`. Raises `ValueError` on anything else, also on bare numbers."""
     found = _DURATION.fullmatch(text.strip())
     if not found:
         raise ValueError(f"{text!r} is not a duration; write 250ms, 30s, 5m, 2h or 1d")
@@ -131,13 +131,13 @@ def duration(text: str) -> timedelta:
 
 
 def iso(moment: datetime) -> str:
-    """RFC 3339 in UTC with `Z`; fractions only where there are any."""
+    """Return RFC 3339 in UTC with `Z`, with a fraction only if there is one."""
     utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     text = utc.isoformat()[: 26 if utc.microsecond else 19]
     return f"{text.rstrip('0')}Z" if utc.microsecond else f"{text}Z"
 
 
 def iso_seconds(moment: datetime) -> str:
-    """The same without fractions, whatever is left of the second."""
+    """Return RFC 3339 in UTC with `Z`, cut to whole seconds."""
     utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     return f"{utc.isoformat(timespec='seconds')[:19]}Z"

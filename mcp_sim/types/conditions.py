@@ -1,16 +1,16 @@
-"""Does a JSON value satisfy a condition? Matchers, as `arguments:` and `where:` hold them.
+"""Matchers: conditions on a JSON value, as `arguments:` and `where:` have them.
 
-A matcher is a JSON value, which the value must equal (1 equals 1.0, true is not 1), or a mapping of operators, all of
-which must hold. A mapping is always operators, so that a mistyped one is told and never compared with; an object to
-compare with is written `{equals: {...}}`. A value that is not there is `ABSENT`: it satisfies `not` and `exists: false`
-alone.
+A matcher is a JSON value, which the value must equal (1 equals 1.0, true is not 1), or a mapping of operators, which
+must all hold. A mapping is always operators, so that a misspelt operator is an error and not a value to compare with;
+an object to compare with is written `{equals: {...}}`. A missing value is `ABSENT`: it satisfies `not` and
+`exists: false` alone.
 
     equals: VALUE          the same JSON value
     not: MATCHER           the matcher does not hold
     in: [VALUE, ...]       equals one of them
     contains: VALUE        a string has it as a part, a list as an item, an object as a key
     matches: REGEX         a string in which the expression is found; anchor it with ^ and $
-    gt, gte, lt, lte: N    a number against a number, a string (a date, say) against a string
+    gt, gte, lt, lte: N    a number against a number, a string (such as a date) against a string
     exists: true | false   the value is there, null included
 """
 
@@ -26,7 +26,7 @@ from pydantic_core import SchemaError, SchemaValidator, core_schema
 from mcp_sim.types.errors import did_you_mean
 
 Matcher: TypeAlias = Callable[[Any], bool]
-"""Does a JSON value satisfy the condition? An absent value is passed as `ABSENT`."""
+"""Whether a JSON value satisfies the condition. A missing value is passed as `ABSENT`."""
 
 
 class _Absent(Enum):
@@ -37,11 +37,11 @@ class _Absent(Enum):
 
 
 ABSENT: Final = _Absent.ABSENT
-"""Stands for a value that is not there, as opposed to null."""
+"""A missing value, as opposed to null."""
 
 
 def matcher(value: Any) -> Matcher:
-    """The matcher that a document wrote; raises ValueError where it is none."""
+    """Compile the matcher of a document. Raises `ValueError` if it is not one."""
     if not isinstance(value, Mapping):
         return _equals(value)
     tests = [_test(name, operand) for name, operand in cast("Mapping[Any, Any]", value).items()]
@@ -51,7 +51,7 @@ def matcher(value: Any) -> Matcher:
 
 
 def contradiction(value: Any) -> str | None:
-    """Why nothing satisfies a matcher, as far as its operators beside each other tell; None where something may."""
+    """Return why nothing satisfies a matcher, if its operators exclude each other; None if something may."""
     if not isinstance(value, Mapping):
         return None
     body = cast("Mapping[str, Any]", value)
@@ -69,19 +69,19 @@ def contradiction(value: Any) -> str | None:
 
 
 def _fixed(body: Mapping[str, Any]) -> list[Any] | None:
-    """The only values that may satisfy a matcher; None where it lists none."""
+    """Return the only values that may satisfy a matcher; None if it lists none."""
     if body.get("exists") is False:
         return [ABSENT]
     return [body["equals"]] if "equals" in body else body.get("in")
 
 
 def _may_be(body: Mapping[str, Any], bound: Any) -> bool:
-    """Does a value satisfy the bounds of a matcher?"""
+    """Whether a value satisfies the bounds of a matcher."""
     return all(_OPERATORS[name](body[name])(bound) for name in ("gt", "gte", "lt", "lte") if name in body)
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Are two JSON values the same? 1 = 1.0, but true is not 1; objects are equal whatever the order of their keys."""
+    """Whether two JSON values are the same. 1 = 1.0, but true is not 1; the order of keys does not matter."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):
@@ -94,7 +94,7 @@ def equal(one: Any, other: Any) -> bool:
 
 
 def at_path(value: Any, path: Iterable[str]) -> Any:
-    """The value at the end of a path through objects (by key) and lists (by number), ABSENT where there is none."""
+    """Return the value at a path through objects (by key) and lists (by index), or ABSENT."""
     for part in path:
         if isinstance(value, dict):
             value = cast("dict[str, Any]", value).get(part, ABSENT)
@@ -142,7 +142,7 @@ def _contains(operand: Any) -> Matcher:
 
 
 def _matches(operand: Any) -> Matcher:
-    """Finds with pydantic's own engine, whose time is linear in the text: no pattern can stall a call."""
+    """Return a test that searches with pydantic's engine. Its time is linear in the text: nothing stalls a call."""
     if not isinstance(operand, str):
         raise ValueError(f"matches: {operand!r} is not a regular expression")
     try:

@@ -13,24 +13,26 @@ from mcp_sim.types.plans import Plan
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of an entity: its JSON Schema, and the entity it refers to, if any.
-
-    A derived field is not stored but looked up when it is shown: `company_id.name` is a field of the record that
-    `company_id` links to (`company_id.` the whole of it), `#contact.company_id` the number of contacts that link here.
-    """
+    """A field of an entity."""
 
     name: str
     schema: Record
+    """Its JSON Schema."""
     link: str | None = None
+    """The entity that it refers to."""
     required: bool = False
     derived: str | None = None
+    """The place that the value is looked up at when the record is shown; it is not stored.
+
+    `company_id.name` is a field of the record that `company_id` links to, `company_id.` that whole record, and
+    `#contact.company_id` the number of contacts that link to this record."""
     hidden: bool = False
-    """A key that stands beside the record and not in it: shown only where a tool's result asks for it."""
+    """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """Where records stand that are a part of others: in a field of another entity, which holds a list or a mapping."""
+    """The place of records that are parts of others: a `field` of another entity, with a list or a mapping."""
 
     entity: str
     field: str
@@ -38,40 +40,38 @@ class Inside:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A kind of record. `key` is the field that identifies one; `key_like` an example id that the next ids follow.
-
-    A singleton (settings, an account, a session) has exactly one record, under the entity's own name. A natural key is
-    a name or a path that callers choose: it may be given again once it is free. Records that stand `inside` others have
-    no table of their own. Of an `open` one there is a record for whatever is asked for, like the weather of any city:
-    it is made up at the first question, and stays.
-    """
+    """A kind of record."""
 
     name: str
     key: str = "id"
+    """The field that identifies a record."""
     key_like: Key | None = None
+    """An example id, which the next ids follow."""
     fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
     singleton: bool = False
+    """Whether there is exactly one record (settings, an account, a session), under the entity's own name."""
     natural: bool = False
+    """Whether keys are names or paths that callers choose. A key may be used again once it is free."""
     inside: Inside | None = None
+    """The place of its records, if they are parts of others; then the entity has no table of its own."""
     open: bool = False
+    """Whether a record exists for whatever key is requested (the weather of any city): generated once, then kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A recorded call and its result: ground for format and wording, demonstration for a language model.
-
-    `is_blocks`: the result is a list of content blocks, not a value.
-    """
+    """A recorded call and its result: evidence for format and wording, and a demonstration for a language model."""
 
     tool: str
     arguments: dict[str, Json]
     result: Json
     is_blocks: bool = False
+    """Whether the result is a list of content blocks, not a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concealed:
-    """What the agent may not see of the records of an entity that fit: these `fields`; all where none are named."""
+    """What the agent may not see: `fields` of the records of an entity that satisfy `fits`; all of them if empty."""
 
     entity: str
     fields: frozenset[str]
@@ -80,21 +80,24 @@ class Concealed:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Tools by id, plans by tool id, entities by name, and what the world is about.
-
-    In an `open` world there may be records that nobody mentioned yet; a closed one knows all. What is `concealed` from
-    the agent is true nevertheless; but who might pass it on is not to be told.
-    """
+    """The tools, entities and plans of a scenario, and what its world is about."""
 
     tools: Mapping[str, Tool]
+    """By id."""
     entities: Mapping[str, Entity]
+    """By name."""
     plans: Mapping[str, Plan]
+    """By tool id."""
     description: str
     now: datetime
+    """The start of the world, in world time."""
     examples: tuple[Example, ...] = ()
+    """Recorded calls of its tools."""
     open: bool = False
+    """Whether there may be records that were never mentioned; a closed world knows all its records."""
     given: frozenset[str] = frozenset()
-    """The entities whose records the state at the beginning holds."""
+    """The entities whose records the initial state holds."""
     concealed: tuple[Concealed, ...] = ()
+    """What the agent may not see. It is true all the same, but no world model may reveal it."""
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
-    """What a backend keeps for all its tools and worlds, under a name of its own: what is costly to make again."""
+    """What backends keep for all their tools and worlds, each under a key of its own, since it is costly to compute."""

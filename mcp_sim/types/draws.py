@@ -1,7 +1,7 @@
-"""Chance, derived and not shared: a draw is a pure function of seed, stream, purpose and occurrence.
+"""Random draws. A draw is a pure function of seed, stream, purpose and occurrence.
 
-No draw depends on how many others were made before it, so adding, removing or reordering perturbations, and the
-arrival order of different parallel calls, leave every other draw as it was.
+No draw depends on how many others were made before it. Adding, removing or reordering perturbations, and the order in
+which parallel calls arrive, leave every other draw as it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SEPARATOR = "\x1f"
 
 
 def below(probability: float, purpose: str) -> Callable[[Draws], bool]:
-    """`draws.unit(purpose) < probability`, compiled: the digest is compared as it is, with the bound as bytes."""
+    """Compile `draws.unit(purpose) < probability`: the digest is compared with the bound as bytes."""
     bound = ceil(probability * (1 << 53))
     if bound >= 1 << 53:
         return lambda _: True
@@ -33,35 +33,34 @@ def _fraction(digest: bytes) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """The chance of one call: `seed` and `stream` of its world, the call itself, the how-manieth of its like.
-
-    `scope` names the call (tool and canonical arguments) and is part of every draw. `key` is all four in 32 bytes, so
-    that a draw hashes no more than the key and its purpose.
-    """
+    """The draws of one call."""
 
     seed: int
     stream: str
     scope: str
+    """Names the call (tool and canonical arguments). It is part of every draw."""
     occurrence: int
+    """How many calls with the same scope there were before."""
     key: bytes = field(init=False, repr=False, compare=False)
+    """The hash of all four, in 32 bytes, so that a draw hashes no more than the key and its purpose."""
 
     def __post_init__(self) -> None:
         text = SEPARATOR.join((str(self.seed), self.stream, self.scope, str(self.occurrence)))
         object.__setattr__(self, "key", sha256(text.encode("utf-8", "surrogatepass")).digest())
 
     def unit(self, purpose: str) -> float:
-        """A number in [0, 1), the same whenever the same purpose is asked for."""
+        """Return a number in [0, 1), always the same for the same purpose."""
         return _fraction(sha256(self.key + purpose.encode("utf-8", "surrogatepass")).digest())
 
     def choice(self, purpose: str, options: Sequence[T]) -> T:
-        """One of the options, evenly."""
+        """Return one of the options, each with equal probability."""
         return options[int(self.unit(purpose) * len(options))]
 
     def about(self, scope: str) -> Draws:
-        """The chance of something else than this call, a record for instance: the same at every call."""
+        """Return the draws of something other than this call, such as a record: the same at every call."""
         return Draws(self.seed, self.stream, scope, 0)
 
     def generator(self, purpose: str) -> Random:
-        """A generator of its own, for what needs many numbers for one purpose."""
+        """Return a random generator, for what needs many numbers for one purpose."""
         parts = (self.seed, self.stream, purpose, self.scope, self.occurrence)
         return Random(SEPARATOR.join(str(part) for part in parts))  # noqa: S311 (chance, not a secret)

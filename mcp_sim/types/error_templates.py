@@ -1,9 +1,9 @@
-"""How is a failure worded? By the vendor: templates of a tool spec's `errors:`, filled in from the call that failed.
+"""Error templates: the text of a failure, filled in from the call that failed.
 
-A slot is a plain name in braces: `{contact_id}`. It stands for what the failure says of itself (`{key}`, `{entity}`,
-`{status}`, ...), for an argument of the call, for `{kind}` or for `{message}`, the sentence that would be said without
-a template. A template with a slot of which nothing is known gives way to `default`, then to that sentence. A scenario
-may have its own words instead: a `message`, in which slots of which nothing is known stay as they are.
+The templates are those of a tool spec's `errors:`. A slot is a plain name in braces: `{contact_id}`. It is filled from
+the failure (`{key}`, `{entity}`, `{status}`, ...), from the arguments of the call, from `{kind}`, or from `{message}`,
+the sentence that is used without a template. If a slot of a template is unknown, `default` is used instead, then that
+sentence. A scenario may have a `message` of its own; unknown slots of a message stay as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mcp_sim.types.json_values import encode
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
 
 DEFAULT = "default"
-"""The failure kind whose template is used where a kind has none of its own."""
+"""The failure kind whose template is used for kinds without one."""
 
 FAILURES: Mapping[int, str] = {
     400: "invalid",
@@ -34,14 +34,14 @@ FAILURES: Mapping[int, str] = {
     503: "unavailable",
     504: "timeout",
 }
-"""The failure kind of a status, as a tool spec's `errors:` name it; others are `internal` from 500, else `refused`."""
+"""The failure kind of an HTTP status. Other statuses are `internal` from 500, else `refused`."""
 
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What goes out: a text, JSON as text, structured content, or `{code, message, data}` of a JSON-RPC error."""
+    """What is served: a text, JSON as text, structured content, or `{code, message, data}` of a JSON-RPC error."""
 
     form: Form
     value: Json
@@ -49,7 +49,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class VendorErrors:
-    """The wording of one vendor: templates by failure kind."""
+    """The error templates of one vendor, by failure kind."""
 
     templates: Mapping[str, Template]
 
@@ -66,18 +66,18 @@ class VendorErrors:
 
 
 def failure_kind(status: int) -> str:
-    """The failure kind of an HTTP status."""
+    """Return the failure kind of an HTTP status."""
     return FAILURES.get(status, "internal" if status >= 500 else "refused")
 
 
 def status_phrase(status: int) -> str:
-    """An HTTP status in words: `503 Service Unavailable`."""
+    """Return an HTTP status with its phrase: `503 Service Unavailable`."""
     known = {entry.value: entry.phrase for entry in HTTPStatus}
     return f"{status} {known.get(status) or ('Server Error' if status >= 500 else 'Request Refused')}"
 
 
 def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **slots: Json) -> Observation:
-    """A failure of this call: in the scenario's own words (`message`), else the vendor's, else `sentence`."""
+    """Return a failure of this call: the scenario's own `message`, else the vendor's template, else `sentence`."""
     known = {**turn.call.arguments, **slots}
     if message is None:
         return turn.tool.failure(kind, sentence, **known)
@@ -85,12 +85,12 @@ def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **
 
 
 def fill_message(message: str, slots: Mapping[str, Json]) -> str:
-    """A scenario's message with the slots filled of which something is known."""
+    """Fill the known slots of a scenario's message."""
     return _SLOT.sub(lambda found: _text(found, slots) if found[1] in slots else found[0], message)
 
 
 def slots_in(template: Json) -> set[str]:
-    """The slots of a template."""
+    """Return the slots of a template."""
     if isinstance(template, dict):
         return slots_in(list(cast("dict[str, Any]", template).values()))
     if isinstance(template, list):
@@ -99,7 +99,7 @@ def slots_in(template: Json) -> set[str]:
 
 
 def fill_template(template: Json, slots: Mapping[str, Json]) -> Json:
-    """The template with its slots filled. Inside JSON, a string that is one slot becomes the value itself."""
+    """Fill the slots of a template. Inside JSON, a string that is one slot becomes the value itself."""
     if isinstance(template, dict):
         return {name: _fill_part(value, slots) for name, value in cast("dict[str, Any]", template).items()}
     if isinstance(template, list):
@@ -108,7 +108,6 @@ def fill_template(template: Json, slots: Mapping[str, Json]) -> Json:
 
 
 def _fill_part(template: Json, slots: Mapping[str, Json]) -> Json:
-    """A part of a JSON template, filled."""
     slot = _SLOT.fullmatch(template) if isinstance(template, str) else None
     return slots[slot[1]] if slot and slot[1] in slots else fill_template(template, slots)
 

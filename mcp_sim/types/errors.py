@@ -1,16 +1,16 @@
-"""What can go wrong in mcp-sim itself, as opposed to what it simulates.
+"""The exceptions of mcp-sim itself, as opposed to the failures that it simulates.
 
 McpSimError
-+-- DocumentError   a document cannot be used; carries every problem found
-+-- UsageError      a command or an API call asks for something impossible
-|   +-- BadArguments  the arguments of a call are nothing that JSON could hold
-+-- UnknownKind     a name that no registry knows
++-- DocumentError   a document cannot be used; has every problem found
++-- UsageError      invalid usage of a command or an API
+|   +-- BadArguments  the arguments of a call are not JSON
++-- UnknownKind     a name that no registry has
 +-- StaleChange     a change was computed from an older version of a record
 +-- Unwritable      a sink cannot take an entry
-+-- Unevaluable     an expression gives no answer on the world it is asked of
++-- Unevaluable     an expression has no value on a world
 +-- Unanswered      a model did not answer
-|   +-- TooLong       because the conversation does not fit into its context
-+-- Rejected        a world model's answer cannot be served; may be asked again
+|   +-- TooLong       the conversation does not fit into its context
++-- Rejected        a world model's answer cannot be served; it may be asked again
 +-- Crash           a call could not be answered; never an observation
 """
 
@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 CRASH_CODE = -32019
-"""The JSON-RPC code of a crash; no simulated error may have it."""
+"""The JSON-RPC code of a crash. No simulated error may have it."""
 
 
 class McpSimError(Exception):
@@ -31,16 +31,16 @@ class McpSimError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a document, and where.
-
-    `path` is dotted (`perturbations[0].when.nth`); `line` counts from 1, 0 where there is none.
-    """
+    """A problem of a document, and its place."""
 
     file: str
     line: int
+    """Counts from 1; 0 if there is none."""
     path: str
+    """Dotted: `perturbations[0].when.nth`."""
     message: str
     severity: Literal["error", "warning"] = "error"
+    """Warnings do not keep a document from being used."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.line else f"{self.file}: "
@@ -50,7 +50,7 @@ class Problem:
 
 
 class DocumentError(McpSimError):
-    """One or more documents cannot be used. `problems` has all of them, warnings included."""
+    """One or more documents cannot be used. `problems` has all problems, warnings included."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -58,11 +58,11 @@ class DocumentError(McpSimError):
 
 
 class UsageError(McpSimError):
-    """What was asked for cannot be done; the message says what to do instead."""
+    """Invalid usage. The message says what to do instead."""
 
 
 class BadArguments(UsageError):
-    """The arguments of a call are not JSON, or nest too deeply; `reason` says which."""
+    """The arguments of a call are not JSON, or are nested too deeply; `reason` says which."""
 
     def __init__(self, tool: str, reason: str) -> None:
         self.tool, self.reason = tool, reason
@@ -70,7 +70,7 @@ class BadArguments(UsageError):
 
 
 class UnknownKind(McpSimError):
-    """No kind of this name is registered. `choices` are the names that are."""
+    """No kind of this name is registered. `choices` are the registered names."""
 
     def __init__(self, family: str, name: str, choices: Sequence[str]) -> None:
         self.family, self.name, self.choices = family, name, tuple(choices)
@@ -86,7 +86,7 @@ class StaleChange(McpSimError):
 
 
 class Unwritable(McpSimError):
-    """A sink cannot take an entry: what could not be written where, and why."""
+    """A sink cannot take an entry: what could not be written, where, and why."""
 
     def __init__(self, what: str, where: str, reason: str) -> None:
         self.what, self.where, self.reason = what, where, reason
@@ -94,7 +94,7 @@ class Unwritable(McpSimError):
 
 
 class Unevaluable(McpSimError):
-    """An expression errs on the world it is evaluated on, or is neither true nor false there."""
+    """An expression cannot be evaluated on a world, or is neither true nor false there."""
 
     def __init__(self, text: str, reason: str) -> None:
         self.text, self.reason = text, reason
@@ -102,7 +102,7 @@ class Unevaluable(McpSimError):
 
 
 class Unanswered(McpSimError):
-    """A language model did not answer: who was asked, and why there is no answer, with what to do about it."""
+    """A language model did not answer. `where` names it, `reason` says why and what to do."""
 
     def __init__(self, where: str, reason: str) -> None:
         self.where, self.reason = where, reason
@@ -114,7 +114,7 @@ class TooLong(Unanswered):
 
 
 class Rejected(McpSimError):
-    """A world model answered, and the answer cannot be served. `raw` is what it said, `problems` what is wrong."""
+    """The answer of a world model cannot be served. `raw` is its text, `problems` what is wrong."""
 
     def __init__(self, raw: str, problems: Sequence[str], measured: dict[str, Any] | None = None) -> None:
         self.raw, self.problems, self.measured = raw, tuple(problems), measured or {}
@@ -124,7 +124,7 @@ class Rejected(McpSimError):
 class Crash(McpSimError):
     """mcp-sim could not answer a call. Recorded as a crash, never served as an observation.
 
-    `attempts` are the answers of the world model that were turned down, each as `{"raw", "problems"}`.
+    `attempts` are the answers of the world model that were rejected, each as `{"raw", "problems"}`.
     """
 
     def __init__(self, tool: str, error: str, attempts: Sequence[dict[str, Any]] = ()) -> None:
@@ -133,7 +133,7 @@ class Crash(McpSimError):
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """`; did you mean 'x'?` or `; choose from 'a', 'b'`, ready to be put behind a message."""
+    """Return `; did you mean 'x'?` or `; choose from 'a', 'b'`, to append to a message."""
     known = sorted(choices)
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     if near:

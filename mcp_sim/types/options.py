@@ -1,4 +1,4 @@
-"""The types of options that several kinds share: how they are written in YAML, and what an editor is told of them."""
+"""Types of options that several kinds share: their YAML form, and their JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000
 
 
 def duration_text(span: timedelta) -> str:
-    """A span in the largest unit that gives a whole number: `90s`, `250ms`."""
+    """Return a duration in the largest unit that gives a whole number: `90s`, `250ms`."""
     micros = span // timedelta(microseconds=1)
     if micros == 0:
         return "0s"
@@ -29,14 +29,14 @@ def duration_text(span: timedelta) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of world time, or of calls: exactly one of the two is set."""
+    """A span of world time or of calls: exactly one of the two is set."""
 
     time: timedelta | None = None
     calls: int | None = None
 
 
 def span(value: Any) -> Span:
-    """`30s` or `5 calls`; raises ValueError on anything else, bare numbers included."""
+    """Read `30s` or `5 calls`. Raises `ValueError` on anything else, also on bare numbers."""
     if isinstance(value, Span):
         return value
     if isinstance(value, str):
@@ -46,14 +46,14 @@ def span(value: Any) -> Span:
 
 
 def span_text(value: Span) -> str:
-    """A span as it is written: `90s`, `5 calls`."""
+    """Return the YAML form of a span: `90s`, `5 calls`."""
     if value.time is not None:
         return duration_text(value.time)
     return f"{value.calls} call{'' if value.calls == 1 else 's'}"
 
 
 def moment(value: Any) -> datetime:
-    """A point of time as documents write it; raises ValueError on anything else."""
+    """Read a time as documents write it. Raises `ValueError` on anything else."""
     if isinstance(value, datetime):
         return value
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
@@ -65,7 +65,7 @@ def moment(value: Any) -> datetime:
 
 
 def point(value: Any) -> Span | datetime:
-    """A span, counted from the world's start, or a point of time; raises ValueError on anything else."""
+    """Read a span, counted from the world's start, or a time. Raises `ValueError` on anything else."""
     if isinstance(value, datetime) or (isinstance(value, str) and _MOMENT.fullmatch(value)):
         return moment(value)
     try:
@@ -75,7 +75,7 @@ def point(value: Any) -> Span | datetime:
 
 
 def point_text(value: Span | datetime) -> str:
-    """A point as it is written: `90s`, `5 calls`, `2029-03-01T09:00:00Z`."""
+    """Return the YAML form of a point: `90s`, `5 calls`, `2029-03-01T09:00:00Z`."""
     return iso(value) if isinstance(value, datetime) else span_text(value)
 
 
@@ -132,10 +132,10 @@ SpanText = Annotated[
         }
     ),
 ]
-"""A stretch of world time or of calls, written `30s` or `5 calls`."""
+"""A span of world time or of calls, written `30s` or `5 calls`."""
 
 Moment = Annotated[datetime, BeforeValidator(moment), WithJsonSchema({"type": "string", "format": "date-time"})]
-"""A point of time, written `2029-03-01T09:00:00Z`."""
+"""A time, written `2029-03-01T09:00:00Z`."""
 
 Point = Annotated[
     Span | datetime,
@@ -150,7 +150,7 @@ Point = Annotated[
         }
     ),
 ]
-"""A point in a world's life: a duration since its start, so many calls, or a time."""
+"""A point in the life of a world: a duration since its start, a number of calls, or a time."""
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 """A whole number from 1."""
@@ -171,4 +171,4 @@ MatcherSource = Annotated[
         }
     ),
 ]
-"""A matcher as it was written, known to be one; `conditions.matcher` compiles it."""
+"""A matcher as it was written, checked; `conditions.matcher` compiles it."""

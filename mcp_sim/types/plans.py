@@ -1,4 +1,4 @@
-"""Plans: what a tool does to which records, and where its result holds them."""
+"""Plans: what a tool does to which records, and where its result shows them."""
 
 from __future__ import annotations
 
@@ -9,73 +9,70 @@ from typing import Any, Literal, TypeAlias
 from mcp_sim.types import Json
 
 How: TypeAlias = Literal["set", "append", "remove", "add", "subtract", "toggle", "join"]
-"""How a value gets into a field: in its place, into or out of the list there, added to or taken from the number.
+"""How a value gets into a field.
 
-Who joins is put into the list, and must not be there yet. What is toggled becomes the opposite, whatever is given.
-"""
+`set` replaces the value. `append` and `remove` change the list in the field, `add` and `subtract` the number. `join`
+appends to the list, and refuses what is in it. `toggle` negates the value, whatever is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Also:
-    """What a write does to a record of another entity: `value` gets into its `field`.
+    """An effect of a write on a record of another entity: `value` gets into its `field`.
 
-    `key` names that record and `value` what is written: each is an argument or a field of the record that the tool
-    writes. Without `key` it is the entity's only record; without `value`, `fixed` is written. `requires` is what the
-    field must hold before.
+    `key` and `value` each name an argument, or a field of the record that the tool writes.
     """
 
     entity: str
     field: str
     key: str | None = None
+    """Names the other record; None: it is the only record of its entity."""
     how: How = "set"
     value: str | None = None
+    """What is written; None: `fixed`."""
     fixed: Json = 1
     requires: Json = None
+    """The value that the field must have before; None: any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """To whom a record must belong: the record of `entity` that `argument` names.
-
-    It is named by the field `link` of the record, or has the record's key in its own list `listed`.
-    """
+    """The record to which the tool's record must belong: the record of `entity` that `argument` names."""
 
     argument: str
     entity: str
     link: str | None = None
+    """The field of the tool's record that names the owner."""
     listed: str | None = None
+    """The field of the owner that lists the keys of its records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """An id that must be among those of the parts which a record of `entity` has in `field`.
-
-    `argument` says it (`payments.*.payment_id` in the lines of a list); `by` names that record: an argument, or a field
-    of the record that is written.
-    """
+    """An id that must be the id of one of the parts that a record of `entity` has in `field`."""
 
     argument: str
+    """A path to the id: `payments.*.payment_id` in the items of a list."""
     entity: str
     by: str
+    """What names the record: an argument, or a field of the record that is written."""
     field: str
 
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """Records of `entity` that are made together with the one of which the argument `listed` lists them.
-
-    `sets` maps what an item says (`tasks.title`) to their fields, `link` is their field that names the record.
-    """
+    """Records of `entity` that are created together with their parent, one for each item of the argument `listed`."""
 
     entity: str
     listed: str
     sets: Mapping[str, str]
+    """A path into an item (`tasks.title`) -> the field that it sets."""
     link: str | None = None
+    """The field of a child that names its parent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """Which argument picks one entry of the mapping that records have in `field`: a day of a flight's `dates`."""
+    """The argument that picks one entry of the mapping in a `field`, such as a day in the `dates` of a flight."""
 
     argument: str
     field: str
@@ -83,15 +80,13 @@ class Picked:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Which parts of a record a call exchanges for others: those of `field` whose `key` the argument `old` lists.
-
-    The argument `new` lists, in the same order, the records of `entity` that take their places.
-    """
+    """An exchange of parts of a record: the parts in `field` whose `key` is in the list argument `old`."""
 
     field: str
     key: str
     old: str
     new: str
+    """A list argument: the records of `entity` that replace the old parts, in the same order."""
     entity: str
 
 
@@ -100,144 +95,158 @@ Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "i
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """An argument that narrows a list: which field it looks at, and how.
-
-    `only` is what the field must hold where the argument says yes (`available_only`); no narrows nothing. `unless` is
-    what it must not hold unless the argument says yes (`include_archived`); that narrows nothing.
-    """
+    """How an argument filters a list."""
 
     field: str
     op: Operator = "equals"
     only: Json = None
+    """The value that the field must have if the argument is true (`available_only`). False filters nothing."""
     unless: Json = None
+    """The value that the field must not have unless the argument is true (`include_archived`). True filters nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Where things stand in a result, as dotted paths ('' is the whole result, None is nowhere).
-
-    `text` is the property that holds the whole as JSON text: the paths are then those of what stands in there.
-    """
+    """The places of things in a result, as dotted paths: '' is the whole result, None nowhere."""
 
     record: str | None = None
     rows: str | None = None
+    """The list of records."""
     total: str | None = None
+    """The number of all matching records."""
     cursor: str | None = None
+    """The cursor of the next page."""
     more: str | None = None
+    """Whether there is another page."""
     key: str | None = None
+    """The key of the record."""
     success: str | None = None
+    """Whether the call succeeded."""
     text: str | None = None
+    """The property that holds the whole result as JSON text. The other paths are then paths into that JSON."""
     echoes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Path in the result -> argument that is returned as given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Arguments that choose a page. `size` is the page where none is asked for, `most` the largest allowed.
-
-    `first_page` is the number of the first page, where pages are numbered.
-    """
+    """The arguments that choose a page."""
 
     limit: str | None = None
     offset: str | None = None
     page: str | None = None
     cursor: str | None = None
     size: int = 20
+    """The default page size."""
     most: int | None = None
+    """The largest page size."""
     first_page: int = 1
+    """The number of the first page, if pages are numbered."""
 
     @property
     def is_asked(self) -> bool:
-        """True where the tool has any argument that chooses a page."""
+        """Whether the tool has any argument that chooses a page."""
         return any((self.limit, self.offset, self.page, self.cursor))
 
 
 Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "compute", "none", "unknown"]
-"""What a tool does to records, nearest to the truth.
+"""What a tool does to records: the nearest of these.
 
-`compute` works out its answer from its arguments, and `none` touches no records either: it controls a device, goes to a
-page, or tells what no record holds.
-"""
+`compute` answers from its arguments alone. `none` uses no records either: it controls a device, opens a page, or
+reports what no record holds. `unknown` is what could not be inferred."""
 RECORDLESS: frozenset[Verb] = frozenset(("compute", "none", "unknown"))
-"""Verbs of tools that work on no entity."""
+"""The verbs of tools that work on no entity."""
 CALLER = "(caller)"
-"""An argument that nobody gives: who calls, as the state tells."""
+"""The name of an argument that no client gives: the caller, as the state has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a tool does to which entity, and how sure that is.
+    """What a tool does to which entity.
 
-    `key` is the argument that names the record (of the only record of its entity: none); `sets` maps arguments (dotted
-    where nested) to the fields they write, `fixed` fields to the value that the tool itself stands for
-    (`close_ticket`: status -> closed), and `how` fields to the way a value gets in, where it does not take their place
-    (`add_label`: labels -> append). A key that `sets` writes on an update renames the record.
-    `each` is an argument with a list: the tool does the same for each item, and paths below it (`tasks.title`, or
-    `tasks` where an item is a plain value) are those of one item.
-    `requires` maps fields to the values that they must have before (`cancel_order`: status -> pending).
-    `positive` are arguments that must be more than nothing (`deposit(amount)`).
-    `if_exists` says what a create does where the record exists: refuse, update it, or keep it as it is.
-    `copies` is an argument that names the record of which a create makes a copy, `holder` one that names the record in
-    which the entity's records stand. `counter` is a field of an only record
-    (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
-    (`created_by`: `session.current_user`). `also` is what it does to records of other entities,
-    `swap` which parts of the record it exchanges. `owners` are those to whom the record must belong that `key` names,
-    `among` are ids that must be among those of another record, `children` what is made together with the record.
-    `shows` maps places of the result to the fields that stand there under another name, `only` are the fields that are
-    shown and no others (`plan_id.price` by a link), `picked` is the one entry of a mapping that is. `choice` is an
-    argument that says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
-    `caller` is a field of an only record (`state.current_user`) that tells who calls: what it holds is an argument
-    CALLER, which nobody gives.
-    `login` is a field of an only record (`session.current_user`) which tells whether somebody is logged in, as whoever
-    calls the tool must be.
-    `within` is the one argument that holds all others (`params`): the plan calls them as if it did not.
-    `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
-    A backend that knows more than records has words of its own: `operation` is what the tool does in them, and
-    `arguments` maps what the operation needs to the arguments that give it.
+    An argument is named by its path (`task.title`). Where `each` is set, paths below it are those of one item.
     """
 
     tool: str
+    """The id of the tool."""
     verb: Verb
     entity: str | None = None
     backend: str = "records"
+    """The kind of backend that compiles the plan."""
     operation: str = ""
+    """What the tool does, in the vocabulary of its backend."""
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the operation needs, in the vocabulary of its backend -> the argument that gives it."""
     key: str | None = None
+    """The argument that names the record; None for the only record of its entity."""
     sets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Argument -> the field that it writes. An update whose `sets` writes the key renames the record."""
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    """Field -> the value that the tool itself implies (`close_ticket`: status -> closed)."""
     how: Mapping[str, How] = field(default_factory=dict[str, How])
+    """Field -> how a value gets into it, where it does not replace the value (`add_label`: labels -> append)."""
     each: str | None = None
+    """An argument with a list: the tool does the same for each item.
+
+    Paths below it (`tasks.title`, or `tasks` where items are plain values) are those of one item."""
     requires: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    """Field -> the values that it may have before (`cancel_order`: status -> pending)."""
     positive: tuple[str, ...] = ()
+    """Arguments that must be greater than zero (`deposit(amount)`)."""
     if_exists: Literal["refuse", "update", "keep"] = "refuse"
+    """What a create does if the record exists: refuse, update it, or keep it as it is."""
     copies: str | None = None
+    """The argument that names the record that a create copies."""
     holder: str | None = None
+    """The argument that names the record inside which the entity's records are kept."""
     counter: str | None = None
+    """A field of an only record (`state.ticket_counter`) that holds the next id."""
     from_state: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Field of a new record -> the field of an only record with its value (`created_by`: `session.current_user`)."""
     also: tuple[Also, ...] = ()
+    """Effects on records of other entities."""
     owners: tuple[Owner, ...] = ()
+    """The records to which the record must belong that `key` names."""
     among: tuple[Among, ...] = ()
+    """Ids that must be among those of another record."""
     children: tuple[Children, ...] = ()
+    """Records that are created together with the record."""
     login: str | None = None
+    """A field of an only record (`session.current_user`) that is set while someone is logged in; calls need a login."""
     within: str | None = None
+    """The only argument (`params`), if it holds all others; the plan names the others without it."""
     caller: str | None = None
+    """A field of an only record (`state.current_user`) that names the caller: the value of the argument CALLER."""
     swap: Swap | None = None
+    """The parts of the record that the tool exchanges."""
     shows: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Place in the result -> the field shown there under another name (`plan_id.price`: by a link)."""
     only: tuple[str, ...] = ()
+    """The fields that are shown, if not all are."""
     picked: Picked | None = None
+    """The one entry of a mapping that is shown."""
     choice: str | None = None
+    """An argument that chooses one of `choices` (`manage_task(operation: create | update)`)."""
     choices: Mapping[str, Plan] = field(default_factory=dict[str, "Plan"])
+    """Value of that argument -> the plan for it."""
     filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])
+    """Argument -> how it filters a list."""
     query: str | None = None
+    """The free-text argument of a search."""
     searched: tuple[str, ...] = ()
+    """The fields that the query searches."""
     sort: str | None = None
+    """The argument that names the field to sort by."""
     order: str | None = None
+    """The argument that says whether to sort up or down."""
     paging: Paging = field(default_factory=Paging)
     envelope: Envelope = field(default_factory=Envelope)
     confidence: float = 1.0
+    """0 to 1; below 0.6 the plan is a guess."""
     reasons: tuple[str, ...] = ()
+    """The evidence for the plan, as sentences."""
 
     @property
     def guessed(self) -> bool:
-        """True where too little spoke for it; such steps say so in the ledger."""
+        """Whether there is too little evidence for the plan; steps with such a plan are marked in the ledger."""
         return self.confidence < 0.6 or self.verb == "unknown"

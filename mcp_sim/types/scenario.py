@@ -1,4 +1,4 @@
-"""A scenario, loaded: tools, world, world model, perturbations, expectations, seed. `documents` makes it from YAML."""
+"""A loaded scenario: tools, world, world models, perturbations, expectations, seed."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from mcp_sim.types.surface import Prompt, Resource, ToolInteraction
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A `when` mapping: all triggers and all nested mappings must hold.
+    """A `when` mapping. All triggers and all nested mappings must hold.
 
-    `any`, `all` and `none` (YAML: `not`) hold nested mappings, each with its own counter. `per` splits the counter:
-    `tool`, `entity`, or `arguments.NAME`.
+    `any`, `all` and `none` (YAML: `not`) are nested mappings, each with its own counter.
     """
 
     triggers: tuple[Trigger, ...] = ()
@@ -33,11 +32,12 @@ class When:
     all: tuple[When, ...] = ()
     none: tuple[When, ...] = ()
     per: str | None = None
+    """Splits the counter: by `tool`, `entity`, or `arguments.NAME`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fires:
-    """How often a perturbation is applied at most (None: no bound), per what, and how long it rests after each."""
+    """How often a perturbation is applied at most (None: no limit), per what, and its pause after each time."""
 
     max: int | None = None
     per: str | None = None
@@ -46,12 +46,13 @@ class Fires:
 
 @dataclass(frozen=True, slots=True)
 class PerturbationEntry:
-    """One entry of `perturbations`. `tools` are globs; empty: every tool."""
+    """One entry of `perturbations`."""
 
     id: str
     kind: str
     perturbation: Perturbation
     tools: tuple[str, ...] = ()
+    """Globs; empty: every tool."""
     when: When = When()
     fires: Fires = Fires()
     visible: Literal["explicit", "implicit"] = "explicit"
@@ -61,30 +62,33 @@ class PerturbationEntry:
 
 @dataclass(frozen=True, slots=True)
 class ExpectationEntry:
-    """One entry of `expect`. `gate`: if it fails, nothing else counts; `optional`: reported, not graded."""
+    """One entry of `expect`."""
 
     id: str
     kind: str
     expectation: Expectation
     weight: float = 1.0
     gate: bool = False
+    """Whether nothing else counts if it fails."""
     optional: bool = False
+    """Whether it is reported and not graded."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorldModelEntry:
-    """Who answers which tools (globs; empty: every tool). The first entry that matches answers."""
+    """A world model, and the tools that it answers. The first entry that matches answers."""
 
     world_model: WorldModel
     kind: str
     tools: tuple[str, ...] = ()
+    """Globs; empty: every tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """A canned answer: the first stub whose tool (glob) and arguments match answers in the world's step.
+    """A canned answer. The first stub whose tool (a glob) and arguments match answers in the world's step.
 
-    Exactly one of `result`, `error` and `blocks` (content blocks, as templates) is served.
+    Exactly one of `result`, `error` and `blocks` (templates of content blocks) is served.
     """
 
     tool: str
@@ -96,55 +100,50 @@ class Stub:
 
 @dataclass(frozen=True, slots=True)
 class GivenRecords:
-    """Records of one entity: `rows` as given (completed by the generator), then generated ones up to `count` in all.
-
-    `whole` rows are complete as they are given.
-    """
+    """Records of one entity: the given `rows`, then generated ones up to `count` in all."""
 
     count: int
     rows: tuple[Record, ...] = ()
     whole: bool = False
+    """Whether the rows are complete as given; otherwise the generator completes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClockSettings:
-    """`mode` None: the command's default. `per_call` is how far the virtual clock moves at each call."""
+    """The settings of a world's clock."""
 
     mode: Mode | None = None
+    """None: the command's default."""
     per_call: timedelta = timedelta(seconds=1)
+    """How far the virtual clock moves at each call."""
     speed: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """One impersonated server: what it calls itself, and the ids of its tools in the order they are listed.
-
-    `unknown_tool`: how a tool that does not exist is answered, as a JSON-RPC error or as an isError result.
-    `page_size`: how many tools, resources or prompts are listed at once (None: all). `icons` have the protocol's form.
-    """
+    """One impersonated server."""
 
     name: str
     tools: tuple[str, ...]
+    """The ids of its tools, in the order of tools/list."""
     version: str = "1.0.0"
     title: str | None = None
     instructions: str | None = None
     unknown_tool: Literal["rpc", "is_error"] = "rpc"
+    """Whether calls of unknown tools are answered with a JSON-RPC error or an isError result."""
     description: str | None = None
     website: str | None = None
     icons: tuple[Record, ...] = ()
+    """In the protocol's form."""
     page_size: int | None = None
+    """How many tools, resources or prompts one page of a list has; None: all."""
     resources: tuple[Resource, ...] = ()
     prompts: tuple[Prompt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario with everything it refers to resolved. `sha256` is over the bytes of all its documents.
-
-    `files` are these documents, and `warnings` what is doubtful in them.
-
-    `interactions` holds how tools ask, tell and answer, by tool id, for those that do more than return a result.
-    """
+    """A scenario with everything it refers to resolved."""
 
     name: str
     domain: Domain
@@ -152,8 +151,11 @@ class Scenario:
     world_models: tuple[WorldModelEntry, ...]
     path: str = ""
     sha256: str = ""
+    """Over the bytes of all its documents."""
     files: tuple[Path, ...] = ()
+    """Its documents."""
     warnings: tuple[Problem, ...] = ()
+    """The warnings about its documents."""
     task: str = ""
     seed: int = 0
     records: Mapping[str, GivenRecords] = field(default_factory=dict[str, GivenRecords])
@@ -164,18 +166,19 @@ class Scenario:
     stubs: tuple[Stub, ...] = ()
     examples: tuple[Example, ...] = ()
     interactions: Mapping[str, ToolInteraction] = field(default_factory=dict[str, ToolInteraction])
+    """By tool id: how tools interact with the client beyond returning a result."""
     intensity: float = 1.0
     advertise_output_schema: Literal["auto", "always", "never"] = "auto"
 
     @property
     def reads_past_versions(self) -> bool:
-        """Does a perturbation look at older versions of the state?"""
+        """Whether a perturbation reads older versions of the state."""
         return any(entry.enabled and entry.perturbation.reads_past_versions for entry in self.perturbations)
 
     def listed(self, tool: Tool) -> Tool:
-        """The tool as it is listed: without outputSchema where what is served may not fit it (`auto`).
+        """Return the tool as it is listed: without outputSchema if what is served may not fit it (`auto`).
 
-        Clients hold results to the schema that they were told, and refuse what the agent should see.
+        Clients validate results against the listed schema, and reject results that the agent should see.
         """
         if tool.output_schema is None or self.advertise_output_schema == "always":
             return tool
@@ -192,12 +195,12 @@ class Scenario:
 
     @property
     def guesses(self) -> list[Plan]:
-        """The plans that are guesses, and by which calls are answered: no stub takes them all."""
+        """The plans that are guesses and answer calls: no stub takes all of them."""
         canned = tuple(stub.tool for stub in self.stubs if not stub.arguments)
         plans = [plan for plan in self.domain.plans.values() if plan.guessed]
         return [plan for plan in plans if not (canned and in_reach(canned, self.domain.tools[plan.tool]))]
 
 
 def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:
-    """Do the globs (empty: every tool) match this tool, by its id or by its bare name?"""
+    """Whether the globs match this tool by its id or its bare name. No globs match every tool."""
     return not globs or any(fnmatchcase(tool.id, glob) or fnmatchcase(tool.name, glob) for glob in globs)

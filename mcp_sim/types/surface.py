@@ -1,8 +1,8 @@
-"""What does a server offer beside its tools, and what does a tool say beside its result?
+"""What a server offers besides tools, and what a tool sends besides its result.
 
-Resources, prompts, completion; questions to the client in the midst of a call, notifications, content blocks. All of it
-is data of a tool spec. Texts are templates: `{name}` is a slot, `{user.content.city}` reaches into a value; a slot of
-which nothing is known stays as it is written.
+These are resources, prompts and completions; questions to the client during a call, notifications, and content blocks.
+All of it is data of a tool spec. Texts are templates: `{name}` is a slot, `{user.content.city}` a path into a value.
+Unknown slots stay as they are.
 """
 
 from __future__ import annotations
@@ -29,32 +29,29 @@ _VARIABLE = re.compile(r"\{(\+?)([A-Za-z_]\w*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One question to the client: a request of the protocol, and the capability that it takes.
-
-    `optional`: a client that cannot is not asked; else its call is refused.
-    """
+    """A question to the client: a request of the protocol."""
 
     method: str
     params: Record
     needs: Capability
+    """The capability that a client must have to be asked."""
     optional: bool = False
+    """Whether a client without the capability is not asked; otherwise its call is refused."""
 
 
 Round: TypeAlias = Mapping[str, Ask]
-"""Questions that are put at the same time, by the name that their answers go by."""
+"""Questions that are asked at the same time, by the names of their answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolInteraction:
-    """How a tool answers: what it asks first, what it sends meanwhile, and which blocks its result is made of.
-
-    `notices` are notifications (`method`, `params`, and `at_ms`, when in the course of the call). `blocks` are content
-    blocks as templates; empty: the result goes out as it is.
-    """
+    """What a tool asks before it answers, what it sends meanwhile, and the blocks of its result."""
 
     asks: tuple[Round, ...] = ()
     notices: tuple[Record, ...] = ()
+    """Notifications: `method`, `params`, and `at_ms`, when in the course of the call."""
     blocks: tuple[Record, ...] = ()
+    """Content blocks as templates; empty: the result is served as it is."""
 
 
 NO_INTERACTION = ToolInteraction()
@@ -65,7 +62,7 @@ NO_INTERACTION = ToolInteraction()
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What may be filled in: `values`, or those that a field of an entity's records has."""
+    """Completions of a variable: `values`, or the values that a field of an entity's records has."""
 
     values: tuple[str, ...] = ()
     entity: str | None = None
@@ -74,13 +71,14 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource, or a template of some, as it is listed, and where its contents come from.
+    """A resource, or a template of resources, and the source of its contents.
 
-    Exactly one of: `text` and `blob` (templates); `entity`, whose record the variable `key` names; `entity` with
-    `is_table`, all of its records. With `entity`, a `text` shows the record.
+    The source is exactly one of: `text` or `blob` (templates); the record of `entity` that variable `key` names; all
+    records of `entity`, if `is_table`. With `entity`, `text` is a template that shows the record.
     """
 
     definition: Record
+    """Its entry in the list."""
     text: str | None = None
     blob: str | None = None
     entity: str | None = None
@@ -94,17 +92,20 @@ class Resource:
 
     @property
     def uri(self) -> str:
-        """Its URI, or the template of one."""
+        """Its URI, or its URI template."""
         return self.definition["uriTemplate" if self.is_template else "uri"]
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt as it is listed, its messages (templates), and what it asks of the client first."""
+    """A prompt."""
 
     definition: Record
+    """Its entry in the list."""
     messages: tuple[Record, ...]
+    """Templates."""
     asks: tuple[Round, ...] = ()
+    """What it asks the client first."""
     choices: Mapping[str, Choices] = field(default_factory=dict[str, Choices])
 
     @property
@@ -115,11 +116,11 @@ class Prompt:
 # answers --------------------------------------------------------------------------------------------------------------
 
 MISSING_CAPABILITY = -32021
-"""The JSON-RPC code for a client that would have to be asked, and cannot be."""
+"""The JSON-RPC code for a client that cannot be asked what a call requires."""
 
 
 def missing_capability_error(capability: Capability) -> tuple[str, Record]:
-    """Message and data of the error for a client that lacks a capability, as the protocol has them."""
+    """Return message and data of the error for a client that lacks a capability, as the protocol defines them."""
     required: Record = {}
     for part in reversed(capability.split(".")):
         required = {part: required}
@@ -130,7 +131,7 @@ def missing_capability_error(capability: Capability) -> tuple[str, Record]:
 
 
 def fill_slots(template: Json, slots: Mapping[str, Json]) -> Json:
-    """A template with its slots filled; every string of it stays a string."""
+    """Fill the slots of a template. Every string stays a string."""
     if isinstance(template, str):
         return _SLOT.sub(lambda found: _text(found, slots), template)
     if isinstance(template, dict):
@@ -150,7 +151,7 @@ def _text(found: re.Match[str], slots: Mapping[str, Json]) -> str:
 
 
 def slot_roots(template: Json) -> set[str]:
-    """What the slots of a template begin with: `user` for `{user.content.city}`."""
+    """Return the first names of the slots of a template: `user` for `{user.content.city}`."""
     if isinstance(template, dict):
         return slot_roots(list(cast("Record", template).values()))
     if isinstance(template, list | tuple):
@@ -159,17 +160,17 @@ def slot_roots(template: Json) -> set[str]:
 
 
 def variables(template: str) -> list[str]:
-    """The variables of a URI template: `{name}`, or `{+name}`, which may hold slashes."""
+    """Return the variables of a URI template: `{name}`, or `{+name}`, which may hold slashes."""
     return [name for _, name in _VARIABLE.findall(template)]
 
 
 def has_unknown_expressions(template: str) -> bool:
-    """Does a URI template hold expressions that are not understood here, so that no URI matches it?"""
+    """Whether a URI template holds unsupported expressions, so that no URI matches it."""
     return bool(re.search(r"[{}]", _VARIABLE.sub("", template)))
 
 
 def match_uri(template: str, uri: str) -> dict[str, str] | None:
-    """The variables that make a URI of a template; None where it is none."""
+    """Return the variables of a URI that matches a template; None if it does not match."""
     parts, at = list[str](), 0
     for found in _VARIABLE.finditer(template):
         parts += [re.escape(template[at : found.start()]), f"(?P<{found[2]}>{'.+' if found[1] else '[^/?#]+'})"]
@@ -179,5 +180,5 @@ def match_uri(template: str, uri: str) -> dict[str, str] | None:
 
 
 def expand_uri(template: str, values: Mapping[str, Json]) -> str:
-    """The URI that a template makes of its variables."""
+    """Return the URI of a template with these variables."""
     return _VARIABLE.sub(lambda found: quote(str(values[found[2]]), safe="/" if found[1] else ""), template)

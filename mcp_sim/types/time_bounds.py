@@ -1,4 +1,4 @@
-"""Time bounds: the part of a world's life, and the calls by number, in which a trigger can hold."""
+"""Time bounds: the time of a world, and the numbers of its calls, within which a trigger can hold."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 LATEST: Final = datetime.max.replace(tzinfo=UTC)
 UNLIMITED: Final = sys.maxsize
 MOST_TRIED: Final = 10_000
+"""The most numbers that `are_disjoint` tries."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """From `begin` on and before `end`; later than `after` calls of the world, and not later than its `last`."""
+    """From the time `begin` on and before `end`; after the world's first `after` calls, and until its call `last`."""
 
     begin: datetime = EARLIEST
     end: datetime = LATEST
@@ -30,7 +31,7 @@ class TimeBounds:
 
     @property
     def calls(self) -> int:
-        """How many calls there are in it at most."""
+        """The most calls within the bounds."""
         return max(0, self.last - self.after)
 
     @property
@@ -39,7 +40,7 @@ class TimeBounds:
 
     @property
     def outside(self) -> TimeBounds:
-        """What is outside of it; everything where that is not one stretch."""
+        """The bounds of what is outside; everything, if that is not one range."""
         sides = (
             (self.begin != EARLIEST, TimeBounds(end=self.begin)),
             (self.end != LATEST, TimeBounds(begin=self.end)),
@@ -50,9 +51,9 @@ class TimeBounds:
         return outside[0] if len(outside) == 1 else TimeBounds()
 
 
-def intersection(stretches: Iterable[TimeBounds]) -> TimeBounds:
-    """What several have in common."""
-    whole = [TimeBounds(), *stretches]
+def intersection(several: Iterable[TimeBounds]) -> TimeBounds:
+    """Return the bounds that lie within all of these."""
+    whole = [TimeBounds(), *several]
     return TimeBounds(
         max(one.begin for one in whole),
         min(one.end for one in whole),
@@ -63,7 +64,7 @@ def intersection(stretches: Iterable[TimeBounds]) -> TimeBounds:
 
 @dataclass(frozen=True, slots=True)
 class CallNumbers:
-    """Numbers of calls, from 1: those `listed`, in ascending order; with a `period`, again after every so many."""
+    """Numbers of calls, from 1: those `listed`, in ascending order; with a `period`, again after each period."""
 
     listed: Sequence[int]
     period: int | None = None
@@ -73,9 +74,9 @@ class CallNumbers:
 
 
 def are_disjoint(several: Sequence[CallNumbers]) -> bool:
-    """Is there no number that all of them have? False also where that takes too long to find out."""
-    ends = [call_numbers.listed for call_numbers in several if call_numbers.period is None]
-    again = lcm(*(call_numbers.period or 1 for call_numbers in several))
+    """Whether no number is in all of these. False also if it takes too long to find out."""
+    ends = [numbers.listed for numbers in several if numbers.period is None]
+    again = lcm(*(numbers.period or 1 for numbers in several))
     tried = min(ends, key=lambda listed: listed[-1], default=range(1, again + 1))
     looked_at = list(islice(tried, MOST_TRIED + 1))
     return len(looked_at) <= MOST_TRIED and not any(
@@ -84,10 +85,11 @@ def are_disjoint(several: Sequence[CallNumbers]) -> bool:
 
 
 TurnTest: TypeAlias = Callable[[Turn], bool]
+"""A condition on a turn."""
 
 
 def reached_test(point: Span | datetime) -> TurnTest:
-    """True from the point on. Of calls, those count that the world had before: `5 calls` is reached by the sixth."""
+    """Return a test that holds from the point on. A point of `5 calls` is reached by the world's sixth call."""
     if isinstance(point, datetime):
         return lambda turn: turn.now >= point
     if point.calls is not None:
@@ -98,14 +100,14 @@ def reached_test(point: Span | datetime) -> TurnTest:
 
 
 def bounds_from(point: Span | datetime, start: datetime) -> TimeBounds:
-    """The part of a world's life that begins at a point."""
+    """Return the bounds that begin at a point, in a world that begins at `start`."""
     if isinstance(point, Span) and point.calls is not None:
         return TimeBounds(after=point.calls)
     return TimeBounds(begin=_moment(point, start))
 
 
 def bounds_until(point: Span | datetime, start: datetime) -> TimeBounds:
-    """The part of a world's life that ends at a point."""
+    """Return the bounds that end at a point, in a world that begins at `start`."""
     if isinstance(point, Span) and point.calls is not None:
         return TimeBounds(last=point.calls)
     return TimeBounds(end=_moment(point, start))

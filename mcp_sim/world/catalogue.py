@@ -1,4 +1,4 @@
-"""Which tools does a world list now, and is it news to whoever listed them before?"""
+"""The tools that a world lists now, and the notification when the list has changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_sim.types.kinds import Listing
 from mcp_sim.types.scenario import PerturbationEntry, in_reach
 
 IN_FORCE = "in-force"
-"""Under this name a perturbation of the catalogue remembers that it has been decided for a call."""
+"""The memory of a perturbation of the catalogue that says that it has been decided for a call."""
 
 _LISTED = "listed"
 _CHANGED: Record = {"method": "notifications/tools/list_changed", "params": {}}
@@ -19,21 +19,22 @@ _CHANGED: Record = {"method": "notifications/tools/list_changed", "params": {}}
 
 @dataclass(frozen=True, slots=True)
 class CatalogueFault:
-    """A perturbation of the catalogue. `holds` where its `when` looks at time alone; else it lasts, once decided."""
+    """A perturbation of the catalogue."""
 
     entry: PerturbationEntry
     why: str
     holds: Callable[[Turn], bool] | None
+    """Whether its `when` holds, if that depends on time only. None: it lasts once it has been decided for a call."""
 
     def in_force(self, turn: Turn) -> bool:
-        """Is the catalogue bent now?"""
+        """Whether it changes the catalogue now."""
         if self.holds is not None:
             return self.holds(turn)
         return bool(turn.memories.of(self.entry.id).get(IN_FORCE))
 
 
 def list_tools(tools: Sequence[Tool], server: str, lasting: Sequence[CatalogueFault], turn: Turn) -> Sequence[Tool]:
-    """The tools of a server as they are listed now."""
+    """Return the tools of a server as they are listed now."""
     for one in lasting:
         if one.in_force(turn):
             reach = frozenset(tool.id for tool in tools if in_reach(one.entry.tools, tool))
@@ -45,7 +46,7 @@ def list_tools(tools: Sequence[Tool], server: str, lasting: Sequence[CatalogueFa
 def announce_list_changes(
     transition: Transition, lasting: Sequence[CatalogueFault], turn: Turn, start: Turn
 ) -> Transition:
-    """The transition, with the news that the list of tools has changed, if it has. `start` is the world's start."""
+    """Return the transition, with a notification if the list of tools has changed. `start` is a turn at the start."""
     memory = turn.memories.of("")
     before = memory.get(_LISTED)
     if before is None:
@@ -60,7 +61,7 @@ def announce_list_changes(
 
 
 def added_answer(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[Observation, Decision] | None:
-    """The answer of a tool that only a perturbation has listed."""
+    """Return the answer of a tool that only a perturbation lists; None if there is none."""
     for one in lasting:
         if one.in_force(turn):
             observation = one.entry.perturbation.answer_added(turn.owned_by(one.entry.id))

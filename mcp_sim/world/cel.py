@@ -1,6 +1,7 @@
-"""Is an expression true of a world? CEL, compiled at load: what it may name, and how records look to it.
+"""CEL expressions on a world: compilation, the names that they may use, and the values that they see.
 
-`common-expression-language` is imported when the first expression is compiled: it takes longer than a start without it.
+`common-expression-language` is imported when the first expression is compiled, since importing it takes longer than a
+start without it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TYPES: Final = frozenset(
     {"bool", "bytes", "double", "duration", "int", "list", "map", "null_type", "optional", "string", "timestamp"}
     | {"type", "uint"}
 )
-"""Names that CEL itself knows."""
+"""Names that CEL itself has."""
 
 FUNCTIONS: Final = frozenset(
     {"bytes", "contains", "double", "duration", "dyn", "endsWith", "int", "matches", "size", "startsWith", "string"}
@@ -35,10 +36,10 @@ FUNCTIONS: Final = frozenset(
     | {"getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours", "getMilliseconds"}
     | {"getMinutes", "getMonth", "getSeconds"}
 )
-"""Functions and methods that the library has; macros (`has`, `all`, `exists`, `map`, ...) never show as functions."""
+"""Functions and methods of the library. Macros (`has`, `all`, `exists`, `map`, ...) do not appear as functions."""
 
 OURS: Final = frozenset({"find", "max", "min", "sum"})
-"""Functions that every expression has besides: `functions` makes them."""
+"""Functions that every expression has besides; `functions` makes them."""
 
 MOST_SAID = 300
 
@@ -47,14 +48,15 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled CEL expression. `uses` are the names it reads from outside."""
+    """A compiled CEL expression."""
 
     text: str
     uses: frozenset[str]
+    """The names that it reads from outside."""
     program: Program
 
     def value(self, variables: Mapping[str, Any], functions: Mapping[str, Function]) -> Any:
-        """What it gives; raises Unevaluable where it gives nothing."""
+        """Evaluate the expression. Raises `Unevaluable`."""
         from cel import Context  # noqa: PLC0415 (170 ms, expressions only)
 
         used = {name: value for name, value in variables.items() if name in self.uses}
@@ -64,7 +66,7 @@ class Expression:
             raise Unevaluable(self.text, _reason(error)) from error
 
     def holds(self, variables: Mapping[str, Any], functions: Mapping[str, Function]) -> bool:
-        """Is it true? Raises Unevaluable where it is neither true nor false."""
+        """Whether it is true. Raises `Unevaluable` if it is neither true nor false."""
         value = self.value(variables, functions)
         if not isinstance(value, bool):
             raise Unevaluable(self.text, f"it gives {str(value)[:MOST_SAID]}, which is neither true nor false")
@@ -72,7 +74,10 @@ class Expression:
 
 
 def expression(text: str, known: Collection[str]) -> Expression:
-    """Compile an expression that may read the `known` names; raises ValueError for any other, and for bad syntax."""
+    """Compile an expression that may read the `known` names.
+
+    Raises `ValueError` for other names, and for bad syntax.
+    """
     from cel import compile as compile_cel  # noqa: PLC0415 (170 ms, expressions only)
 
     logging.getLogger("cel").setLevel(logging.CRITICAL)  # what fails inside is raised as well
@@ -91,25 +96,25 @@ def expression(text: str, known: Collection[str]) -> Expression:
 
 
 def fields_read(text: str, name: str) -> frozenset[str]:
-    """The fields that an expression reads of a variable with a dot: `deal` of `count.deal`."""
+    """Return the fields that an expression reads of a variable with a dot: `deal` of `count.deal`."""
     found = re.finditer(rf"(?<![\w.]){re.escape(name)}\.(\w+)", _STRING.sub("''", text))
     return frozenset(match[1] for match in found)
 
 
 def table_names(domain: Domain) -> frozenset[str]:
-    """The names under which an expression reads whole tables."""
+    """Return the names under which an expression reads whole tables."""
     return frozenset(domain.entities) | {"tables"}
 
 
 def tables(view: View, domain: Domain, uses: Collection[str]) -> dict[str, Any]:
-    """The tables that an expression uses: lists of records in the order of creation, under the entity's exact name."""
+    """Return the tables that an expression uses: lists of records in the order of creation, by entity."""
     names = domain.entities if "tables" in uses else [name for name in domain.entities if name in uses]
     bound = {name: list(_records(view, domain, name)) for name in names}
     return {**bound, "tables": bound}
 
 
 def functions(view: View, domain: Domain) -> dict[str, Function]:
-    """`find(entity, {field: matcher})`, `sum`, `min` and `max` on a version of the world."""
+    """Return `find(entity, {field: matcher})`, `sum`, `min` and `max` on a version of the world."""
 
     def find(entity: str, where: Mapping[str, Any]) -> list[Record]:
         if entity not in domain.entities:
@@ -127,13 +132,13 @@ def _records(view: View, domain: Domain, entity: str) -> Iterator[Record]:
 
 
 def record_binder(domain: Domain, entity: str) -> Callable[[Record], Record]:
-    """How records of an entity look to an expression: a declared field that is missing is null, numbers are doubles."""
+    """Return how an expression sees records of an entity: missing declared fields are null, numbers are doubles."""
     known = domain.entities.get(entity) or Entity(entity)
     return object_binder({name: field.schema for name, field in known.fields.items()})
 
 
 def object_binder(schemas: Mapping[str, Json]) -> Callable[[Record], Record]:
-    """How objects with these declared fields look to an expression, as `record_binder` says of records."""
+    """Return how an expression sees objects with these declared fields, as `record_binder` does for records."""
     blank = dict.fromkeys(schemas)
     doubled = [(name, double) for name, schema in schemas.items() if (double := _number_binder(schema))]
 
@@ -147,7 +152,7 @@ def object_binder(schemas: Mapping[str, Json]) -> Callable[[Record], Record]:
 
 
 def _number_binder(schema: Json) -> Bind | None:
-    """Turns the integers into doubles wherever the schema says `number`; None where it says so nowhere."""
+    """Return what turns integers into doubles wherever the schema says `number`; None if it never does."""
     if not isinstance(schema, Mapping):
         return None
     known = cast("Mapping[str, Any]", schema)
@@ -210,13 +215,13 @@ def _orderable(name: str, values: tuple[Any, ...]) -> list[Any]:
 
 
 def _items(values: tuple[Any, ...]) -> list[Any]:
-    """What was given: one list, or several values."""
+    """Return the items of the arguments: those of a single list, or the arguments."""
     only = values[0] if len(values) == 1 else None
     return cast("list[Any]", only) if isinstance(only, list) else list(values)
 
 
 def _reason(error: Exception) -> str:
-    """The library's words, short: its general advice is cut off."""
+    """Return the library's message, shortened: its general advice is cut off."""
     if isinstance(error, KeyError):
         return f"no such field: {error}"
     text = str(error).split(". C", 1)[0].removesuffix(".")
@@ -234,7 +239,7 @@ _TOKEN = re.compile(
 
 
 def _only_bound(text: str) -> set[str]:
-    """The names that occur solely where a macro binds them, as the `d` of `deal.all(d, d.amount > 0.0)`.
+    """Return the names that occur only where a macro binds them, as the `d` of `deal.all(d, d.amount > 0.0)`.
 
     The library lists them among the variables.
     """

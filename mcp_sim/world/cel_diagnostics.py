@@ -1,4 +1,4 @@
-"""Where does a CEL expression stop being one, in words for whoever wrote it?"""
+"""Messages for syntax errors in CEL expressions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Mapping
 _PLACE = re.compile(r"<input>:(\d+):(\d+):")
 _MOST_SHOWN = 20
 _MEANT: Mapping[str, str] = {"=": "==", "and": "&&", "or": "||", "not": "!", "===": "==", "<>": "!="}
-"""What other languages write -> what CEL does."""
+"""Operators of other languages -> those of CEL."""
 
 
 def describe_syntax_error(text: str, parser_message: str) -> str:
-    """The first thing in a text that its parser did not take, by what the parser told of it."""
+    """Return a message about the first error in a text, located by the message of its parser."""
     place = _PLACE.search(parser_message)
     lines = text.splitlines() or [""]
     line, column = (int(place[1]), int(place[2])) if place else (1, 1)
@@ -36,5 +36,5 @@ def _word(rest: str) -> str:
 
 
 def _before(line: str, column: int) -> str:
-    """The word before a place: `not x` is refused at the `x`."""
+    """Return the word before a place: `not x` is refused at the `x`."""
     return next(iter(line[: column - 1].split()[-1:]), "")

@@ -1,4 +1,4 @@
-"""Check that a transition agrees with the world (rules R1 to R8), whoever predicted it.
+"""Consistency checks: whether a transition agrees with the world (rules R1 to R8), for every world model.
 
 R1: the records that a result shows exist. R2: they show what the world holds. R3: a write sets what the arguments say.
 R4: a new record has a new id. R5: links lead to records. R6: a total is not less than the rows. R7: nothing was updated

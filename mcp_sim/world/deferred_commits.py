@@ -1,4 +1,4 @@
-"""What becomes of changes that are written later than they were made: how is their place kept, do they still fit?"""
+"""Changes that are written later than they are made: reserved keys, and whether the changes still fit."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from mcp_sim.types.json_schema.shapes import main_type
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """`now`: the keys that are used up at once, so that nobody else gets them; `later`: what is written in the end."""
+    """Deferred changes."""
 
     now: tuple[Change, ...]
+    """The keys that are reserved at once, so that no other record gets them."""
     later: tuple[Change, ...]
+    """The changes that are written later."""
 
 
 def writes(changes: Iterable[Change]) -> bool:
-    """Is any record written or removed?"""
+    """Whether any record is written or removed."""
     return any(change.op != "reserve" for change in changes)
 
 
 def reservations(turn: Turn, changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The keys that these changes would have used up: of new records, unless the call itself gave the key."""
+    """Return reservations of the keys of new records, except for keys that the call itself gave."""
     given = [value for value in turn.call.arguments.values() if isinstance(value, str | int)]
     return tuple(
         change if change.op == "reserve" else Change("reserve", change.entity, change.key)
@@ -35,9 +37,9 @@ def reservations(turn: Turn, changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def deferred(turn: Turn, changes: Sequence[Change]) -> Deferred:
-    """The changes, to be written later. A write that is made later than they were wins over them.
+    """Return the changes, to be written later. A write that is made after them wins over them.
 
-    The turn's memory counts the writes to a record that are still under way, so that these follow one another.
+    The turn's memory counts the pending writes to a record, so that they follow one another.
     """
     now = reservations(turn, changes)
     then = turn.view.after(now)
@@ -45,7 +47,10 @@ def deferred(turn: Turn, changes: Sequence[Change]) -> Deferred:
 
 
 def fitting(view: View, changes: Sequence[Change], domain: Domain) -> tuple[Change, ...]:
-    """The changes if all of them still fit, else none: no record was written since, no link leads nowhere."""
+    """Return the changes if all of them still fit, else none.
+
+    They do not fit if a record was written since, or if a link leads to no record.
+    """
     after = view
     for change in changes:
         if change.expected is not None and change.expected != after.version(change.entity, change.key):
@@ -59,7 +64,7 @@ def _is_new(view: View, change: Change) -> bool:
 
 
 def _following(turn: Turn, change: Change, then: View) -> Change:
-    """The change as it follows what is written to its record now, or was made before and is under way."""
+    """Return the change with the version it expects: that of its record now, or after the pending writes to it."""
     name = f"due:{change.entity}:{change.key!r}"
     expected = max(then.version(change.entity, change.key), turn.memory.get(name, 0))
     turn.memory.set(name, expected + 1)
@@ -81,7 +86,7 @@ def _leads_nowhere(change: Change, after: View, domain: Domain) -> bool:
 
 
 def _linking(view: View, domain: Domain, target: str, key: Key) -> Iterator[bool]:
-    """Whether records of other entities link to a record, entity by entity."""
+    """Yield whether records of other entities link to a record, entity by entity."""
     for entity in domain.entities.values():
         for name, field in entity.fields.items():
             if field.link == target and field.derived is None:
@@ -91,7 +96,7 @@ def _linking(view: View, domain: Domain, target: str, key: Key) -> Iterator[bool
 
 
 def _keys(value: Any) -> Sequence[Key]:
-    """The keys in a link: one, several, or none."""
+    """Return the keys in a link: one, several, or none."""
     if isinstance(value, list):
         return cast("list[Key]", value)
     return () if value is None else (value,)

@@ -1,4 +1,4 @@
-"""When are two requests one call? Only when both bear the same idempotency key, in the same world."""
+"""Idempotency keys: two requests with the same key in the same world are one call."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mcp_sim.types import Call, Observation, ToolResult
 from mcp_sim.types.errors import UsageError
 
 KEPT = 1000
-"""So many keys are remembered in one world; then the oldest is forgotten."""
+"""The most keys that a world remembers; then the oldest is forgotten."""
 
 MOST_BYTES = 64 * 1024 * 1024
-"""The oldest is forgotten, too, where what was answered has more bytes."""
+"""The most bytes of remembered answers; then the oldest is forgotten."""
 
 LONGEST_KEY = 256
 
 
 class KeyReused(UsageError):
-    """An idempotency key came again, with another call."""
+    """An idempotency key was used for another call."""
 
     def __init__(self) -> None:
         super().__init__("The idempotency key was used for another call")
@@ -29,7 +29,7 @@ class KeyReused(UsageError):
 
 @dataclass(slots=True)
 class _Keyed:
-    """A call that bears a key, and its observation once there is one; `size` is about how many bytes that has."""
+    """A call with a key, and its observation once there is one; `size` is about how many bytes that has."""
 
     call: Call
     observation: Observation | None = None
@@ -38,7 +38,7 @@ class _Keyed:
 
 
 class KeyedCalls:
-    """The calls of one world that bear a key. One that crashed, or was given up, is made again when it is repeated.
+    """The calls of one world with a key. A call that crashed or was cancelled is made again when it is repeated.
 
     `size` is about how many bytes the observations have.
     """
@@ -50,7 +50,10 @@ class KeyedCalls:
         self.size = 0
 
     async def once(self, key: str, call: Call, answer: Callable[[], Awaitable[Observation]]) -> Observation:
-        """The observation of the first call under this key. Raises Reused where that was another call."""
+        """Return the observation of the first call under this key.
+
+        Raises `KeyReused` if that was another call, and `UsageError` if the key is too long.
+        """
         if len(key) > LONGEST_KEY:
             raise UsageError(f"an idempotency key has at most {LONGEST_KEY} characters")
         keyed = self._of(key, call)
@@ -61,11 +64,11 @@ class KeyedCalls:
             return keyed.observation
 
     def known(self, call: Call) -> Observation | None:
-        """What was answered to this call before, if it bears a key. Raises Reused."""
+        """Return the earlier answer to this call, if it has a key; else None. Raises `KeyReused`."""
         return self._of(call.key, call).observation if call.key is not None else None
 
     def learn(self, call: Call, observation: Observation) -> None:
-        """A call was answered, here or elsewhere."""
+        """Remember the answer to a call, made here or in another process."""
         if call.key is not None:
             self._note(call.key, self._of(call.key, call), observation)
 
@@ -85,6 +88,6 @@ class KeyedCalls:
                 self._forget()
 
     def _forget(self) -> None:
-        """Let go of the oldest, where there are too many, or too much was answered."""
+        """Forget the oldest answers, if there are too many keys or bytes."""
         while len(self._keyed) > 1 and (len(self._keyed) > KEPT or self.size > MOST_BYTES):
             self.size -= self._keyed.popitem(last=False)[1].size

@@ -1,9 +1,9 @@
-"""The relational value that a world's state is: entity -> key -> record, persistent and in the order of creation.
+"""The state of a world: entity -> key -> record, persistent and in the order of creation.
 
-A `Table` is frozen and shared by all worlds of a scenario and seed. A `State` lays an overlay over it: a persistent map
+A `Table` is frozen and shared by all worlds of a scenario and seed. A `State` puts an overlay over it: a persistent map
 of the recent writes above a frozen dict of the settled ones. A snapshot or a fork is one reference, and every past
-version stays readable. rpds maps iterate in random order, at a microsecond a row: they hold the recent writes, at most
-`SETTLE` of them, and never define an order.
+version stays readable. rpds maps iterate in random order, at a microsecond a row: they hold at most `SETTLE` recent
+writes and never define an order.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from mcp_sim.world.tables import EMPTY_TABLE, Rows, Table, Tables, comparable, c
 SETTLE = 256
 _FEW = 64
 PROBES = 16
-"""So many neighbours are looked at for a record that is still there."""
+"""How many neighbours are tried for a record that still exists."""
 
 
 def _born(rows: Mapping[Key, Row]) -> Iterator[tuple[Key, Record]]:
-    """The records that were created since the world began, in the order of creation."""
+    """Yield the records that were created since the world began, in the order of creation."""
     made = [(row.born, key, row.record) for key, row in rows.items() if row.born >= 0 and row.record is not None]
     return ((key, record) for _, key, record in sorted(made, key=lambda row: row[0]))
 
 
 def _without(hits: Sequence[tuple[Key, Record]], gone: Mapping[Key, Row], table: Table) -> Rows:
-    """The hits without a few keys, which are looked for where they stand: most of the rows are not looked at."""
+    """Return the hits without a few keys, found by their positions so that most of the rows are not visited."""
     kept = list(hits)
     places: list[int] = []
     for key in gone:
@@ -51,15 +51,15 @@ def _without(hits: Sequence[tuple[Key, Record]], gone: Mapping[Key, Row], table:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A written record (None: removed), its version, and its place: `born` is -1 where the base has its place.
-
-    `size` is how many bytes it has as JSON.
-    """
+    """A written record."""
 
     record: Record | None
+    """None: removed."""
     version: int
     born: int
+    """Its place among the records created since the world began; -1 if it has its place in the base."""
     size: int = 0
+    """In bytes, as JSON."""
 
 
 class Overlay:
@@ -82,7 +82,7 @@ class Overlay:
         return self.settled.get(key) if row is None else row
 
     def rows(self) -> dict[Key, Row]:
-        """All written rows, in no particular order."""
+        """Return all written rows, in no particular order."""
         if self._rows is None:
             self._rows = {**self.settled, **dict(self.recent.items())} if len(self.recent) else self.settled
         return self._rows
@@ -97,7 +97,7 @@ class Overlay:
 
 
 def size_of(overlay: Overlay, key: Key) -> int:
-    """How many bytes as JSON were written under this key."""
+    """Return the size of what was written under this key, in bytes as JSON."""
     row = overlay.get(key)
     return 0 if row is None else row.size
 
@@ -110,18 +110,18 @@ class State:
     overlays: HashTrieMap[str, Overlay]
     agenda: tuple[Due, ...] = ()
     size: int = 0
-    """How many bytes as JSON the written records have."""
+    """The size of the written records, in bytes as JSON."""
 
     @classmethod
     def of(cls, records: Mapping[str, Mapping[Key, Record]]) -> State:
-        """The first version: these records and nothing written yet."""
+        """Return the first version, with these records."""
         state = cls.later(lambda: records)
         state.base.built()
         return state
 
     @classmethod
     def later(cls, build: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> State:
-        """The first version; its records are made when somebody first looks at them."""
+        """Return the first version, whose records are built when they are first read."""
         return cls(Tables(build), HashTrieMap())
 
     # reading
@@ -176,7 +176,7 @@ class State:
         return self._table(entity).last_key if overlay is None else overlay.last_key
 
     def sample_key(self, entity: str, share: float) -> Key | None:
-        """One of the records of the beginning that are still there; else the newest, or the first of all."""
+        """Return the key of one of the initial records that still exist; else the newest, or the first of all."""
         keys = self._table(entity).keys()
         for probe in range(min(PROBES, len(keys))):
             key = keys[(int(share * len(keys)) + probe) % len(keys)]
@@ -198,7 +198,7 @@ class State:
         return {} if overlay is None else overlay.rows()
 
     def counts(self) -> dict[str, int]:
-        """How many records there are of each entity."""
+        """Return the number of records of each entity."""
         return {entity: self.count(entity) for entity in self.entities()}
 
     def after(self, changes: Iterable[Change]) -> State:
@@ -207,7 +207,7 @@ class State:
     # writing
 
     def apply(self, changes: Sequence[Change], agenda: Sequence[Due] = ()) -> State:
-        """The next version, with these changes written and these entries on the agenda. Raises StaleChange."""
+        """Return the next version, with these changes written and these entries on the agenda. Raises `StaleChange`."""
         overlays, size = self.overlays, self.size
         for change in changes:
             overlay = overlays.get(change.entity) or self._untouched(change.entity)
@@ -218,7 +218,7 @@ class State:
         return State(self.base, overlays, due, size)
 
     def split_agenda(self, is_due: Callable[[Due], bool]) -> tuple[tuple[Due, ...], State]:
-        """The entries that are due, earliest first, and the state without them."""
+        """Return the entries that are due, earliest first, and the state without them."""
         due = tuple(entry for entry in self.agenda if is_due(entry))
         if not due:
             return (), self
@@ -244,7 +244,7 @@ class State:
         return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
 
     def _with_writes(self, entity: str, hits: Sequence[tuple[Key, Record]], matches: Callable[[Record], bool]) -> Rows:
-        """`hits` of the base as they stand now, then what was written since and matches, all in creation order."""
+        """Return `hits` of the base as they are now, and written records that match, in the order of creation."""
         table, rows = self._table(entity), self.overlays[entity].rows()
         kept = (
             _without(hits, rows, table)

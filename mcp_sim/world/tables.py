@@ -1,6 +1,6 @@
-"""Which records did a world begin with, and which of them have a value, lie within bounds, tell words?
+"""Tables: the initial records of worlds, searched by value, bounds or words.
 
-A table is frozen, and indexed by what it is first asked for; all worlds of a scenario and seed share it.
+A table is frozen, and indexed when an index is first needed. All worlds of a scenario and seed share it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Rows = list[tuple[Key, Record]]
 
 
 def comparable(value: Json) -> Any:
-    """A hashable stand-in, equal exactly where the JSON values are equal (1 = 1.0, but True is not 1)."""
+    """Return a hashable value that is equal exactly if the JSON values are equal (1 = 1.0, but True is not 1)."""
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, dict | list):
@@ -24,19 +24,22 @@ def comparable(value: Json) -> Any:
 
 
 def comparables(record: Record, field: str) -> Sequence[Any]:
-    """What stands in a field, or at a path into it (`address.city`, `items.*.sku`: each of them), comparable."""
+    """Return the comparable value of a field, or the values at a path into it (`address.city`, `items.*.sku`)."""
     if "." not in field or field in record:
         return (comparable(record.get(field)),)
     return [comparable(value) for value in values_at(record, field.split("."))]
 
 
 def lowered(record: Record, fields: Sequence[str]) -> str:
-    """What stands in these fields, in lower case, one below the other."""
+    """Return the values of these fields as text in lower case, one per line."""
     return "\n".join([str(value) for field in fields if (value := record.get(field)) is not None]).lower()
 
 
 def _places(among: Sequence[int], measured: Sequence[float], bound: Bound) -> list[int]:
-    """The places whose number is within the bound: in a loop of its own for each comparison, since calls cost more."""
+    """Return the places whose number is within the bound.
+
+    Each comparison has a loop of its own, since calls cost more.
+    """
     value = bound.value
     match bound.op:
         case "gt":
@@ -50,7 +53,7 @@ def _places(among: Sequence[int], measured: Sequence[float], bound: Bound) -> li
 
 
 class Table:
-    """The generated or given records of one entity: frozen, in creation order, indexed by field on first use."""
+    """The initial records of one entity: frozen, in the order of creation, indexed by field on first use."""
 
     __slots__ = ("_indexes", "_keys", "_measures", "_positions", "_rows", "_texts", "last_key", "records")
 
@@ -65,7 +68,7 @@ class Table:
         self._rows: Rows | None = None
 
     def find_equal(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
-        """The rows that have this value in this field."""
+        """Return the rows with this value in this field."""
         index = self._indexes.get(field)
         if index is None:
             index = dict[Any, Rows]()
@@ -76,13 +79,13 @@ class Table:
         return index.get(comparable(value), ())
 
     def rows(self) -> Rows:
-        """All rows."""
+        """Return all rows."""
         if self._rows is None:
             self._rows = list(self.records.items())
         return self._rows
 
     def find_within(self, bounds: Sequence[Bound]) -> Rows:
-        """The rows within all of these bounds."""
+        """Return the rows within all of these bounds."""
         rows = self.rows()
         left: Sequence[int] = range(len(rows))
         for bound in bounds:
@@ -97,7 +100,7 @@ class Table:
         return found
 
     def find_words(self, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
-        """The rows in whose fields all of these words occur."""
+        """Return the rows in whose fields all of these words occur."""
         names = tuple(fields)
         texts = self._texts.get(names)
         if texts is None:
@@ -109,13 +112,13 @@ class Table:
         return [row for row, text in rows if all(word in text for word in words)]
 
     def keys(self) -> Sequence[Key]:
-        """All keys in the order of creation, to be chosen from by place."""
+        """Return all keys in the order of creation."""
         if self._keys is None:
             self._keys = [*self.records]
         return self._keys
 
     def position(self, key: Key) -> int:
-        """The place of a key in the order of creation."""
+        """Return the place of a key in the order of creation."""
         if self._positions is None:
             self._positions = {key: at for at, key in enumerate(self.records)}
         return self._positions[key]
@@ -125,7 +128,7 @@ EMPTY_TABLE = Table({})
 
 
 class Tables(Mapping[str, Table]):
-    """The records that worlds begin with, made when somebody first looks at them."""
+    """The initial records of worlds, built when they are first read."""
 
     __slots__ = ("_build", "_tables")
 
@@ -143,7 +146,7 @@ class Tables(Mapping[str, Table]):
         return len(self.built())
 
     def built(self) -> Mapping[str, Table]:
-        """All of them."""
+        """Return all tables."""
         if self._build is not None:
             self._tables = {entity: Table(rows) for entity, rows in self._build().items()}
             self._build = None

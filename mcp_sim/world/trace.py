@@ -1,7 +1,7 @@
 """The ledger of a world, and its form in a trace: JSONL, format 2.
 
-Each line holds `{"world", "step", "measured"}`. `step` is the same for the same scenario, seed and calls; `measured`
-(real time, tokens, attempts) is not. A crash is `{"world", "crash", "measured"}` and has no step.
+Each line is `{"world", "step", "measured"}`. `step` is the same for the same scenario, seed and calls; `measured` (real
+time, tokens, attempts) is not. A crash is `{"world", "crash", "measured"}` and has no step.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from mcp_sim.types.json_values import decode, encode
 
 FORMAT = 2
 MOST_BYTES = 64 * 1024 * 1024
-"""What one world keeps of its ledger at most, however large its entries are."""
+"""The most bytes that one world keeps of its ledger."""
 
 
 def header_line(scenario: str, sha256: str, version: str) -> bytes:
-    """The first line of a trace."""
+    """Return the first line of a trace."""
     return encode({"format": FORMAT, "scenario": scenario, "sha256": sha256, "version": version})
 
 
 def step_line(world: str, step: Step, measured: Mapping[str, Any]) -> bytes:
-    """The line of an entry."""
+    """Return the line of an entry."""
     return b'{"world":%b,"step":%b,"measured":%b}' % (encode(world), step_bytes(step), encode(measured))
 
 
 def crash_line(world: str, crash: Crash, arguments: Record, measured: Mapping[str, Any]) -> bytes:
-    """The line of a crash: what was asked, what went wrong, what the world model said."""
+    """Return the line of a crash: the call, the error, and the replies of the world model."""
     body = {"tool": crash.tool, "arguments": arguments, "error": crash.error, "attempts": crash.attempts}
     return encode({"world": world, "crash": body, "measured": measured})
 
 
 def fork_line(world: str, parent: str, n: int, stream: str) -> bytes:
-    """The line that opens a forked world: its steps go on where those of its parent stood at step `n`."""
+    """Return the line that opens a forked world: its steps continue those of its parent after step `n`."""
     return encode({"world": world, "fork": {"of": parent, "n": n, "stream": stream}})
 
 
 def step_bytes(step: Step) -> bytes:
-    """A step as JSON. Observations are spliced in as they were serialised for the wire."""
+    """Return a step as JSON. Observations are spliced in as they were serialised for the wire."""
     head = b'{"n":%d,"entry":"%b","at":"%b"' % (step.n, step.entry.encode(), iso(step.at).encode())
     match step.entry:
         case "reset":
@@ -99,7 +99,7 @@ def changes_bytes(changes: Sequence[Change]) -> bytes:
 
 
 def _transition_bytes(transition: Transition, changes: bytes | None) -> bytes:
-    """A transition; `changes` are its changes where they are written already."""
+    """Return a transition as JSON; `changes` are its changes, if they are serialised already."""
     return b'{"observation":%b,"changes":%b}' % (
         observation_bytes(transition.observation),
         changes_bytes(transition.changes) if changes is None else changes,
@@ -107,7 +107,7 @@ def _transition_bytes(transition: Transition, changes: bytes | None) -> bytes:
 
 
 def observation_bytes(observation: Observation) -> bytes:
-    """One of `result`, `rpc_error`, `broken`; `delay_ms` and `notifications` where there are any."""
+    """Return an observation as JSON: `result`, `rpc_error` or `broken`, with `delay_ms` and `notifications` if any."""
     body, rest = observation.body, dict[str, Any]()
     match body:
         case ToolResult():
@@ -131,7 +131,7 @@ def observation_bytes(observation: Observation) -> bytes:
 
 
 def observation_of(body: Record) -> Observation:
-    """The observation that a step holds."""
+    """Return the observation of a step."""
     delay = timedelta(milliseconds=body.get("delay_ms", 0))
     notifications = tuple(body.get("notifications", ()))
     if "rpc_error" in body:
@@ -143,9 +143,9 @@ def observation_of(body: Record) -> Observation:
 
 
 class Ledger:
-    """The newest entries of one world, as lines. Iterating gives them parsed, oldest first.
+    """The newest entries of one world, as lines. Iterating yields them decoded, oldest first.
 
-    At most `keep` entries and 64 MB; older ones are in the trace only.
+    It has at most `keep` entries and 64 MB; older entries are in the trace only.
     """
 
     __slots__ = ("_bytes", "_lines", "keep")
@@ -164,14 +164,14 @@ class Ledger:
             self._bytes -= len(self._lines.popleft())
 
     def fork(self) -> Ledger:
-        """A ledger with the same entries that grows on its own."""
+        """Return a ledger with the same entries that grows on its own."""
         twin = Ledger(self.keep)
         twin._lines, twin._bytes = self._lines.copy(), self._bytes
         return twin
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """Its size in bytes."""
         return self._bytes
 
     @property
@@ -197,7 +197,7 @@ class Ledger:
 
 
 class History(Sequence[PastCall]):
-    """The newest calls and events of one world, as later calls may look at them; bounded like the ledger."""
+    """The newest calls and events of one world, for later calls; bounded like the ledger."""
 
     __slots__ = ("_bytes", "_items", "_keep")
 

@@ -1,4 +1,7 @@
-"""A world: one live instance of a scenario: state, clock, history, agenda, ledger. Only a world writes state."""
+"""A world: one live instance of a scenario, with state, clock, history, agenda and ledger.
+
+Only a world writes state.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +46,14 @@ from mcp_sim.world.state import State
 from mcp_sim.world.trace import History, Ledger, crash_line, fork_line, step_line
 
 MOST_VERSIONS = 256
-"""So many versions of a world's state are kept for perturbations that look back."""
+"""The most versions of the state that are kept for perturbations that read them."""
 
 
 class World:
-    """One agent's world. Calls are answered one at a time; delays are for whoever delivers the observation."""
+    """One agent's world.
+
+    Calls are answered one at a time. Delays are left to the server that delivers the observation.
+    """
 
     def __init__(
         self,
@@ -80,10 +86,13 @@ class World:
         key: str | None = None,
         answers: Mapping[str, Any] | None = None,
     ) -> Observation:
-        """Answer a call of a tool, by its id. Raises Crash, or BadArguments where they cannot be arguments.
+        """Answer a call of a tool, by its id.
 
-        With an idempotency `key`, a call that was answered under this key before is not made again: it gets the same
-        observation. Forks begin without keys, and a reset forgets them. `answers` are those to the tool's questions.
+        With an idempotency `key`, a call that was answered under this key is not made again: it gets the same
+        observation. A fork begins without keys, and a reset forgets them. `answers` are the client's answers to the
+        tool's questions.
+
+        Raises `Crash`, or `BadArguments` if the arguments cannot be those of a call.
         """
         call = Call(tool, dict(arguments or {}), dict(answers or {}), key)
         if key is None:
@@ -97,7 +106,7 @@ class World:
 
     @property
     def size(self) -> int:
-        """About how many bytes it holds that no other world holds: what was written, its ledger, answers under keys."""
+        """About how many bytes it holds that no other world holds: writes, ledger, and answers under keys."""
         return self.version.state.size + self.ledger.size + self.keyed_calls.size
 
     @property
@@ -105,7 +114,7 @@ class World:
         return self.origin.scenario
 
     def catalogue(self, server: str) -> list[Tool]:
-        """The tools of one server as this world lists them now."""
+        """Return the tools of one server as this world lists them now."""
         scenario = self.scenario
         tools = [scenario.listed(scenario.domain.tools[tool]) for tool in scenario.servers[server].tools]
         lasting = self.origin.lasting
@@ -118,11 +127,11 @@ class World:
         ]
 
     def lists(self, tool: str) -> bool:
-        """Is there a tool of this id in the lists as they are now?"""
+        """Whether a tool of this id is listed now."""
         return any(one.id == tool for server in self.scenario.servers for one in self.catalogue(server))
 
     def fork(self, name: str | None = None, stream: str | None = None) -> World:
-        """A second world that stands where this one stands. With a `stream` of its own, its chances differ."""
+        """Return a second world with the same state and history. With a `stream` of its own, its draws differ."""
         origin = self.origin if stream is None else replace(self.origin, stream=stream)
         twin_name = name or f"{self.name}-fork-{next(self._forks)}"
         twin = World(twin_name, origin, self.clock.fork(), self._answer, self._sinks, self.ledger.keep)
@@ -134,7 +143,7 @@ class World:
         return twin
 
     def reset(self) -> None:
-        """Back to the start: state, clock, counters, memory. The ledger goes on."""
+        """Return to the start: state, clock, counters, memory. The ledger continues."""
         n = self.version.n
         self.clock = self.clock.restarted()
         self.version = replace(self.origin.first, n=n)
@@ -143,7 +152,7 @@ class World:
         self.open()
 
     def grade(self) -> list[tuple[ExpectationEntry, Verdict]]:
-        """What the expectations say of the world as it stands."""
+        """Return the verdicts of the expectations on the world as it is now."""
         domain, version = self.scenario.domain, self.version
         return [
             (entry, entry.expectation.verdict(facts, version.state, domain))
@@ -153,7 +162,7 @@ class World:
     # what the simulator calls
 
     def open(self) -> None:
-        """Write the step that opens the world, or opens it again."""
+        """Write the step that opens the world, or reopens it."""
         opening: Record = {
             "seed": self.origin.seed,
             "stream": self.origin.stream,
@@ -164,7 +173,7 @@ class World:
         self._record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version, {})
 
     def tick(self) -> None:
-        """Let the time of one call pass, then commit what has come due."""
+        """Let the time of one call pass, then commit what has become due."""
         self.clock.advance(self.scenario.clock.per_call)
         now = self.clock.start + self.clock.elapsed()
         index = self.version.index + 1
@@ -177,12 +186,12 @@ class World:
             commit(at)
 
     def _late(self, entry: Due, at: datetime) -> None:
-        """Commit what was put on the agenda, if it still fits."""
+        """Commit an entry of the agenda, if it still fits."""
         changes = fitting(self.version.state, entry.changes, self.scenario.domain)
         self._commit_due(replace(entry, at=at, changes=changes))
 
     def _acts(self, now: datetime) -> Iterator[tuple[datetime, Callable[[datetime], None]]]:
-        """What others do by themselves, since the world was last looked at until now."""
+        """Yield the acts of scheduled perturbations since the last call, with their times."""
         since, self.version = mark_acted(self.version, self.clock.start, now)
         for at, entry, number in scheduled_acts(self.origin, self.clock.start, since, now):
             yield at, partial(self._act, entry, number)
@@ -193,7 +202,7 @@ class World:
             self._commit_due(due)
 
     def turn(self, call: Call, tool: Tool) -> Turn:
-        """Open a turn on the newest version. Raises BadArguments for arguments that no JSON text could hold."""
+        """Open a turn on the newest version. Raises `BadArguments` for arguments that no JSON text can hold."""
         scope = scope_of(call)
         version, origin = self.version, self.origin
         occurrence = version.occurrences.get(scope, 0)
@@ -211,11 +220,11 @@ class World:
         )
 
     def beginning(self) -> Turn:
-        """The world at its start, seen as if a call were made."""
+        """Return a turn at the world's start."""
         return turn_without_call(self.origin, self.clock, self.origin.first, timedelta(0))
 
     def commit(self, turn: Turn, answered: AnsweredCall, measured: Mapping[str, Any]) -> None:
-        """Write the changes and the ledger entry of a call, and make the new version visible; before it, its events."""
+        """Write a call's events, changes and ledger entry, and make the new version visible."""
         transition, absorbed = answered.transition, absorbed_changes(answered)
         state = state_after(self.version.state, transition, absorbed)
         for due in transition.events:
@@ -226,7 +235,7 @@ class World:
         self.clock.advance(transition.observation.delay)
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
-        """Record a crash: no step, no change. What keeps it from one sink does not keep it from the others."""
+        """Record a crash: no step, no change. If one sink fails, the others still get it."""
         line = crash_line(self.name, crash, call.arguments, measured)
         for sink in self._sinks:
             with suppress(Unwritable):
@@ -234,15 +243,15 @@ class World:
         self.ledger.append(line)
 
     def _commit_due(self, due: Due) -> None:
-        """Someone else's changes, as an event of their own."""
+        """Commit changes by someone other than the agent, as an event."""
         version = replace(self.version, state=self.version.state.apply(due.changes))
         step = Step(self.version.n + 1, "event", due.at, committed=due.changes, actor=due.actor)
         self._record(step, version, {}, PastCall(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
 
     def _record(self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None) -> None:
-        """One more entry: to the expectations' facts, the sinks, the ledger, the history; then the version is visible.
+        """Add an entry: to the facts, sinks, ledger and history; then make the version visible.
 
-        Whatever fails on the way leaves the world as it was.
+        If anything fails on the way, the world is left as it was.
         """
         domain = self.scenario.domain
         facts = tuple(

@@ -1,4 +1,4 @@
-"""The tool was called, so many times."""
+"""The expectation that a tool was called a number of times."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mcp_sim.types.options import Count, CountFromZero
 
 @expectations.register("called")
 class Called(CallExpectation):
-    """The agent called the tool: at least once, unless told otherwise.
+    """The agent called the tool, by default at least once.
 
-    Every call counts, also one that a perturbation answered: an agent that hammers a failing tool has called it.
+    Every call counts, also one that a perturbation answered: an agent that repeats a failing call has called the tool.
     """
 
     at_least: CountFromZero = Field(default=1, description="How often at least.")

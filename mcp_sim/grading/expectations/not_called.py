@@ -1,4 +1,4 @@
-"""The tool was not called."""
+"""The expectation that a tool was not called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_sim.types.kinds import Verdict, expectations
 
 @expectations.register("not_called")
 class NotCalled(CallExpectation):
-    """The agent never called the tool, or never with such arguments; how the calls were answered does not matter."""
+    """The agent never called the tool, or never with such arguments. How the calls were answered does not matter."""
 
     def facts(self) -> int | None:
         return None

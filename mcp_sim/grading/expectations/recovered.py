@@ -1,4 +1,4 @@
-"""What a fault spoiled was put right, and not done twice."""
+"""The expectation that the agent recovered from a fault, without doing anything twice."""
 
 from __future__ import annotations
 
@@ -19,30 +19,28 @@ from mcp_sim.types.kinds import Expectation, Verdict, expectations
 from mcp_sim.types.plans import Plan
 
 MOST_GOALS = 200
-"""So many different faulted calls are followed."""
+"""The most faulted calls that are followed."""
 
 MOST_KEYS = 100
-"""So many records that stand for one goal are remembered."""
+"""The most records that are remembered for one goal."""
 
 READS = ("get", "list", "search")
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What one faulted call was to bring about, and what has come of it since.
-
-    `values` are the fields it sets. `keys` are the records that have been written with these values, or without a plan
-    the calls that took effect. `is_settled`: nothing is left to do, because the call was answered as it should be, or
-    because the world itself refuses it.
-    """
+    """What one faulted call should bring about, and what has come of it since."""
 
     index: int
     tool: str
     arguments: dict[str, Json]
     plan: Plan | None
     values: Record
+    """The fields that it sets."""
     keys: tuple[Key, ...] = ()
+    """The records that have been written with these values; without a plan, the calls that took effect."""
     is_settled: bool = False
+    """Whether nothing is left to do: the call was answered as it should be, or the world itself refuses it."""
 
     @property
     def verb(self) -> str:
@@ -51,33 +49,34 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The goals of the faulted calls, in the order of the faults; `unfollowed` counts those beyond MOST_GOALS."""
+    """The goals of the faulted calls, in the order of the faults."""
 
     goals: tuple[Goal, ...] = ()
     unfollowed: int = 0
+    """The number of goals beyond MOST_GOALS."""
 
 
 Judgement: TypeAlias = str | None
-"""What is wrong with a goal at the end; None where it stands exactly once."""
+"""What is wrong with a goal at the end; None if it was reached exactly once."""
 
 
 @expectations.register("recovered")
 class Recovered(Expectation):
-    """At the end, the goal of each call that the perturbation was applied to stands exactly once; vacuous without one.
+    """The goal of each call that the perturbation was applied to is reached exactly once; vacuous without such a call.
 
-    What the goal is follows from the tool's plan:
+    The goal is judged at the end. It follows from the tool's plan:
 
-    - create: one record with the values that the arguments set, written since the faulted call and still there.
-      Records that existed before do not count; updating the record later does no harm; a duplicate that was deleted
-      is forgiven.
+    - create: one record with the values that the arguments set, written since the faulted call and still there. Records
+      that existed before do not count. Updating the record later does no harm, and a duplicate that was deleted is
+      forgiven.
     - update: the record has had the values since, or has them at the end.
     - delete: the record is gone at the end.
     - get, list, search: the same call with the same arguments was answered as the world answers it.
     - a tool without a plan: the same call took effect exactly once.
 
-    Faulted calls with the same tool and equal arguments have one goal. A call that the world itself refuses, when it is
-    made again, has nothing to reach and counts as recovered. Only what stands counts, not how it came about: an update
-    that gives another record the goal's values reaches it, a create with another title does not.
+    Faulted calls with the same tool and equal arguments have one goal. If the world itself refuses the call when it is
+    made again, there is nothing to reach and it counts as recovered. Only the final records count, not how they came
+    about: an update that gives another record the goal's values reaches it, a create with another title does not.
     """
 
     perturbation: str = Field(description="The id of a perturbation of this scenario.", examples=["lost-deal"])
@@ -128,7 +127,7 @@ class Recovered(Expectation):
 
 
 def judged(goal: Goal, view: View) -> Judgement:
-    """What is wrong with a goal at the end of a world."""
+    """Return what is wrong with a goal at the end of a world."""
     if goal.plan is None:
         return _exactly_one(len(goal.keys), goal.is_settled, "it took effect")
     entity, key = str(goal.plan.entity), _key(goal)
@@ -153,7 +152,7 @@ def _exactly_one(n: int, is_refused: bool, what: str) -> Judgement:
 
 
 def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
-    """The goal after one more step."""
+    """Return the goal after one more step."""
     repeats = step.entry == "call" and _same_call(goal, step)
     if repeats and (_is_refused(step.truth) or (goal.verb in READS and _is_answered(step))):
         goal = replace(goal, is_settled=True)
@@ -167,7 +166,7 @@ def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
 
 
 def _after(goal: Goal, change: Change, step: Step, domain: Domain) -> Goal:
-    """The goal after one change of a record of its entity."""
+    """Return the goal after one change of a record of its entity."""
     if change.op == "remove" or change.record is None:
         return (
             replace(goal, keys=tuple(key for key in goal.keys if key != change.key)) if goal.verb == "create" else goal
@@ -180,7 +179,7 @@ def _after(goal: Goal, change: Change, step: Step, domain: Domain) -> Goal:
 
 
 def _may_have_made(goal: Goal, step: Step, domain: Domain) -> bool:
-    """Could this step have brought the goal about? Updates only where they set a field of it: others found it there."""
+    """Whether this step could have reached the goal. An update must set a field of it; others found it there."""
     if not goal.values:
         return _same_call(goal, step)
     plan = domain.plans.get(step.tool)
@@ -196,7 +195,7 @@ def _with_key(goal: Goal, key: Key) -> Goal:
 
 
 def _values(plan: Plan, arguments: Mapping[str, Json], domain: Domain) -> Record:
-    """The fields that a call sets, and to what; null for a field that takes none sets nothing."""
+    """Return the fields that a call sets, with their values. Null for a field that does not take null sets nothing."""
     given = {field: at_path(arguments, argument.split(".")) for argument, field in plan.sets.items()}
     said = {field: value for field, value in given.items() if value is not ABSENT}
     return {field: value for field, value in said.items() if _takes(field, value, plan, domain)} | dict(plan.fixed)
@@ -218,12 +217,12 @@ def _key(goal: Goal) -> Any:
 
 
 def _is_refused(truth: Transition | None) -> bool:
-    """Did the world itself answer with an error, whatever a perturbation made of it?"""
+    """Whether the world itself answered with an error, whatever a perturbation made of it."""
     return truth is not None and not truth.observation.ok
 
 
 def _is_answered(step: Step) -> bool:
-    """Did the agent get what the world says?"""
+    """Whether the agent got the answer of the world."""
     if step.truth is None or step.served is None:
         return False
     return step.served.ok and step.served.body == step.truth.observation.body

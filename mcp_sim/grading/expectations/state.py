@@ -1,4 +1,4 @@
-"""The world is left as it should be."""
+"""The expectation that the world ends in a certain state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mcp_sim.world.cel import Expression, expression, functions, table_names, ta
 
 
 class Bounds(BaseModel):
-    """How many: `at_least` and `at_most`, or both at once as a plain number."""
+    """A number of records: `at_least` and `at_most`, or both at once as a plain number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,11 +49,11 @@ Amount = Annotated[Bounds, BeforeValidator(_exactly, json_schema_input_type=Coun
 
 @expectations.register("state")
 class State(Expectation):
-    """At the end, a condition holds on the world: a CEL expression, or so many records of an entity.
+    """At the end, a condition holds on the world: a CEL expression, or a number of records of an entity.
 
     `state: deal.exists(d, d.title == 'Spring order')` is CEL: every entity is a list of its records, also under
-    `tables['deal']`; `find('deal', {'stage': 'won'})`, `sum`, `min` and `max` are there as well. Declared fields that a
-    record lacks are null. An expression that errs is a failure, and says why.
+    `tables['deal']`; `find('deal', {'stage': 'won'})`, `sum`, `min` and `max` are available as well. Declared fields
+    that a record lacks are null. An expression that cannot be evaluated is a failure, and says why.
 
     `state: {entity: deal, where: {title: Spring order}, count: 1}` counts records that satisfy matchers.
     """

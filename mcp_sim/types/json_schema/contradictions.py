@@ -1,4 +1,4 @@
-"""Why does no value satisfy a schema? What can be seen without looking for one."""
+"""Find contradictions within a JSON Schema, without generating a value."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.json_schema.validation import compiled
 
 _NAMING = frozenset({"enum", "const", "type", "title", "description", "default", "examples"})
-"""Words of a schema that leave no doubt which of the values that it names it allows."""
+"""Keywords beside which a schema allows each of the values that it lists, if their types fit."""
 
 
 def contradiction(schema: Record) -> str | None:
-    """The reason why a schema allows no value, of its own words alone; None where none is seen.
+    """Return why a schema allows no value, as far as its own keywords show; None if no contradiction is found.
 
-    Where several types are allowed, another one may do: then there is no contradiction. Where no type is named, it is
-    the one that the schema's other words are about.
+    If several types are allowed there is no contradiction, since another type may do. If no type is declared, it is the
+    one that the other keywords are about.
     """
     kinds = [kind for kind in types_of(schema) if kind != "number" or "integer" not in types_of(schema)]
     if constants(schema) and not any(fitting_type(value, schema) for value in constants(schema)):
@@ -47,7 +47,7 @@ def contradiction(schema: Record) -> str | None:
 
 
 def _judge(schema: Record) -> Callable[[Json], bool]:
-    """Is a value valid? Where the schema cannot be compiled, any is."""
+    """Return a test for valid values. If the schema cannot be compiled, every value is valid."""
     try:
         return compiled(schema).is_valid
     except ValueError:
@@ -70,7 +70,7 @@ _CLOSED = ("minimum", "maximum")
 
 
 def _lacks_multiple(schema: Record) -> bool:
-    """Does no multiple, or no whole number, lie between the bounds?"""
+    """Whether there is no multiple, or no whole number, between the bounds."""
     multiple: Json = schema.get("multipleOf")
     step = Fraction(str(multiple)) if _is_number(multiple) and multiple > 0 else None
     if main_type(schema) == "integer":

@@ -10,19 +10,19 @@ from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required, types_of
 
 IMPOSSIBLE: Record = NEVER
-"""The schema of no value at all: where a schema refers back to itself, the expansion ends here."""
+"""The schema of no value at all. The expansion ends with it where a schema refers back to itself."""
 
 
 _DEEPEST = (12, 8, 5, 3)
-"""Below so many levels only what must be there is expanded: the first of these with which it is not too much."""
+"""Depths below which only required properties are expanded. The first one that keeps within `_MOST` is used."""
 
 
 _BOTTOM = 80
-"""Nothing is expanded below so many levels."""
+"""Nothing is expanded below this depth."""
 
 
 _MOST = 5_000
-"""So many schemas are too much: definitions that hold each other twice come to 2^n of them."""
+"""The most schemas of an expansion. Definitions that hold each other twice come to 2^n of them."""
 
 
 _BRANCHES = ("anyOf", "oneOf")
@@ -38,7 +38,7 @@ _LISTED = (*_BRANCHES, "prefixItems", "allOf")
 
 
 def expanded(schema: Json) -> Record:
-    """The schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, cycles cut."""
+    """Return the schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, no cycles."""
     root = as_object(schema)
     found: Record = {}
     for deepest in _DEEPEST:
@@ -50,7 +50,7 @@ def expanded(schema: Json) -> Record:
 
 
 def resolve_reference(root: Record, reference: str) -> Record:
-    """What a reference within the document points to; {} for any other."""
+    """Return the schema that a reference within the document leads to; {} for any other reference."""
     if not reference.startswith("#"):
         return {}
     found: Json = root
@@ -60,9 +60,10 @@ def resolve_reference(root: Record, reference: str) -> Record:
 
 
 def count_unfolded(schema: Json) -> int:
-    """How many schemas one value is held to, at most: definitions that hold each other twice come to 2^n of them.
+    """Return the most schemas that one value is checked against.
 
-    Schemas of properties and items do not add up: they are for other values.
+    Definitions that hold each other twice come to 2^n of them. Schemas of properties and items do not add up, since
+    they are for other values.
     """
     root = as_object(schema)
     known: dict[str, int] = {}
@@ -71,7 +72,7 @@ def count_unfolded(schema: Json) -> int:
 
 
 def _all_references(schema: Json) -> Iterator[str]:
-    """Every reference that stands anywhere in a document."""
+    """Yield every reference in a document."""
     if isinstance(schema, list):
         for item in as_list(cast("Json", schema)):
             yield from _all_references(item)
@@ -95,7 +96,7 @@ def _count_unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
 
 
 class _Source:
-    """The document that references are looked up in, how deep to look, and how many more schemas may be made of it."""
+    """The document in which references are looked up, the depth to expand, and how many more schemas may be made."""
 
     __slots__ = ("deepest", "left", "root")
 
@@ -140,9 +141,9 @@ def _part(schema: Json, source: _Source, trail: tuple[str, ...], depth: int) -> 
 
 
 def _without_references(schema: Record, source: _Source, trail: tuple[str, ...]) -> tuple[Record, tuple[str, ...]]:
-    """`$ref` and `allOf` merged into the schema itself; IMPOSSIBLE where it comes back to where it was.
+    """Merge `$ref` and `allOf` into the schema itself; IMPOSSIBLE if it comes back to where it was.
 
-    What cannot be said as one schema stays under `allOf`.
+    What cannot be merged into one schema stays under `allOf`.
     """
     flat: Record = {}
     pending: list[Json] = [schema]
@@ -164,7 +165,7 @@ def _without_references(schema: Record, source: _Source, trail: tuple[str, ...])
 
 
 def _without_single_branches(schema: Record, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
-    """`anyOf: [X, null]` as X with null among its types: how most generators write an optional value."""
+    """Return `anyOf: [X, null]` as X with null among its types: most generators write an optional value like this."""
     for word in _BRANCHES:
         branches = as_list(schema.get(word))
         real = [branch for branch in branches if as_object(branch) != {"type": "null"}]

@@ -1,4 +1,4 @@
-"""Which one schema says what two JSON Schemas say together?"""
+"""Merge two JSON Schemas into one that allows what both allow."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NOTES = frozenset({"title", "description", "default", "examples", "$comment", "
 
 
 def merge_schemas(first: Json, second: Json) -> Json:
-    """A schema of the values that both allow; what cannot be said as one stays apart, under `allOf`.
+    """Return a schema of the values that both allow. What cannot be merged is kept under `allOf`.
 
-    Of what is only said (titles, descriptions, formats), the second one's word stands.
+    Of annotations (titles, descriptions, formats) those of the second schema win.
     """
     if first is False or second is False:
         return False
@@ -58,7 +58,7 @@ def _met(first: Record, second: Record) -> Record:
 
 
 def _is_meant(word: str, *values: Json) -> bool:
-    """Is it the keyword that is meant? A dialect that does not know it allows anything there."""
+    """Whether the values are of the keyword's type. A dialect that does not know a keyword allows anything there."""
     return word not in _MEANT or all(isinstance(value, _MEANT[word]) for value in values)
 
 
@@ -73,7 +73,7 @@ def _object(schema: Record, word: str) -> Record:
 
 
 def _aligned(schema: Record, other: Record) -> Record:
-    """The schema, which speaks of as many first items one by one as the other does."""
+    """Return the schema with as many items in `prefixItems` as the other schema has."""
     own, others = (_list(one, "prefixItems") for one in (schema, other))
     if "items" not in schema or len(own) >= len(others):
         return schema
@@ -81,7 +81,7 @@ def _aligned(schema: Record, other: Record) -> Record:
 
 
 def _closed(schema: Record, other: Record) -> Record:
-    """The schema, which forbids by name what the other declares and its closed object does not."""
+    """Return the schema with the properties forbidden by name that the other declares and its closed object lacks."""
     if schema.get("additionalProperties") is not False or "patternProperties" in schema:
         return schema
     own, others = _object(schema, "properties"), _object(other, "properties")
@@ -95,7 +95,7 @@ def _named(first: Record, second: Record, word: str) -> Record:
 
 
 def _agreeing(schema: Record) -> Record:
-    """The schema, whose constants are those that its types allow; none at all where that leaves no value."""
+    """Return the schema with the constants that its types allow; NEVER if there are none."""
     allowed = schema.get("type")
     if allowed is None or not schema.keys() & {"const", "enum"}:
         return schema
@@ -146,7 +146,7 @@ def _multiples(first: Json, second: Json) -> Json:
 
 
 def _patterns(first: Json, second: Json) -> Json:
-    """One pattern for two, where one of them says how a text begins and the other how it ends."""
+    """Return one pattern for two, if one of them matches the beginning of a text and the other its end."""
     for head, tail in ((first, second), (second, first)):
         if not head.endswith("$") and not tail.startswith("^") and "|" not in head + tail:
             return f"{head}[a-z0-9]*{tail}"

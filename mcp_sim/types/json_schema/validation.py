@@ -1,7 +1,7 @@
-"""Is a value valid under a JSON Schema, and if not, why? jsonschema-rs judges, jsonschema words the reasons.
+"""Validate values under a JSON Schema. jsonschema-rs decides, jsonschema explains.
 
-The two agree outside fractional `multipleOf` and regular-expression dialects. `format` is annotation only, and a
-pattern that the judge cannot compile is not enforced (`check` reports it).
+The two agree except for fractional `multipleOf` and regular-expression dialects. `format` is an annotation only. A
+pattern that jsonschema-rs cannot compile is not enforced (`check` reports it).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ LONGEST_SENTENCE = 300
 MOST_SENTENCES = 10
 MOST_WORDED = 1_000
 MOST_JUDGED = 100_000
-"""A schema that unfolds to more schemas than these is judged without words, or refused: either takes twice as long for
-each definition that refers to another one twice."""
+"""Schemas that unfold to more than MOST_WORDED schemas are not explained, and those beyond MOST_JUDGED are refused: the
+time of both doubles with each definition that refers to another one twice."""
 
 
 class Validator:
@@ -36,7 +36,7 @@ class Validator:
         self.is_valid = self._judge.is_valid
 
     def problems(self, value: Json) -> tuple[str, ...]:
-        """What is wrong with a value, each as `path: reason`; empty where it is valid."""
+        """Return what is wrong with a value, each as `path: reason`; empty if it is valid."""
         if self.is_valid(value):
             return ()
         if self._error_finder is None:
@@ -47,21 +47,21 @@ class Validator:
         return tuple(sentences) or self._judged(value)
 
     def _judged(self, value: Json) -> tuple[str, ...]:
-        """The judge's own words, where the other's cannot be had or the two libraries differ."""
+        """Return the explanations of jsonschema-rs, if those of jsonschema are missing or the two libraries differ."""
         errors = list(self._judge.iter_errors(value))[:MOST_SENTENCES]
         return tuple(_sentence(list(error.instance_path), error.message) for error in errors)
 
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """What is said of a value where the reasons would be too many."""
+    """The one explanation of a value that would have too many."""
 
     absolute_path: tuple[str | int, ...] = ()
     message: str = "does not match its schema"
 
 
 def _error_finder(schema: Record) -> Callable[[Json], Iterable[Any]]:
-    """What tells the errors of a value; tells none where only the judge can be trusted to come to an end."""
+    """Return what explains the errors of a value; it finds none where only jsonschema-rs is sure to come to an end."""
     if count_unfolded(schema) > MOST_WORDED:
         return lambda _: (_Error(),)
     if _has_key(schema, "patternProperties"):  # jsonschema matches names with an engine that may take for ever
@@ -73,7 +73,7 @@ def _error_finder(schema: Record) -> Callable[[Json], Iterable[Any]]:
 
 
 def _pattern_errors(_dialect: Any, pattern: str, value: Json, _schema: Json) -> Iterator[Exception]:
-    """The keyword `pattern` as the judge sees it: Python's own engine can be stalled by a value."""
+    """Check the keyword `pattern` with jsonschema-rs: Python's own engine can be stalled by a value."""
     from jsonschema.exceptions import ValidationError  # noqa: PLC0415 (80 ms, errors only)
 
     if isinstance(value, str) and not compiled({"pattern": pattern}).is_valid(value):
@@ -81,7 +81,7 @@ def _pattern_errors(_dialect: Any, pattern: str, value: Json, _schema: Json) -> 
 
 
 def _has_key(schema: Json, key: str) -> bool:
-    """Does it stand anywhere in the schema, as a keyword or otherwise?"""
+    """Whether a key occurs anywhere in the schema, as a keyword or otherwise."""
     if isinstance(schema, list):
         return any(_has_key(item, key) for item in cast("list[Any]", schema))
     if not isinstance(schema, dict):
@@ -91,7 +91,7 @@ def _has_key(schema: Json, key: str) -> bool:
 
 
 def compiled(schema: Record) -> jsonschema_rs.Validator:
-    """The judge for a schema, without the patterns it cannot compile. Raises ValueError on a schema that is none."""
+    """Compile a schema, without the patterns that cannot be compiled. Raises `ValueError` if it is not a schema."""
     if count_unfolded(schema) > MOST_JUDGED:
         raise ValueError(
             f"its parts refer to each other so often that a value is held to more than {MOST_JUDGED:,} of them"
@@ -109,7 +109,7 @@ def compiled(schema: Record) -> jsonschema_rs.Validator:
 
 
 def without_patterns(schema: Json) -> Json:
-    """The schema without the patterns that cannot be compiled."""
+    """Return the schema without the patterns that cannot be compiled."""
     if isinstance(schema, list):
         return [without_patterns(item) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
@@ -123,7 +123,7 @@ def without_patterns(schema: Json) -> Json:
 
 
 def compiles(pattern: str) -> bool:
-    """Can both judges use this pattern?"""
+    """Whether both `re` and jsonschema-rs can compile this pattern."""
     try:
         re.compile(pattern)
         jsonschema_rs.validator_for({"pattern": pattern}, validate_formats=False, offline=True)

@@ -1,7 +1,7 @@
-"""The families that can be extended: their base classes and registries.
+"""The families of kinds that can be extended: their base classes and registries.
 
-A kind is a pydantic model whose fields are its YAML options and whose methods are its backend; its docstring is its
-manual. Kinds are immutable and shared by all worlds: what a kind must remember stands in `turn.memory`.
+A kind is a pydantic model: its fields are its YAML options, its docstring is its manual, its methods are what it does.
+One instance is shared by all worlds and is immutable. What it must remember of a world is kept in `turn.memory`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is a backend: which tools does it claim, and how does it answer them?"""
+"""The base class of backends: kinds of store that tools work on."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ T = TypeVar("T")
 
 
 class Invent(Protocol):
-    """Fills in a field that neither the arguments nor the world determine."""
+    """Generates values that neither the arguments nor the world determine."""
 
     def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
-        """A value for `field` of the record under way, valid under `schema`."""
+        """Return a value for `field` of the record that is being created, valid under `schema`."""
         ...
 
     def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
-        """Which of these records of `target` a reference leads to that nobody gave; the first is the world's choice."""
+        """Return which of `keys`, records of the entity `target`, a reference that was not given leads to.
+
+        The first of them is the choice of the built-in world model.
+        """
         ...
 
 
 Answer: TypeAlias = Callable[[Turn, Invent], Transition]
-"""What one tool does, compiled: a pure function of the turn, and of what `Invent` fills in."""
+"""What one tool does, compiled: a pure function of the turn and of `Invent`."""
 
 Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
 """Records by entity and key, in the order of creation."""
@@ -35,18 +38,19 @@ Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
 
 @dataclass(frozen=True, slots=True)
 class ServerEvidence:
-    """What is known of one server before anything is inferred: its tools by id, and the state that is given (or None).
-
-    `examples` are recorded calls, `found` what `once` has found.
-    """
+    """What is known of one server before inference."""
 
     tools: Mapping[str, Tool]
+    """Its tools, by id."""
     state: Json = None
+    """The given state; None if there is none."""
     examples: Sequence[Example] = ()
+    """Recorded calls."""
     found: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
+    """The results of `once`."""
 
     def once(self, find: Callable[[Iterable[Tool]], T]) -> T:
-        """What these tools are found to be, found out once for all backends that ask."""
+        """Return what `find` returns for these tools. It is called once for all backends."""
         if find not in self.found:
             self.found[find] = find(self.tools.values())
         return self.found[find]
@@ -54,47 +58,55 @@ class ServerEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The tools that a backend takes to be its own.
-
-    `plans` say how it would answer them, and how sure it is: those that are a guess lose against any other claim, and
-    against records. `entities` are what these tools work on, `records` what the given state holds of them, and `state`
-    is what is left of the given state for others.
-    """
+    """The tools that a backend handles."""
 
     plans: Sequence[Plan] = ()
+    """One plan for each of these tools. A guess (confidence below 0.6) loses to any other match, and to records."""
     entities: Sequence[Entity] = ()
+    """The entities that these tools work on."""
     records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, Sequence[Record]])
+    """The records of these entities in the given state."""
     state: Json = None
+    """What is left of the given state for other backends."""
 
 
 class Backend:
-    """A way for tools to work on the world, chosen by a plan. It answers from the plan and the state alone.
+    """A kind of store that tools work on; the plan of a tool names it. It answers from the plan and the state alone.
 
-    Whatever is not determined is asked of `Invent`, so that the built-in world model and a language model differ only
-    in who fills the open fields.
+    Values that they do not determine come from `Invent`, so that the built-in world model and a language model differ
+    only in who fills the open fields.
     """
 
     order: ClassVar[int] = 1000
-    """The place in which the backend is asked for its tools; backends of one place are asked by name."""
+    """The position in which backends are asked to match, lowest first; then by name."""
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        """The tools of a server that work this way, by the evidence of all of them together; None where none does.
+        """Return the tools of a server that this backend handles, or None.
 
-        Evidence is names, schemas and descriptions, never one vendor's name. What is claimed surely (confidence at
-        least 0.6) is not looked at by the inference of records.
+        All tools are judged together. Evidence is names, schemas and descriptions, never the name of one vendor. Tools
+        matched with a confidence of at least 0.6 are left out of the inference of records.
         """
         return None
 
     def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        """The records that a world begins with, given and made up, and what these plans need beside them."""
+        """Return the initial records of a world, with those that these plans need besides the given and generated ones.
+
+        Called once for each scenario and seed; it must be deterministic.
+        """
         return tables
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        """The closure that answers calls of this tool, by whoever may call it."""
+        """Compile the answer to calls of one tool. Called when the tool is first called; the result serves all worlds.
+
+        A refusal is an observation (`tool.failure(...)`), not an exception. Any exception is a crash.
+        """
         raise NotImplementedError  # every kind compiles its own
 
     def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        """The closure that answers calls of this tool; whoever must be logged in and is not is refused."""
+        """Compile the answer to calls of one tool, with login and wrapped arguments handled.
+
+        Subclasses override `compile`.
+        """
         answer = self._compiled(tool, plan, domain)
         if plan.login is None:
             return answer
@@ -104,13 +116,13 @@ class Backend:
             session = turn.view.get(entity, entity) or {}
             if session.get(field):
                 return answer(turn, invent)
-            told = "Not logged in. Please log in first."
-            return Transition(tool.failure("unauthorized", told, **turn.call.arguments))
+            message = "Not logged in. Please log in first."
+            return Transition(tool.failure("unauthorized", message, **turn.call.arguments))
 
         return guarded
 
     def _compiled(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        """What is compiled, asked for what stands in the argument that holds all others, where there is one."""
+        """Compile the answer, with the arguments taken out of the argument that holds all others, if there is one."""
         within = plan.within
         if within is None:
             return self.compile(tool, plan, domain)
@@ -119,4 +131,4 @@ class Backend:
 
 
 BACKENDS_WITHOUT_MATCH = frozenset({"any_record", "python", "records", "schema_only", "summaries"})
-"""The backends of tools that nobody claims: inferred or said, and not loaded before a tool is called."""
+"""Backends that match no tools: they are chosen by inference or by a spec, and loaded when a tool is called."""

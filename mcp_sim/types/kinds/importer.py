@@ -1,4 +1,4 @@
-"""What makes tool specs of what is known elsewhere?"""
+"""The base class of importers, which write tool specs from other sources."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from mcp_sim.types.kinds.kind import Kind
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """One server as an importer found it.
-
-    `tools` is its list, untouched. `spec` holds what is known beside it, by the keys of a tool spec. `doubts` are
-    sentences about what was not understood.
-    """
+    """One server as an importer found it."""
 
     name: str
     tools: Sequence[Json]
+    """Its tools/list, untouched."""
     spec: Record = field(default_factory=dict[str, Any])
+    """What else is known, by the keys of a tool spec."""
     doubts: tuple[str, ...] = ()
+    """Sentences about what was not understood; shown as warnings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreached:
-    """A server of which no tools could be had, and why. The reason holds no secrets."""
+    """A server whose tools could not be read. The reason holds no secrets."""
 
     name: str
     reason: str
 
 
 class Importer(Kind):
-    """Makes tool specs of what is known elsewhere. The first field, `sources`, is what is imported."""
+    """Writes tool specs from another source. The first field, `sources`, is what is imported."""
 
     sources: tuple[str, ...] = Field(min_length=1, description="What is imported.")
 
     async def imported(self) -> Sequence[Imported | Unreached]:
-        """The servers, in their order. Raises UsageError or DocumentError where there is nothing to import."""
+        """Return the servers, in their order. Raises `UsageError` or `DocumentError` if there is nothing to import."""
         raise NotImplementedError  # every kind imports from elsewhere

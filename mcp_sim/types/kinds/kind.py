@@ -1,4 +1,4 @@
-"""What is a kind as a document writes it?"""
+"""The base class of kinds that documents write."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class Kind(BaseModel):
-    """A kind as a document writes it: `kind: {options}`; `kind:` has none, a scalar or list is the first field."""
+    """A kind as a document writes it: `kind: {options}`.
+
+    `kind:` has no options; a scalar or a list is the value of the first field. Unknown options are refused. Every field
+    needs a `description`, which `mcp-sim list` and editors show. Validators raise `ValueError`, which becomes a problem
+    of the document at its line.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     takes_mapping: ClassVar[bool] = False
-    """True where the first field is itself a mapping, so that `kind: {a: 1}` is that field and not the options."""
+    """Whether the first field is itself a mapping, so that `kind: {a: 1}` is its value and not the options."""
 
     @model_validator(mode="before")
     @classmethod
@@ -28,15 +33,15 @@ class Kind(BaseModel):
         return cast("Mapping[str, Any]", value)
 
     severities: ClassVar[tuple[str, ...]] = ()
-    """The options that say how bad it is: the less, the milder. They are scaled by a scenario's intensity."""
+    """The options that a scenario's intensity scales: numbers or durations, where less is milder."""
 
     def scaled(self, intensity: float) -> Self:
-        """The same kind, milder: `intensity` is from 0 to 1."""
+        """Return the kind with its severities scaled by `intensity`, 0 to 1; itself if it has none."""
         found = {name: getattr(self, name) for name in self.severities}
         milder = {name: _milder(value, intensity) for name, value in found.items() if value is not None}
         return self.model_construct(self.model_fields_set, **{**dict(self), **milder}) if milder else self
 
 
 def _milder(value: float | timedelta, intensity: float) -> float | timedelta:
-    """A share of an amount; of whole things so many that it is at least the share."""
+    """Return a share of an amount; a share of an integer is rounded up."""
     return ceil(value * intensity) if isinstance(value, int) else value * intensity

@@ -1,4 +1,4 @@
-"""What is a perturbation: where in a call does it stand, and what may it do there?"""
+"""The base class of perturbations, and the stages of a call at which they act."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from mcp_sim.types.kinds.kind import Kind
 
 
 class Stage(IntEnum):
-    """Where in a call a perturbation stands. Outermost first: CATALOGUE, WORLD, TRANSPORT, ANSWER, COMMIT, BEFORE.
+    """Where a perturbation acts in a call: CATALOGUE (outermost), WORLD, TRANSPORT, ANSWER, COMMIT or BEFORE.
 
-    CATALOGUE is for what changes the tools themselves: it lasts, once its `when` has held for a call, or as long as it
-    holds where that looks at time alone. What stands further in sees the call as the tool was.
-    WORLD is for what others do to the world before the call, which is then made on what they left.
+    - CATALOGUE changes the tools themselves. It lasts once its `when` has held for a call, or while it holds if it
+      depends on time only. Perturbations further in see the call for the original tool.
+    - WORLD is what others do to the world before the call; the call is then made on the new state.
+    - TRANSPORT changes the delivery, ANSWER the observation, COMMIT the changes of what the inner stages return.
+    - BEFORE may answer instead of the world, or change the call.
     """
 
     BEFORE = 0
@@ -30,10 +32,9 @@ class Stage(IntEnum):
     CATALOGUE = 5
 
     def depth(self, place: int) -> tuple[int, int]:
-        """Sorts the innermost first, given the place in the file.
+        """Return a sort key, innermost first, given the place in the document.
 
-        Before (the last listed innermost), commit, answer, transport (the first listed innermost); outside of all
-        stands what others do to the world (the last listed innermost).
+        Of BEFORE and WORLD the last listed is innermost, of the other stages the first listed.
         """
         return (self, -place if self in (Stage.BEFORE, Stage.WORLD) else place)
 
@@ -44,7 +45,7 @@ Apply: TypeAlias = Callable[[Turn, Proceed], Awaitable[Transition]]
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """A time at which a perturbation acts by itself, and the world as it is then."""
+    """A time at which a perturbation acts by itself, the world at that time, and the draws for it."""
 
     at: datetime
     view: View
@@ -53,93 +54,110 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tools of a server as they would be listed, and the ids of those in a perturbation's reach."""
+    """The tools of a server as they would be listed."""
 
     tools: tuple[Tool, ...]
     server: str
     reach: frozenset[str]
+    """The ids of the tools in reach of the perturbation."""
     draws: Draws
 
 
 class Perturbation(Kind):
-    """Bends a call. What a subclass says in `apply` is done at the calls that its entry's `when` decides for.
+    """Changes calls. `apply` runs at the calls for which the `when` of its entry holds.
 
-    A `before` kind may answer without calling `proceed`, or change the turn's call and proceed. A `commit` kind bends
-    the changes of what `proceed` returns, an `answer` kind its observation, a `transport` kind its delivery.
-    A `world` kind proceeds with `turn.after(changes)` and adds them to the transition's `events`.
+    - A BEFORE kind may answer without calling `proceed`, or proceed with another call.
+    - A COMMIT kind alters the changes of what `proceed` returns, an ANSWER kind its observation, a TRANSPORT kind its
+      delivery.
+    - A WORLD kind proceeds with `turn.after(changes)` and adds them to the `events` of the transition.
+
+    `turn.chance(...)` and `turn.memory` are the perturbation's own.
     """
 
     stage: ClassVar[Stage]
+    """Where in a call it acts."""
 
     visibility: ClassVar[Literal["explicit", "implicit"]] = "explicit"
-    """Whether the agent gets a sign that something went wrong; an entry's `visible:` overrides it."""
+    """Whether the agent gets a sign that something went wrong; `visible:` of an entry overrides it."""
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
-        """The bent transition. Return `turn.no_effect(transition)` where there is nothing to bend."""
+        """Return the changed transition, or `turn.no_effect(transition)` if there is nothing to change.
+
+        It does not raise: a simulated failure is an observation. Any exception is a crash.
+        """
         raise NotImplementedError
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        """What is done to the calls of one tool: `apply`, unless a kind must know more than the turn tells."""
+        """Return what is done to the calls of one tool: `apply`, unless it depends on more than the turn."""
         return self.apply
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        """What makes these options impossible with the tools in reach; each is an error at load."""
+        """Return why these options are impossible with the tools in reach, as sentences.
+
+        Each is an error when the scenario is loaded.
+        """
         return ()
 
     def catalogue(self, listing: Listing) -> Sequence[Tool]:
-        """The tools as they are listed while it is in force."""
+        """Return the tools as they are listed while a CATALOGUE kind is in force."""
         return listing.tools
 
     def announces(self) -> bool:
-        """Are clients told when it comes into force, and when it no longer is?"""
+        """Whether clients are notified when a CATALOGUE kind comes into force, and when it ends."""
         return False
 
     def answer_added(self, turn: Turn) -> Observation | None:
-        """The answer of a tool that only its catalogue lists; None for any other tool."""
+        """Return the answer of a tool that only `catalogue` lists; None for any other tool."""
         return None
 
     def is_timed(self) -> bool:
-        """Does it act by itself, at times of the world, instead of at calls?"""
+        """Whether it acts by itself, at times of the world, instead of at calls."""
         return False
 
     def occasions(self, start: datetime, after: datetime, until: datetime) -> Iterable[tuple[int, datetime]]:
-        """When it acts, later than `after` and not later than `until`, in a world that began at `start`; numbered."""
+        """Return when it acts, with the number of each time: later than `after` and not later than `until`.
+
+        `start` is the start of the world. For a kind with `is_timed` only.
+        """
         return ()
 
     def act(self, occasion: Occasion, domain: Domain) -> tuple[str, Sequence[Change]]:
-        """Who does what then."""
+        """Return who does what at that time. For a kind with `is_timed` only."""
         raise NotImplementedError
 
     reads_past_versions: ClassVar[bool] = False
-    """True where it looks at older versions of the state, `turn.versions`; the world keeps them then."""
+    """Whether it reads `turn.versions`, older versions of the state; the world keeps them only then."""
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
-        """Does what is served of this tool still fit its outputSchema? Else the tool is listed without it."""
+        """Whether what is served still fits the tool's outputSchema. If not, the tool is listed without it."""
         return True
 
     def notifies(self) -> bool:
-        """May it send notifications in the course of a call?"""
+        """Whether it may send notifications in the course of a call."""
         return False
 
     def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:
-        """What of the records the agent may not see, with these tools in reach, so that no world model tells it.
+        """Return what the agent may not see of the records, so that no world model reveals it.
 
-        `always`: it applies to all their calls.
+        `tools` are those in reach. `always`: it applies to all their calls.
         """
         return ()
 
     def ends_calls(self) -> bool:
-        """Does it answer every call that it is applied to, so that nothing further in is reached?"""
+        """Whether it answers every call that it is applied to, so that no inner perturbation is reached."""
         return False
 
     def alters(self, tool: Tool) -> frozenset[str]:
-        """What of a tool only one perturbation at a time can change; two that alter the same conflict."""
+        """Return the properties of a tool that it changes and that only one perturbation at a time can change.
+
+        Two perturbations that share one of them conflict.
+        """
         return frozenset()
 
     def is_hostile(self) -> bool:
-        """Does it try to turn the agent against its user? Then the scenario must say `allow_adversarial: true`."""
+        """Whether it tries to turn the agent against its user. Then the scenario must say `allow_adversarial: true`."""
         return False
 
     def breaks(self) -> frozenset[str]:
-        """How it may break a delivery, as `BrokenDelivery.how` names it; the transport must be able to."""
+        """Return how it may break a delivery, as in `BrokenDelivery.how`; the transport must support it."""
         return frozenset()

@@ -1,4 +1,4 @@
-"""What is a trigger, and when is it looked at?"""
+"""The base class of triggers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mcp_sim.types.kinds.kind import Kind
 from mcp_sim.types.time_bounds import CallNumbers, TimeBounds
 
 Check: TypeAlias = Callable[[Turn, int], bool]
-"""Does it hold for this turn, which is the count-th (from 1) that passed the filters?"""
+"""Whether a trigger holds for a turn, given how many calls (this one included) have passed the filters."""
 
 
 class Role(IntEnum):
-    """When a trigger is looked at: filters first; counters see the calls that pass them; chance is drawn last."""
+    """When a trigger is evaluated: filters first, then counters on the calls that pass them, then chance."""
 
     FILTER = 0
     COUNTER = 1
@@ -25,36 +25,44 @@ class Role(IntEnum):
 
 
 class Trigger(Kind):
-    """Decides whether a perturbation applies to a call. It never looks at other perturbations."""
+    """Decides whether a perturbation applies to a call. It does not depend on other perturbations."""
 
     role: ClassVar[Role]
+    """When it is evaluated."""
 
     depends_on_time_only: ClassVar[bool] = False
-    """True where it looks at nothing but the time and the number of the world's calls."""
+    """Whether it reads nothing but the time and the number of the world's calls."""
 
     carries_over: ClassVar[bool] = False
-    """True where a decision that came to nothing (preempted, no_effect) is carried to the next call in question."""
+    """Whether a decision without effect (preempted, no_effect) passes to the next call that passes the filters."""
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
-        """The check for one tool; `purpose` names this trigger's own draws."""
+        """Return the check for one tool. Called once for each tool in reach.
+
+        `purpose` names the draws of this trigger: use `turn.draws.unit(purpose)`. The check may raise `Unevaluable`;
+        then the perturbation is not decided, and the ledger says why.
+        """
         raise NotImplementedError
 
     def why(self) -> str:
-        """The options in few words, for the ledger: `nth 1`, `probability 0.25`."""
+        """Return the options in a few words, for the ledger: `nth 1`, `probability 0.25`."""
         raise NotImplementedError
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        """What makes it impossible that this ever holds, or unclear what is meant; each is an error at load."""
+        """Return why it can never hold, or why it is ambiguous, as sentences.
+
+        Each is an error when the scenario is loaded. `tools` are those in reach of the perturbation.
+        """
         return ()
 
     def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        """What is possible and hardly meant; each is a warning at load."""
+        """Return what is possible but hardly meant, as sentences. Each is a warning when the scenario is loaded."""
         return ()
 
     def time_bounds(self, start: datetime) -> TimeBounds:
-        """The part of a world's life, begun at `start`, outside of which it never holds."""
+        """Return the bounds outside which it never holds, in a world that begins at `start`."""
         return TimeBounds()
 
     def call_numbers(self) -> CallNumbers | None:
-        """Of a counter: the numbers of the calls it holds for, where they are the same in every world."""
+        """Return the numbers of the calls for which a counter holds, if they are the same in every world; else None."""
         return None

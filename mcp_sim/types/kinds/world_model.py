@@ -1,4 +1,4 @@
-"""What is a world model, and what does it predict?"""
+"""The base class of world models."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from mcp_sim.types.kinds.kind import Kind
 
 
 class Predictor(Protocol):
-    """A world model bound to one scenario."""
+    """A world model bound to one scenario. Calls of one world come one at a time, those of several worlds at once."""
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        """What the call does. `rejected` are this call's earlier answers that could not be served.
+        """Return what the call does.
 
-        Raises Rejected where the model's answer is no observation at all (it may be asked again), any other exception
-        where there is no use in asking again: that is a crash.
+        `rejected` are the earlier answers to this call that could not be served. Raises `Rejected` if the model's
+        answer is not an observation; it may be asked again. Any other exception means that asking again is useless: the
+        call crashes.
         """
         ...
 
 
 class WorldModel(Kind):
-    """Predicts the transition of a turn. `bind` is called once a scenario; what it enters lives as long as the run."""
+    """Predicts the transition of a turn. It is bound once for each scenario."""
 
     max_attempts: int = Field(default=1, description="How often one call is asked for before it is a crash.")
     fallback: Literal["builtin"] | None = Field(
@@ -33,5 +34,8 @@ class WorldModel(Kind):
     )
 
     def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
-        """The predictor for a scenario, entered when its first world opens, left when the simulator closes."""
+        """Return the predictor for a scenario.
+
+        It is entered when the first world opens, and left when the simulator closes.
+        """
         raise NotImplementedError

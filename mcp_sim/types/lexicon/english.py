@@ -1,4 +1,4 @@
-"""Which words is a name made of, is a noun singular or plural, and what has been done where a verb is?"""
+"""English words in names: splitting, singular and plural, participles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PARTS = re.compile(
 
 
 def vocabulary(text: str) -> frozenset[str]:
-    """The words of a text, as a set to look others up in."""
+    """Return the words of a text as a set for lookups."""
     return frozenset(text.split())
 
 
@@ -54,23 +54,23 @@ _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
 
 @lru_cache(maxsize=4096)
 def words(name: str) -> tuple[str, ...]:
-    """`createPullRequest`, `create-pull-request` and `create_pull_request` are the same three words."""
+    """Split a name: `createPullRequest`, `create-pull-request` and `create_pull_request` are the same three words."""
     return tuple(part.lower() for part in _PARTS.findall(name))
 
 
 def snake(name: str) -> str:
-    """The words of a name joined with `_`: what names are compared by."""
+    """Return the words of a name joined with `_`, to compare names."""
     return "_".join(words(name))
 
 
 def last_word(name: str) -> str:
-    """The word that a name ends with; nothing where it has none, as `*` has none."""
+    """Return the last word of a name; '' if it has none, as `*`."""
     return next(reversed(words(name)), "")
 
 
 @lru_cache(maxsize=4096)
 def singular(noun: str) -> str:
-    """The singular of a noun in lower case; a noun that is singular already is returned as it is."""
+    """Return the singular of a noun in lower case. A singular noun is returned as it is."""
     if noun in _IRREGULAR:
         return _IRREGULAR[noun]
     if noun in _ALREADY_SINGULAR or not noun.endswith("s") or len(noun) < 3 or noun.endswith(("ss", "us", "is")):
@@ -83,13 +83,13 @@ def singular(noun: str) -> str:
 
 
 def is_plural(noun: str) -> bool:
-    """True where the noun has another singular."""
+    """Whether the singular of the noun is another word."""
     return singular(noun) != noun
 
 
 @lru_cache(maxsize=4096)
 def plural(noun: str) -> str:
-    """The plural of a noun in lower case; of several words joined with `_`, of the last one."""
+    """Return the plural of a noun in lower case; of words joined with `_`, the last one is changed."""
     head, _, last = noun.rpartition("_")
     if head:
         return f"{head}_{plural(last)}"
@@ -103,7 +103,7 @@ def plural(noun: str) -> str:
 
 
 def participle(verb: str) -> str:
-    """What has been done to a thing: `copied` for `copy`, `sent` for `send`, `turned on` for `turn_on`."""
+    """Return the past participle of a verb: `copied` for `copy`, `sent` for `send`, `turned on` for `turn_on`."""
     head, _, rest = verb.partition("_")
     if rest:
         return f"{participle(head)} {rest.replace('_', ' ')}"
@@ -118,5 +118,5 @@ def participle(verb: str) -> str:
 
 
 def singular_phrase(phrase: tuple[str, ...]) -> str:
-    """The name of the entity that a noun phrase speaks of: its last word in the singular."""
+    """Return the name of the entity that a noun phrase refers to: its last word in the singular."""
     return "_".join((*phrase[:-1], singular(phrase[-1]))) if phrase else ""

@@ -1,4 +1,4 @@
-"""Which English word is meant by one of another language: a verb in the name of a tool, what a field is called?"""
+"""English words for those of other languages: verbs in names of tools, nouns in names of fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_sim.types.lexicon.english import last_word, vocabulary
 
 
 def _table(text: str) -> dict[str, str]:
-    """`create: crear criar` -> each of those words with the English one; `_` joins words of one phrase."""
+    """Read lines `create: crear criar`: map each of those words to the English one; `_` joins the words of a phrase."""
     lines = (line.split(":") for line in text.strip().splitlines())
     return {word: english for english, others in lines for word in others.split()}
 
@@ -102,11 +102,11 @@ order: 订单 訂單 注文 주문 pedido commande bestellung заказ طلب 
 task: 任务 任務 タスク 작업 tarea tarefa tâche aufgabe задача مهمة المهمة
 invoice: 发票 發票 請求書 송장 factura fatura facture rechnung счёт فاتورة
 """)
-"""What fields and things are called, by the English name that tells the same of them."""
+"""Names of fields and things -> the English name with the same meaning."""
 
 
 def in_english(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a tool's name with its verb in English and in front, where it is one of another language."""
+    """Return the words of a tool's name with its verb in English and first, if it is in another language."""
     parts = tuple(_apart(parts))
     for size in (3, 1):
         head, tail = "_".join(parts[:size]), "_".join(parts[-size:])
@@ -118,14 +118,14 @@ def in_english(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_verb(verb: str, rest: tuple[str, ...]) -> tuple[str, ...]:
-    """The verb and what it is done to; to get a list of things is to list them."""
+    """Return the verb and its noun. Getting a list of things is listing them."""
     noun = tuple(word for word in rest if word not in _SMALL)
     is_list = len(noun) > 1 and _SPACED.get(noun[0]) == "list"
     return ("list", *noun[1:]) if is_list else (verb, *noun)
 
 
 def _apart(parts: tuple[str, ...]) -> Iterator[str]:
-    """The words, those that are written without spaces taken apart: `创建订单` is to create a `订单`."""
+    """Yield the words, those written without spaces taken apart: `创建订单` is to create a `订单`."""
     verbs = [_UNSPACED[verb] for word in parts for verb in _SPLIT.findall(word)]
     if not verbs:
         yield from parts
@@ -135,9 +135,9 @@ def _apart(parts: tuple[str, ...]) -> Iterator[str]:
 
 
 def one_noun_each(names: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The names; nouns that differ in nothing but their ending, as singular and plural do, are one.
+    """Return the names with nouns that differ only in their ending, such as singular and plural, made the same.
 
-    It is that of the tools which write single records; what gets the other one lists them.
+    The noun is that of the tools that write single records; tools that get the other one list them.
     """
     ones = sorted({parts[1:] for parts in names.values() if parts[0] not in _MANY | _GETS and len(parts) > 1})
     return {name: _of_one(parts, ones) for name, parts in names.items()}
@@ -158,7 +158,7 @@ def _is_alike(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def noun_in_english(name: str) -> str:
-    """The English name of what a field or a thing is called in another language; its own, where that is not known."""
+    """Return the English name of a field or thing in another language; the name itself if it is unknown."""
     known = _NOUNS.get(name) or _NOUNS.get(last_word(name))
     if known is not None or name.isascii():
         return known or name
@@ -170,6 +170,6 @@ def noun_in_english(name: str) -> str:
 
 
 def verb_in_english(word: str) -> str | None:
-    """The verb of records that a word is, or begins with, as descriptions in other languages do."""
+    """Return the English verb that a word is, or begins with; None if there is none."""
     found = None if word.isascii() else _SPLIT.match(word)
     return _SPACED.get(word) or (_UNSPACED[found[0]] if found is not None else None)

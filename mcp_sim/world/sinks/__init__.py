@@ -1,1 +1,1 @@
-"""Sinks: who receives the ledger as it is written; one per file."""
+"""Sinks: where the entries of a ledger are written; one per file."""

@@ -1,4 +1,4 @@
-"""A trace file: one JSON object a line, each on its way to disk before the call is answered."""
+"""A trace file: one JSON object a line, each on disk before the call is answered."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from mcp_sim.types.errors import Unwritable
 
 
 class Jsonl:
-    """Writes a trace to a file, which is made anew unless it `goes_on`. Raises Unwritable where it cannot be written.
+    """Writes a trace to a file, which is replaced unless `goes_on`. Raises `Unwritable`.
 
-    A line that does not fit on the disk any more leaves nothing of itself: what is in the file stays readable.
+    If a line does not fit on the disk, no part of it is left: what is in the file stays readable.
     """
 
     def __init__(self, path: Path, header: bytes, *, goes_on: bool = False) -> None:
@@ -42,7 +42,7 @@ class Jsonl:
         self._file.close()
 
     def _take_back(self) -> None:
-        """Remove the beginning of a line; where that cannot be done (a pipe, a file that others write), it stays."""
+        """Remove the beginning of a line. In a pipe, or a file that others write, it stays."""
         if self._goes_on:
             return
         with suppress(OSError):

@@ -1,1 +1,1 @@
-"""Stores: what keeps worlds between processes; one per file."""
+"""Stores: where worlds are kept between processes; one per file."""

@@ -1,4 +1,4 @@
-"""Worlds in one SQLite file."""
+"""A store of worlds in an SQLite file."""
 
 from __future__ import annotations
 
