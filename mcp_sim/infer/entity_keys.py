@@ -38,8 +38,8 @@ def choose_key(
     for name in wanted:
         if name in by_name and main_type(fields[by_name[name]].schema) in {"string", "integer", "number", ""}:
             return by_name[name]
-    alone = [key for key in keys if "_or_" not in snake(key)]
-    natural = [key for key in alone if not snake(key).endswith("id") and snake(key) not in {entity, short}]
+    single_keys = [key for key in keys if "_or_" not in snake(key)]
+    natural = [key for key in single_keys if not snake(key).endswith("id") and snake(key) not in {entity, short}]
     named = [one for key in (*natural, *keys) if (one := _name_in_create(entity, snake(key), made)) is not None]
     return (named or natural or ["id"])[0] if not fields else "id"
 

@@ -116,31 +116,33 @@ def collect_features(
             verb = "delete"
         if is_open and verb == "get" and entity in held and is_described_as_search(tool.description, entity, schema):
             verb = "list"
-        mine = singleton_of_noun(singletons, parsed)
-        others = [one for name, one in declared.items() if name not in singletons or one is mine]
-        others = [
-            one for one in others if "entity" not in override or (one.singleton and one.name == override["entity"])
+        named_singleton = singleton_of_noun(singletons, parsed)
+        candidates = [item for name, item in declared.items() if name not in singletons or item is named_singleton]
+        candidates = [
+            item
+            for item in candidates
+            if "entity" not in override or (item.singleton and item.name == override["entity"])
         ]
-        others = others if override.get("key") is None else []
-        single = find_singleton_effect(parsed, schema, output, others, str(tool.description or ""))
-        is_meant = single is not None and _is_about_singleton(single, verb, entity, schema, declared, parsed_names)
-        if single is not None and (
-            "entity" in override or (is_meant and override.get("verb", single.verb) == single.verb)
+        candidates = candidates if override.get("key") is None else []
+        effect = find_singleton_effect(parsed, schema, output, candidates, str(tool.description or ""))
+        applies = effect is not None and _is_about_singleton(effect, verb, entity, schema, declared, parsed_names)
+        if effect is not None and (
+            "entity" in override or (applies and override.get("verb", effect.verb) == effect.verb)
         ):
-            verb, entity = single.verb, single.entity
+            verb, entity = effect.verb, effect.entity
         else:
-            single = None
+            effect = None
         bare = (entity in held or _is_hidden_part(entity, declared)) and not is_paged(schema)
         envelope = find_envelope(verb, entity, output, bare=bare, limited=is_limited(schema), text=texts.get(id_))
         if verb == "get" and parsed.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
         envelope = override.get("envelope") or envelope
         each = (override.get("each"), declared.get(entity))
-        one = unfold_arguments(parsed, verb, entity, schema, *each) if single is None else UnfoldedArguments(schema)
-        known = override.get("key") if one.each is None else None
+        item = unfold_arguments(parsed, verb, entity, schema, *each) if effect is None else UnfoldedArguments(schema)
+        known = override.get("key") if item.each is None else None
         settled = frozenset((*override.get("sets", ()), *override.get("filters", ())))
         features = ToolFeatures(
-            tool, parsed, verb, entity, one.schema, output, envelope, known, single, one, settled, override
+            tool, parsed, verb, entity, item.schema, output, envelope, known, effect, item, settled, override
         )
         feature_list.append(features)
     return feature_list

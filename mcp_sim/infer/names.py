@@ -103,8 +103,8 @@ def _parse_noun_only(parts: tuple[str, ...]) -> ParsedName:
 
 def put_verb_first(bare: Mapping[str, Words]) -> dict[str, Words]:
     """Turn `card_add_comment` into `add_card_comment`, if other tools mention cards."""
-    alone = (parse_name(parts) for parts in bare.values() if len(parts) == 2)
-    nouns = {parsed.noun for parsed in alone if parsed.verb != "unknown"}
+    pairs = (parse_name(parts) for parts in bare.values() if len(parts) == 2)
+    nouns = {parsed.noun for parsed in pairs if parsed.verb != "unknown"}
     return {name: _turn_around(parts, nouns) for name, parts in bare.items()}
 
 

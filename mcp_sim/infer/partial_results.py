@@ -87,14 +87,16 @@ def plan_shown_fields(draft: Draft) -> dict[str, Plan]:
             continue
         entity = draft.entity_of(plan)
         if entity is not None and plan.verb == "get" and entity.name in draft.held and plan.key and not plan.shows:
-            alone = _field_of_noun(features, plan, entity, draft.held[entity.name])
-            tables = [] if alone or plan.picked or _names_entity(features, entity) else [entity]
-            several = _show_fields(features, tables, draft.entities)
-            shown = _show_field(plan, alone, in_object=features.tool.output_schema is not None) if alone else several
+            field = _field_of_noun(features, plan, entity, draft.held[entity.name])
+            tables = [] if field or plan.picked or _names_entity(features, entity) else [entity]
+            with_fields = _show_fields(features, tables, draft.entities)
+            shown = (
+                _show_field(plan, field, in_object=features.tool.output_schema is not None) if field else with_fields
+            )
             found |= {features.tool.id: shown} if shown is not None else {}
         elif plan.verb == "unknown" and features.parsed.noun:
-            several = _show_fields(features, given, draft.entities)
-            found |= {features.tool.id: several} if several is not None else {}
+            with_fields = _show_fields(features, given, draft.entities)
+            found |= {features.tool.id: with_fields} if with_fields is not None else {}
     return found
 
 

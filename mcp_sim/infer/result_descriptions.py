@@ -29,7 +29,7 @@ _TYPES = {
     "object": "dict object mapping",
     "array": "list array",
 }
-_TYPE_OF = {word: kind for kind, said in _TYPES.items() for word in said.split()}
+_TYPE_OF = {word: kind for kind, names in _TYPES.items() for word in names.split()}
 _MIN_NAMES = 2
 """Number of names from which a list of them is a form."""
 

@@ -71,17 +71,20 @@ def parse_names(names: Iterable[str], descriptions: Mapping[str, str] = MappingP
     bare = put_verb_first(
         _swap_leading_noun(_add_namespaces({name: _join_phrase(parts) for name, parts in bare.items()}))
     )
-    alone = add_shared_noun({name: resolve_mark(parse_name(parts)) for name, parts in bare.items()}, descriptions)
-    nouns = {parsed.noun for parsed in alone.values() if parsed.noun and parsed.verb != "unknown"}
-    listed = {parsed.noun for parsed in alone.values() if parsed.noun and parsed.verb == "list"}
-    alone = {
-        name: add_described_noun(parsed, descriptions.get(name, ""), nouns, listed) for name, parsed in alone.items()
+    parsed_names = add_shared_noun(
+        {name: resolve_mark(parse_name(parts)) for name, parts in bare.items()}, descriptions
+    )
+    nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"}
+    listed = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb == "list"}
+    parsed_names = {
+        name: add_described_noun(parsed, descriptions.get(name, ""), nouns, listed)
+        for name, parsed in parsed_names.items()
     }
-    whole = {
+    completed = {
         name: _complete(parsed, bare[name], find_described_verb(descriptions.get(name, "")), nouns)
-        for name, parsed in alone.items()
+        for name, parsed in parsed_names.items()
     }
-    return {name: _with_upsert(parsed, descriptions.get(name, "")) for name, parsed in whole.items()}
+    return {name: _with_upsert(parsed, descriptions.get(name, "")) for name, parsed in completed.items()}
 
 
 def _with_upsert(parsed: ParsedName, description: str) -> ParsedName:
@@ -119,8 +122,8 @@ def _add_namespaces(bare: Mapping[str, Words]) -> dict[str, Words]:
     A single one is added if the names are mere verbs: `notes.add`, `notes.list`, `notes.search`.
     """
     spaces = {name: words(_segments(name)[-2]) for name in bare if len(_segments(name)) > 1}
-    alone = [name for name in spaces if len(bare[name]) == 1 and parse_name(bare[name]).verb != "unknown"]
-    if len({*spaces.values()}) < 2 and (len(alone) < 2 or len(alone) < len(bare)):
+    mere_verbs = [name for name in spaces if len(bare[name]) == 1 and parse_name(bare[name]).verb != "unknown"]
+    if len({*spaces.values()}) < 2 and (len(mere_verbs) < 2 or len(mere_verbs) < len(bare)):
         return dict(bare)
     return {
         name: _insert_namespace(parts, spaces[name]) if name in spaces and not parse_name(parts).noun else parts

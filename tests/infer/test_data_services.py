@@ -1,4 +1,4 @@
-"""Services that keep plain data: what hurried names, flags and keys of theirs are taken for."""
+"""Given data with loosely named tools, flags and keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def showing(result: Json, name: str, *required: str) -> dict[str, Json]:
 STALLS: Json = {"stalls": {"7": {"goods": "tea", "rent": 20}, "12": {"goods": "figs", "rent": 35}}}
 
 
-async def test_a_result_of_which_nothing_is_said_tells_records_and_no_sentence(tmp_path: Path) -> None:
+async def test_an_undeclared_result_holds_records_not_a_sentence(tmp_path: Path) -> None:
     stalls = [{"stall_id": "ST1", "goods": "tea"}, {"stall_id": "ST2", "goods": "figs"}]
     tools = showing({}, "get_stall", "stall_id"), showing({"title": "R"}, "list_stalls")
     async with service(tmp_path, {"stalls": stalls}, *tools) as simulator, simulator.open("w") as world:
@@ -26,7 +26,7 @@ async def test_a_result_of_which_nothing_is_said_tells_records_and_no_sentence(t
         assert value(await world.call("list_stalls", {})) == {"result": stalls}
 
 
-async def test_a_search_of_which_all_may_be_left_out_finds_several_or_none(tmp_path: Path) -> None:
+async def test_a_search_with_optional_arguments_finds_several_or_none(tmp_path: Path) -> None:
     memos = [{"memo_id": "m-1", "about": "rain"}, {"memo_id": "m-2", "about": "rain"}]
     tools = tool("search_memo", memo_id=STRING), tool("remove_memo", "memo_id")
     tools[0]["inputSchema"]["properties"] = {"memo_id": STRING, "about": STRING}
@@ -37,7 +37,7 @@ async def test_a_search_of_which_all_may_be_left_out_finds_several_or_none(tmp_p
         assert value(await world.call("search_memo", {"memo_id": "m-2"})) == []
 
 
-async def test_a_key_outside_the_records_is_shown_as_the_number_by_which_tools_ask(tmp_path: Path) -> None:
+async def test_an_outer_key_is_shown_under_the_name_that_tools_use(tmp_path: Path) -> None:
     tools = tool("get_stall", "stall_number"), tool("list_stalls")
     async with service(tmp_path, STALLS, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("get_stall", {"stall_number": "12"}))["stall_number"] == "12"
@@ -53,7 +53,7 @@ LAMPS: Json = {
 }
 
 
-async def test_what_is_toggled_becomes_its_opposite_each_time(tmp_path: Path) -> None:
+async def test_toggle_inverts_a_flag_each_time(tmp_path: Path) -> None:
     tools = (
         tool("toggle_lamp", "lamp_id"), tool("get_lamp", "lamp_id"), tool("toggle_night_mode"), tool("get_panel"),
     )  # fmt: skip
@@ -71,7 +71,7 @@ PUMP: Json = {
 }
 
 
-async def test_a_side_of_what_there_is_one_of_is_switched_and_told_alone(tmp_path: Path) -> None:
+async def test_one_field_of_a_singleton_is_switched_and_shown_alone(tmp_path: Path) -> None:
     look = {**tool("check_gauge"), "description": "Shows what is on the gauge: the fuel left, and the heat level."}
     tools = tool("toggle_heat"), tool("check_heat_status"), tool("connect_valve"), tool("disconnect_valve"), look
     async with service(tmp_path, PUMP, *tools) as simulator, simulator.open("w") as world:
@@ -82,14 +82,14 @@ async def test_a_side_of_what_there_is_one_of_is_switched_and_told_alone(tmp_pat
         assert value(await world.call("check_gauge", {})) == {"heat_level": "low", "fuel_left": 7}
 
 
-async def test_a_list_that_there_is_one_of_is_emptied(tmp_path: Path) -> None:
+async def test_clear_empties_a_list_of_a_singleton(tmp_path: Path) -> None:
     tools = tool("clear_alerts"), tool("get_panel")
     async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:
         await world.call("clear_alerts", {})
         assert value(await world.call("get_panel", {}))["alerts"] == []
 
 
-async def test_yes_to_only_narrows_a_list_by_a_flag_or_a_state_and_no_does_not(tmp_path: Path) -> None:
+async def test_only_flags_filter_a_list_by_a_flag_or_a_state_if_true(tmp_path: Path) -> None:
     async with (
         service(tmp_path, LAMPS, tool("list_lamps", only_on=YES_NO, free_only=YES_NO)) as simulator,
         simulator.open("w") as world,
@@ -99,7 +99,7 @@ async def test_yes_to_only_narrows_a_list_by_a_flag_or_a_state_and_no_does_not(t
         assert len(value(await world.call("list_lamps", {"only_on": False, "free_only": False}))) == 2
 
 
-async def test_settings_in_a_table_of_one_row_are_told_and_set_one_by_one(tmp_path: Path) -> None:
+async def test_settings_in_a_table_of_one_row_are_read_and_set_one_by_one(tmp_path: Path) -> None:
     state = {"settings": [{"device_id": "d-1", "wifi": True, "low_power_mode": False}]}
     tools = tool("get_wifi_status"), tool("set_wifi_status", on=YES_NO), tool("get_low_power_mode_status")
     tools[1]["inputSchema"]["required"] = ["on"]
@@ -110,7 +110,7 @@ async def test_settings_in_a_table_of_one_row_are_told_and_set_one_by_one(tmp_pa
         assert value(await world.call("get_low_power_mode_status", {})) is False
 
 
-async def test_what_is_made_with_a_record_is_of_the_table_that_its_arguments_fit(tmp_path: Path) -> None:
+async def test_a_create_uses_the_table_that_fits_its_arguments(tmp_path: Path) -> None:
     state: Json = {
         "boats": {"B1": {"boat_id": "B1", "name": "Ada"}},
         "outings": {"O1": {"outing_id": "O1", "boat_id": "B1", "skipper": "Bo", "tide": "low"}},
@@ -128,7 +128,7 @@ async def test_what_is_made_with_a_record_is_of_the_table_that_its_arguments_fit
         assert [one["goods"] for one in value(await world.call("list_orders", {}))] == ["rope"]
 
 
-async def test_nothing_and_less_is_neither_paid_in_nor_taken_out(tmp_path: Path) -> None:
+async def test_a_deposit_must_be_positive(tmp_path: Path) -> None:
     state = {"purses": {"P1": {"purse_id": "P1", "balance": 50}}}
     tools = tool("deposit", "purse_id", "amount", amount=NUMBER), tool("get_purse", "purse_id")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
@@ -138,7 +138,7 @@ async def test_nothing_and_less_is_neither_paid_in_nor_taken_out(tmp_path: Path)
         assert value(await world.call("get_purse", {"purse_id": "P1"}))["balance"] == 57
 
 
-async def test_a_list_is_that_of_the_record_into_which_a_tool_says_that_it_puts_something(tmp_path: Path) -> None:
+async def test_add_to_changes_the_list_of_the_named_record(tmp_path: Path) -> None:
     state: Json = {
         "songs": {"S1": {"title": "Rain"}, "S2": {"title": "Snow"}},
         "tapes": {"T1": {"label": "Old", "songs": ["S1"]}},
@@ -147,12 +147,12 @@ async def test_a_list_is_that_of_the_record_into_which_a_tool_says_that_it_puts_
     put = {**tool("add_song_to_tape", "tape_id", "song_id"), "outputSchema": {"type": "object", "properties": shows}}
     tools = put, tool("get_tape", "tape_id"), tool("get_song", "song_id")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        told = value(await world.call("add_song_to_tape", {"tape_id": "T1", "song_id": "S2"}))
-        assert told == {"tape_id": "T1", "songs": ["S1", "S2"]}
+        changed = value(await world.call("add_song_to_tape", {"tape_id": "T1", "song_id": "S2"}))
+        assert changed == {"tape_id": "T1", "songs": ["S1", "S2"]}
         assert value(await world.call("get_tape", {"tape_id": "T1"}))["songs"] == ["S1", "S2"]
 
 
-async def test_what_tells_more_of_a_thing_than_where_it_is_makes_it(tmp_path: Path) -> None:
+async def test_add_creates_a_record_if_it_takes_more_of_its_fields(tmp_path: Path) -> None:
     state: Json = {
         "shelves": {"top": {"tools": ["saw"]}},
         "tools": {"saw": {"kind": "iron", "shelf": "top", "sharp": False}},
@@ -164,7 +164,7 @@ async def test_what_tells_more_of_a_thing_than_where_it_is_makes_it(tmp_path: Pa
         assert refused(await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"}))
 
 
-async def test_a_verb_of_its_own_sets_the_flag_that_is_called_after_it(tmp_path: Path) -> None:
+async def test_an_unknown_verb_sets_the_flag_named_after_it(tmp_path: Path) -> None:
     state = {"siren": {"armed": False, "mode": "off"}}
     tools = tool("arm_siren", "mode"), tool("disarm_siren"), tool("get_siren_status")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
@@ -174,7 +174,7 @@ async def test_a_verb_of_its_own_sets_the_flag_that_is_called_after_it(tmp_path:
         assert value(await world.call("get_siren_status", {}))["armed"] is False
 
 
-async def test_what_is_set_is_the_one_field_that_ends_so(tmp_path: Path) -> None:
+async def test_set_changes_the_only_field_with_that_ending(tmp_path: Path) -> None:
     state = {"ovens": {"O1": {"oven_id": "O1", "target_heat": 90}}}
     tools = tool("set_heat", "oven_id", "heat", heat=NUMBER), tool("get_oven", "oven_id")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
@@ -182,7 +182,7 @@ async def test_what_is_set_is_the_one_field_that_ends_so(tmp_path: Path) -> None
         assert value(await world.call("get_oven", {"oven_id": "O1"}))["target_heat"] == 120
 
 
-async def test_the_first_id_of_each_record_is_its_key_though_names_are_unique_too(tmp_path: Path) -> None:
+async def test_the_first_id_is_the_key_even_if_names_are_unique(tmp_path: Path) -> None:
     state: Json = {
         "guests": [{"person_id": "p-1", "name": "Ada", "phone": "1"}, {"person_id": "p-2", "name": "Bo", "phone": "2"}],
         "messaging": [{"letter_id": "l-1", "sender_id": "p-1", "text": "Rain came at noon", "sent": 100}],
@@ -200,14 +200,14 @@ async def test_the_first_id_of_each_record_is_its_key_though_names_are_unique_to
         assert value(await world.call("search_letters", {"sent_lowerbound": 101})) == []
 
 
-async def test_a_new_record_begins_in_a_state_to_which_nothing_else_leads(tmp_path: Path) -> None:
+async def test_a_new_record_gets_the_state_that_its_verb_implies(tmp_path: Path) -> None:
     state: Json = {"tours": {"T1": {"tour_id": "T1", "guide": "Ada", "hill": "north", "status": "completed"}}}
     tools = tool("book_tour", "guide", "hill"), tool("complete_tour", "tour_id"), tool("list_tours")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("book_tour", {"guide": "Bo", "hill": "south"}))["status"] == "booked"
 
 
-async def test_a_number_beyond_the_range_of_which_words_speak_is_refused(tmp_path: Path) -> None:
+async def test_a_number_outside_a_described_range_is_refused(tmp_path: Path) -> None:
     dim, heat = tool("set_dim", "dim", dim=NUMBER), tool("set_lamp_heat", "lamp_id", "heat", lamp_id=STRING)
     dim["description"] = "Set how dark the panel is (0-10)."
     heat["inputSchema"]["properties"]["heat"] = {**NUMBER, "description": "Degrees, between 16 and 30"}
@@ -220,7 +220,7 @@ async def test_a_number_beyond_the_range_of_which_words_speak_is_refused(tmp_pat
         assert value(await world.call("get_panel", {}))["dim"] == 10
 
 
-async def test_what_is_locked_is_neither_locked_again_nor_changed_where_words_say_so(tmp_path: Path) -> None:
+async def test_a_locked_record_is_not_locked_again_and_not_changed_if_described_so(tmp_path: Path) -> None:
     state = {"chests": [{"chest_id": "C1", "locked": False, "rent": 3}, {"chest_id": "C2", "locked": True, "rent": 4}]}
     tools = tool("lock_chest", "chest_id"), tool("unlock_chest", "chest_id"), tool("set_rent", "chest_id", "rent")
     for one, about in zip(
@@ -236,7 +236,7 @@ async def test_what_is_locked_is_neither_locked_again_nor_changed_where_words_sa
         assert value(await world.call("set_rent", {"chest_id": "C2", "rent": 5}))["rent"] == 5
 
 
-async def test_an_account_is_closed_once_nothing_is_left_on_it(tmp_path: Path) -> None:
+async def test_an_account_is_closed_only_if_its_balance_is_zero(tmp_path: Path) -> None:
     rows = [
         {"account_id": "A1", "balance": 3.5, "status": "open"},
         {"account_id": "A2", "balance": 0, "status": "open"},
@@ -250,7 +250,7 @@ async def test_an_account_is_closed_once_nothing_is_left_on_it(tmp_path: Path) -
         assert value(await world.call("close_account", {"account_id": "A1"}))["status"] == "closed"
 
 
-async def test_a_name_of_which_a_part_is_enough_finds_several_and_a_tool_says_by_what_it_asks(tmp_path: Path) -> None:
+async def test_partial_names_find_several_and_the_tool_name_gives_the_field(tmp_path: Path) -> None:
     state = {"tenants": [{"tenant_id": "T1", "name": "Ada Fenn"}, {"tenant_id": "T2", "name": "Bo Fenn"}]}
     find = {**tool("find_tenant", "name"), "description": "Find tenants by (part of) their name."}
     tools = find, tool("get_tenant_by_name", "person_name")
@@ -260,7 +260,7 @@ async def test_a_name_of_which_a_part_is_enough_finds_several_and_a_tool_says_by
         assert value(await world.call("get_tenant_by_name", {"person_name": "Bo Fenn"}))["tenant_id"] == "T2"
 
 
-async def test_what_would_be_over_before_it_begins_is_refused(tmp_path: Path) -> None:
+async def test_an_end_before_the_start_is_refused(tmp_path: Path) -> None:
     stays = [{"stay_id": 1, "check_in": "2031-02-03", "check_out": "2031-02-05"}]
     tools = tool("create_stay", "check_in", "check_out"), tool("list_stays")
     async with service(tmp_path, {"stays": stays}, *tools) as simulator, simulator.open("w") as world:

@@ -1,10 +1,10 @@
-"""What descriptions and names say of given records: several are found, the newest first, a number is counted up."""
+"""Descriptions: argument lines in docstrings, several results, their order, numbers that verbs change."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from support.given import NUMBER, Json, refused, service, tool, value
+from support.given import NUMBER, STRING, Json, refused, service, tool, value
 
 CLINIC: Json = {
     "patients": [
@@ -20,7 +20,7 @@ CLINIC: Json = {
 }
 
 
-async def test_a_get_that_is_said_to_search_finds_several_by_what_it_calls_in_short(tmp_path: Path) -> None:
+async def test_a_get_described_as_a_search_finds_several_by_abbreviated_fields(tmp_path: Path) -> None:
     find = tool("get_patient_by_name", "full_name", "dob", about="Searches for patients by name and date of birth.")
     async with service(tmp_path, CLINIC, find) as simulator, simulator.open("w") as world:
         born = {"full_name": "Ada Low", "dob": "1990-01-01"}
@@ -28,7 +28,7 @@ async def test_a_get_that_is_said_to_search_finds_several_by_what_it_calls_in_sh
         assert value(await world.call("get_patient_by_name", {**born, "dob": "1999-01-01"})) == []
 
 
-async def test_what_happened_last_is_told_first_where_the_tool_says_so(tmp_path: Path) -> None:
+async def test_most_recent_first_in_the_description_sorts_a_list(tmp_path: Path) -> None:
     tools = (
         tool("list_visits", "patient_id", about="The visits of a patient, most recent first."),
         tool("get_all_visits", "patient_id", about="The visits of a patient."),
@@ -39,10 +39,28 @@ async def test_what_happened_last_is_told_first_where_the_tool_says_so(tmp_path:
         assert value(await world.call("get_all_visits", {"patient_id": "P1"}))[0]["visit_id"] == "V1"
 
 
-async def test_a_number_called_after_the_verb_is_counted_up_by_more_than_nothing(tmp_path: Path) -> None:
+async def test_refill_adds_a_positive_amount_to_the_number_named_after_it(tmp_path: Path) -> None:
     tools = tool("refill_drug", "pump_id", "ml_amount", ml_amount=NUMBER), tool("get_pump", "pump_id")
     async with service(tmp_path, CLINIC, *tools) as simulator, simulator.open("w") as world:
         await world.call("refill_drug", {"pump_id": "U1", "ml_amount": 2.5})
         assert value(await world.call("get_pump", {"pump_id": "U1"}))["drug_refilling_ml"] == 3.5
         assert refused(await world.call("refill_drug", {"pump_id": "U1", "ml_amount": -1}))
         assert refused(await world.call("refill_drug", {"pump_id": "U7", "ml_amount": 1}))
+
+
+_ADD = """Plant a tree.
+
+    Args:
+        species: What to plant.
+        light: One of "sun", "shade" or
+            "half". Defaults to "sun".
+        soil: Any soil, e.g. one of "clay" or "sand".
+"""
+
+
+async def test_a_value_outside_the_described_choices_is_refused(tmp_path: Path) -> None:
+    tools = tool("add_tree", "species", about=_ADD, light=STRING, soil=STRING), tool("list_trees")
+    async with service(tmp_path, {"trees": []}, *tools) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("add_tree", {"species": "oak", "light": "moon"}))
+        await world.call("add_tree", {"species": "oak", "light": "half", "soil": "peat"})
+        assert [(one["light"], one["soil"]) for one in value(await world.call("list_trees", {}))] == [("half", "peat")]

@@ -1,4 +1,4 @@
-"""Given states: what is told by name: fields of what there is one of, tables in which things are made, and why."""
+"""Given states: searched fields, fields of singletons, and the table of a create, by name and description."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from support.given import INTEGER, NUMBER, STRING, Json, service, tool, value
 
 
-async def test_a_field_of_what_there_is_one_of_is_shown_by_its_name(tmp_path: Path) -> None:
+async def test_a_field_of_a_singleton_is_shown_by_its_name(tmp_path: Path) -> None:
     state: Json = {
         "harbour_account": {"balance": 12.5, "tax_code": "X9", "piers": ["north"], "current_tide": "low"},
         "master_account": {"first_name": "Ada", "town": "Ely"},
@@ -42,7 +42,7 @@ TOLLS: Json = {
 }
 
 
-async def test_what_could_be_made_in_two_tables_is_made_where_name_and_description_say(tmp_path: Path) -> None:
+async def test_name_and_description_choose_between_two_tables_of_a_create(tmp_path: Path) -> None:
     tools = (
         tool("levy_dues", "payer", "day", "amount", about="Register a toll that was paid.", amount=NUMBER),
         tool("plan_toll", "payer", "day", amount=NUMBER),
@@ -57,7 +57,7 @@ async def test_what_could_be_made_in_two_tables_is_made_where_name_and_descripti
         assert [one["payer"] for one in value(await world.call("get_recent_tolls", {"n": 2}))] == ["Di", "Bo"]
 
 
-async def test_why_a_given_record_is_changed_is_no_field_of_it(tmp_path: Path) -> None:
+async def test_the_reason_of_an_update_is_not_a_field_of_a_given_record(tmp_path: Path) -> None:
     state: Json = {"lamps": [{"lamp_id": "L1", "status": "active"}, {"lamp_id": "L2", "status": "suspended"}]}
     tools = tool("suspend_lamp", "lamp_id", "reason"), tool("get_lamp", "lamp_id")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
@@ -65,10 +65,43 @@ async def test_why_a_given_record_is_changed_is_no_field_of_it(tmp_path: Path) -
         assert value(await world.call("get_lamp", {"lamp_id": "L1"})) == {"lamp_id": "L1", "status": "suspended"}
 
 
-async def test_a_password_is_kept_and_told_to_nobody(tmp_path: Path) -> None:
+async def test_a_password_is_stored_but_never_shown(tmp_path: Path) -> None:
     state: Json = {"sailors": [{"sailor_id": "S1", "name": "Ada", "password": "anchor"}]}
     tools = tool("get_sailor", "sailor_id"), tool("change_sailor_password", "sailor_id", "password")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         await world.call("change_sailor_password", {"sailor_id": "S1", "password": "tide"})
         assert value(await world.call("get_sailor", {"sailor_id": "S1"})) == {"sailor_id": "S1", "name": "Ada"}
         assert dict(world.view.get("sailor", "S1") or {})["password"] == "tide"
+
+
+LETTERS: Json = {
+    "letters": [
+        {"id": 1, "author_email": "ada@hull.example", "heading": "Tide tables", "body": "Low", "read": True,
+         "status": "received", "posted_datetime": "2030-01-01 09:00:00"},
+        {"id": 2, "author_email": "bo@hull.example", "heading": "Buoys", "body": "Tide is high", "read": False,
+         "status": "sent", "posted_datetime": "2030-02-01 09:00:00"},
+    ]
+}  # fmt: skip
+
+
+async def test_name_and_description_give_the_searched_fields_and_states(tmp_path: Path) -> None:
+    tools = (
+        tool("search_letters_by_author_email", "query"),
+        tool("search_letters", "query", about="Search letters by body."),
+        tool("search_archive_letters", heading=STRING, time_min=STRING),
+        tool("get_unread_letters"),
+        tool("send_letter", "heading", "body"),
+        tool("get_sent_letters"),
+    )
+
+    async with service(tmp_path, LETTERS, *tools) as simulator, simulator.open("w") as world:
+        for name, asked, found in (
+            ("search_letters_by_author_email", {"query": "ada"}, [1]),
+            ("search_letters", {"query": "tide"}, [2]),
+            ("search_archive_letters", {"heading": "tide"}, [1]),
+            ("search_archive_letters", {"time_min": "2030-01-15 00:00:00"}, [2]),
+            ("get_unread_letters", {}, [2]),
+        ):
+            assert [one["id"] for one in value(await world.call(name, asked))] == found, name
+        await world.call("send_letter", {"heading": "Fog", "body": "Dense"})
+        assert [one["heading"] for one in value(await world.call("get_sent_letters", {}))] == ["Buoys", "Fog"]

@@ -1,4 +1,4 @@
-"""Services whose records are given: what their tools are taken for, though their names keep to no one manner."""
+"""Services with given records whose tools are named inconsistently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOATS: Json = {
 }
 
 
-async def test_lists_of_given_records_have_nothing_around_them_but_where_there_are_pages(tmp_path: Path) -> None:
+async def test_lists_of_given_records_are_bare_unless_paged(tmp_path: Path) -> None:
     tools = tool("list_boats"), tool("browse_boats", offset=INTEGER)
     async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
         rows = value(await world.call("list_boats", {}))
@@ -22,19 +22,19 @@ async def test_lists_of_given_records_have_nothing_around_them_but_where_there_a
         assert value(await world.call("browse_boats", {}))["boats"] == rows
 
 
-async def test_what_is_kept_as_data_is_told_as_data(tmp_path: Path) -> None:
+async def test_a_write_to_given_records_returns_the_record(tmp_path: Path) -> None:
     tools = tool("update_boat", "hull_code", about="Change a boat.", berth=STRING), tool("list_boats")
     async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("update_boat", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
 
 
-async def test_who_must_say_all_that_he_finds_by_asks_for_one_record(tmp_path: Path) -> None:
+async def test_find_with_required_arguments_returns_one_record(tmp_path: Path) -> None:
     async with service(tmp_path, BOATS, tool("find_boat", "berth")) as simulator, simulator.open("w") as world:
         assert value(await world.call("find_boat", {"berth": "B4"}))["name"] == "Bo"
         assert refused(await world.call("find_boat", {"berth": "Z9"}))
 
 
-async def test_a_key_of_its_own_name_tells_what_a_tool_is_about(tmp_path: Path) -> None:
+async def test_a_distinctive_key_names_the_entity(tmp_path: Path) -> None:
     tools = (
         tool("change_berth", "hull_code", "berth"),
         tool("moor_vessel", "hull_code"),
@@ -49,7 +49,7 @@ async def test_a_key_of_its_own_name_tells_what_a_tool_is_about(tmp_path: Path) 
         assert [row["berth"] for row in value(await world.call("list_boats", {}))] == ["C2", "B4", "D1"]
 
 
-async def test_verbs_of_two_words_are_turned_and_checked(tmp_path: Path) -> None:
+async def test_verbs_of_two_words_set_flags_and_states(tmp_path: Path) -> None:
     stays = [{"stay_id": 1, "boat": "HULL1", "status": "booked"}, {"stay_id": 2, "status": "checkedIn"}]
     state = {**BOATS, "stays": stays}
     tools = tool("turn_off_boat", "hull_code"), tool("checkIn", "stayId", stayId=INTEGER), tool("get_stay", "stay_id")
@@ -59,7 +59,7 @@ async def test_verbs_of_two_words_are_turned_and_checked(tmp_path: Path) -> None
         assert refused(await world.call("checkIn", {"stayId": 1}))
 
 
-async def test_namespaces_say_what_verbs_alone_are_about_and_a_verb_what_it_makes(tmp_path: Path) -> None:
+async def test_namespaces_give_mere_verbs_their_entity(tmp_path: Path) -> None:
     state = {
         "clubs": [{"club_id": "c1", "title": "Chess"}, {"club_id": "c2", "title": "Chorus"}],
         "people": [{"person_id": "p1", "name": "Ada"}, {"person_id": "p2", "name": "Bo"}],
@@ -80,7 +80,7 @@ async def test_namespaces_say_what_verbs_alone_are_about_and_a_verb_what_it_make
         assert [one["person_id"] for one in left] == ["p1", "p2"]
 
 
-async def test_a_word_that_may_be_a_verb_is_a_noun_where_verbs_follow_it(tmp_path: Path) -> None:
+async def test_an_ambiguous_word_is_a_noun_if_verbs_follow_it(tmp_path: Path) -> None:
     tools = tool("hold_place", "hull_code"), tool("hold_list"), tool("hold_cancel", "hold_id", hold_id=INTEGER)
     async with service(tmp_path, {**BOATS, "holds": {}}, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("hold_list", {})) == []
@@ -88,7 +88,7 @@ async def test_a_word_that_may_be_a_verb_is_a_noun_where_verbs_follow_it(tmp_pat
         assert len(value(await world.call("hold_list", {}))) == 1
 
 
-async def test_settings_are_one_of_a_kind_and_a_noun_of_two_words_is_the_field(tmp_path: Path) -> None:
+async def test_settings_are_a_singleton_and_a_two_word_noun_is_a_field(tmp_path: Path) -> None:
     state = {**BOATS, "settings": {"harbour": "North"}, "heating": {"current_warmth": 17, "target_warmth": 20}}
     tools = tool("get_settings"), tool("set_target_warmth", "warmth", warmth=NUMBER), tool("get_heating")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
@@ -97,7 +97,7 @@ async def test_settings_are_one_of_a_kind_and_a_noun_of_two_words_is_the_field(t
         assert value(await world.call("get_heating", {})) == {"current_warmth": 17, "target_warmth": 22}
 
 
-async def test_a_new_record_begins_as_empty_as_those_that_are_given(tmp_path: Path) -> None:
+async def test_a_new_record_starts_with_the_empty_values_of_given_records(tmp_path: Path) -> None:
     jobs = [
         {"job_id": 1, "hull_code": "HULL1", "work": "Paint", "fitter": None, "hours": 7.5, "visits": 3, "urgent": True},
         {"job_id": 2, "hull_code": "HULL1", "work": "Sail", "fitter": "Cy", "hours": 0.0, "visits": 0, "urgent": True},
@@ -112,7 +112,7 @@ async def test_a_new_record_begins_as_empty_as_those_that_are_given(tmp_path: Pa
         }  # fmt: skip
 
 
-async def test_of_what_is_not_there_nothing_is_listed(tmp_path: Path) -> None:
+async def test_a_required_filter_must_name_an_existing_record(tmp_path: Path) -> None:
     state = {**BOATS, "jobs": [{"job_id": 1, "boat_id": "HULL1", "work": "Paint"}]}
     tools = tool("list_jobs", "boat_id"), tool("search_jobs", boat_id=STRING), tool("get_boat", "boat_id")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
@@ -121,7 +121,7 @@ async def test_of_what_is_not_there_nothing_is_listed(tmp_path: Path) -> None:
         assert value(await world.call("search_jobs", {"boat_id": "HULL7"})) == []
 
 
-async def test_what_is_paid_in_stands_on_the_balance_and_what_is_moved_is_there_once(tmp_path: Path) -> None:
+async def test_deposits_and_transfers_change_balances(tmp_path: Path) -> None:
     purses = [
         {"purse_id": "P1", "holder": "Ada", "balance": 20.5, "status": "active"},
         {"purse_id": "P2", "holder": "Bo", "balance": 0.0, "status": "frozen"},
@@ -145,7 +145,7 @@ async def test_what_is_paid_in_stands_on_the_balance_and_what_is_moved_is_there_
         assert refused(await world.call("freeze_purse", {"purse_id": "P1"}))
 
 
-async def test_a_list_that_a_record_has_is_shown_alone(tmp_path: Path) -> None:
+async def test_a_list_of_a_record_is_shown_alone(tmp_path: Path) -> None:
     boats: Json = {
         "b1": {"id": "b1", "crew": ["Ada", "Bo"], "log": [{"port": "Bergen", "note": "calm"}]},
         "b2": {"id": "b2", "crew": [], "log": []},
@@ -159,7 +159,7 @@ async def test_a_list_that_a_record_has_is_shown_alone(tmp_path: Path) -> None:
         assert value(await world.call("get_boat", {"boat_id": "b2"}))["crew"] == []
 
 
-async def test_the_key_that_stands_outside_is_what_tools_call_it(tmp_path: Path) -> None:
+async def test_an_outer_key_gets_the_name_that_tools_use(tmp_path: Path) -> None:
     state = {"bays": {"north": {"depth": 4, "theme": "Sand"}, "south": {"depth": 9, "theme": "Rock"}}}
     tools = (
         tool("list_bays"),
@@ -176,7 +176,7 @@ async def test_the_key_that_stands_outside_is_what_tools_call_it(tmp_path: Path)
         assert refused(await world.call("set_theme", {"name": "east", "theme": "Mud"}))
 
 
-async def test_lists_show_the_ids_by_which_records_are_asked_for(tmp_path: Path) -> None:
+async def test_lists_show_the_ids_that_tools_take(tmp_path: Path) -> None:
     state = {"keepers": {"K1": {"name": "Ada"}, "K2": {"name": "Bo"}}}
     tools = tool("list_keepers"), tool("get_keeper", "keeper_id"), tool("create_keeper", "name")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
@@ -186,7 +186,7 @@ async def test_lists_show_the_ids_by_which_records_are_asked_for(tmp_path: Path)
         assert value(await world.call("get_keeper", {"keeper_id": "K3"})) == {"keeper_id": "K3", "name": "Cy"}
 
 
-async def test_a_verb_alone_sets_the_flag_that_its_result_shows(tmp_path: Path) -> None:
+async def test_a_mere_verb_sets_the_flag_in_its_result(tmp_path: Path) -> None:
     shown = {"type": "object", "properties": {"running": {"type": "boolean"}}}
     tools = [{**tool(name), "outputSchema": shown} for name in ("pause", "resume", "get_pump")]
     state = {"pump": {"running": True, "litres": 7}}
@@ -195,7 +195,7 @@ async def test_a_verb_alone_sets_the_flag_that_its_result_shows(tmp_path: Path) 
             assert value(await world.call(name, {})) == {"running": running}
 
 
-async def test_a_field_that_is_named_for_records_and_holds_their_numbers_refers_to_them(tmp_path: Path) -> None:
+async def test_a_field_named_after_an_entity_with_its_keys_is_a_link(tmp_path: Path) -> None:
     works = [{"work_id": 1, "boat_ref": "HULL1", "quay": "Q1", "fitter": "Cy"}]
     state = {**BOATS, "works": works, "quays": [{"id": "Q1"}, {"id": "Q2"}], "fitters": [{"name": "Cy"}]}
     tools = tool("create_work", "boat_ref", quay=STRING, fitter=STRING), tool("list_works"), tool("list_quays")

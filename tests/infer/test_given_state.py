@@ -1,4 +1,4 @@
-"""What is made of a state in any form, and how tools work on it: tables, parts of records, what there is one of."""
+"""Given states of any form and the tools on them: tables, nested records, singletons."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def refusal(observation: Observation) -> str:
 # what a state holds ---------------------------------------------------------------------------------------------------
 
 
-def test_a_mapping_is_a_table_whether_its_keys_stand_in_the_records_or_beside_them() -> None:
+def test_a_mapping_is_a_table_with_inner_or_outer_keys() -> None:
     found = read_given_state({
         "books": {"b1": {"book_id": "b1", "title": "Dune"}, "b2": {"book_id": "b2", "title": "Emma"}},
         "loans_db": {"7": {"title": "Dune"}, "8": {"title": "Emma"}},
@@ -41,13 +41,13 @@ def test_a_mapping_is_a_table_whether_its_keys_stand_in_the_records_or_beside_th
     assert [row["loan_id"] for row in found.records["loan"]] == [7, 8]
 
 
-def test_a_key_beside_the_records_is_not_shown_where_results_have_an_id_of_another_name() -> None:
+def test_an_outer_key_is_hidden_if_results_have_another_id() -> None:
     nouns = Nouns(frozenset({"loan"}), frozenset({"loan_id"}), bare=frozenset({"loan_id"}))
     found = read_given_state({"loans": {"7": {"title": "Dune"}, "8": {"title": "Emma"}}}, nouns)
     assert (found.entities["loan"].key, found.entities["loan"].fields["id"].hidden) == ("id", True)
 
 
-def test_names_with_ids_are_records_and_what_is_left_is_one_of_a_kind() -> None:
+def test_a_map_of_names_to_ids_is_a_table_and_the_rest_a_singleton() -> None:
     found = read_given_state({"user_map": {"Ada": "U-1", "Bo": "U-2"}, "loan_counter": 7, "limit": 3, "loans": []},
                         Nouns(frozenset({"user", "loan"})))  # fmt: skip
     assert found.records["user"] == [{"id": "U-1", "name": "Ada"}, {"id": "U-2", "name": "Bo"}]
@@ -56,7 +56,7 @@ def test_names_with_ids_are_records_and_what_is_left_is_one_of_a_kind() -> None:
     assert found.records["loan"] == []
 
 
-def test_parts_of_records_are_an_entity_where_tools_speak_of_them_and_a_field_tells_them_apart() -> None:
+def test_nested_records_are_an_entity_if_tools_mention_them() -> None:
     shelf = {
         "shelf_id": "s1",
         "copies": {"c1": {"copy_id": "c1", "worn": False}, "c2": {"copy_id": "c2", "worn": True}},
@@ -71,7 +71,7 @@ def test_parts_of_records_are_an_entity_where_tools_speak_of_them_and_a_field_te
 # how tools work on it -------------------------------------------------------------------------------------------------
 
 
-async def test_lists_amounts_and_switches_of_what_there_is_one_of(tmp_path: Path) -> None:
+async def test_lists_amounts_and_switches_of_singletons(tmp_path: Path) -> None:
     state = {"account": {"balance": 10.0, "owner": "Ada"}, "wish_list": ["Dune"], "lamp_state": "off"}
     switch = {"mode": {"type": "string", "enum": ["START", "STOP"]}}
     states = {"lampState": {"type": "string", "enum": ["running", "off"]}}
@@ -94,7 +94,7 @@ async def test_lists_amounts_and_switches_of_what_there_is_one_of(tmp_path: Path
         assert value(await world.call("switch_lamp", {"mode": "START"})) == {"lampState": "running"}
 
 
-async def test_a_record_is_found_by_what_stands_inside_it_and_written_there(tmp_path: Path) -> None:
+async def test_a_record_is_found_by_nested_values_and_written_there(tmp_path: Path) -> None:
     names = {"m1": {"first": "Ada", "last": "Vos"}, "m2": {"first": "Bo", "last": "Vos"}}
     state = {"members": {key: {"member_id": key, "name": names[key], "address": {"city": "Ede"}} for key in names}}
     sim = service(
@@ -110,7 +110,7 @@ async def test_a_record_is_found_by_what_stands_inside_it_and_written_there(tmp_
         assert value(await world.call("get_member", {"member_id": "m1"}))["address"] == {"city": "Ede"}
 
 
-async def test_a_tool_for_records_in_one_state_refuses_others_and_leads_to_the_state_it_tells_of(
+async def test_a_state_in_the_tool_name_is_required(
     tmp_path: Path,
 ) -> None:
     loans = {"l1": {"loan_id": "l1", "status": "pending", "cancel_reason": None},
@@ -129,7 +129,7 @@ async def test_a_tool_for_records_in_one_state_refuses_others_and_leads_to_the_s
         assert value(await world.call("exchange_delivered_loan", {"loan_id": "l2"}))["status"] == "exchange requested"
 
 
-async def test_parts_of_records_are_read_and_exchanged(tmp_path: Path) -> None:
+async def test_nested_records_are_read_and_exchanged(tmp_path: Path) -> None:
     copies = {"c1": {"copy_id": "c1", "price": 3}, "c2": {"copy_id": "c2", "price": 4}}
     state = {"books": {"b1": {"book_id": "b1", "copies": copies}},
              "loans": {"l1": {"loan_id": "l1", "copies": [{"copy_id": "c1", "price": 3}]},
@@ -149,7 +149,7 @@ async def test_parts_of_records_are_read_and_exchanged(tmp_path: Path) -> None:
         assert value(await world.call("get_loan", {"loan_id": "l1"}))["copies"] == [{"copy_id": "c2", "price": 4}]
 
 
-async def test_a_counter_of_the_state_gives_the_next_id_and_who_is_logged_in_made_it(tmp_path: Path) -> None:
+async def test_a_counter_gives_the_next_id_and_the_current_user_is_the_creator(tmp_path: Path) -> None:
     ticket = {"id": {"type": "integer"}, "title": STRING, "created_by": STRING}
     sim = service(
         tmp_path, {"ticket_counter": 41, "current_user": "ada", "tickets": []},
@@ -162,7 +162,7 @@ async def test_a_counter_of_the_state_gives_the_next_id_and_who_is_logged_in_mad
         assert value(await world.call("get_ticket", {"ticket_id": 41})) == made
 
 
-async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) -> None:
+async def test_a_described_refund_is_made_once(tmp_path: Path) -> None:
     paid = {"kind": "Charge", "amount": 12.5, "card": "c1"}
     bookings: Json = {"b1": {"booking_id": "b1", "status": "confirmed", "charges": [paid]},
                       "b2": {"booking_id": "b2", "status": "confirmed", "charges": []}}  # fmt: skip
@@ -174,14 +174,14 @@ async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) ->
     )  # fmt: skip
     async with sim, sim.open() as world:
         assert "b1" in str(value(await world.call("cancel_booking", {"booking_id": "b1"})))
-        told = value(await world.call("get_booking", {"booking_id": "b1"}))
-        assert told["charges"] == [paid, {**paid, "kind": "Refund"}]
+        shown = value(await world.call("get_booking", {"booking_id": "b1"}))
+        assert shown["charges"] == [paid, {**paid, "kind": "Refund"}]
         refusal(await world.call("cancel_booking", {"booking_id": "b1"}))
         await world.call("cancel_booking", {"booking_id": "b2"})
         assert value(await world.call("get_booking", {"booking_id": "b2"}))["charges"] == []
 
 
-async def test_what_exchanged_parts_cost_more_or_less_is_paid_or_paid_back(tmp_path: Path) -> None:
+async def test_the_price_difference_of_exchanged_parts_is_paid_or_refunded(tmp_path: Path) -> None:
     ids: Json = {"type": "array", "items": STRING}
     deposit = {"payment_type": "PAYMENT", "amount": 80, "card": "c1"}
     small, large = {"seat_id": "s1", "price": 80}, {"seat_id": "s2", "price": 99.95}
@@ -199,15 +199,15 @@ async def test_what_exchanged_parts_cost_more_or_less_is_paid_or_paid_back(tmp_p
         for old, new in (("s1", "s2"), ("s2", "s1"), ("s1", "s1")):
             change = {"trip_id": "t1", "seat_ids": [old], "new_seat_ids": [new], "card": "c2"}
             await world.call("modify_trip_seats", change)
-        told = value(await world.call("get_trip", {"trip_id": "t1"}))
-        assert told["payments"] == [
+        shown = value(await world.call("get_trip", {"trip_id": "t1"}))
+        assert shown["payments"] == [
             deposit,
             {"payment_type": "PAYMENT", "amount": 19.95, "card": "c2"},
             {"payment_type": "REFUND", "amount": 19.95, "card": "c2"},
         ]
 
 
-async def test_the_message_of_a_write_says_what_was_done(tmp_path: Path) -> None:
+async def test_the_message_of_a_write_names_the_record(tmp_path: Path) -> None:
     done = {"memo_id": STRING, "message": STRING}
     sim = service(
         tmp_path, {"memos": [{"memo_id": "m1", "text": "one"}]},
@@ -221,7 +221,7 @@ async def test_the_message_of_a_write_says_what_was_done(tmp_path: Path) -> None
         assert value(await world.call("update_memo", {"memo_id": "m1", "text": "x"}))["message"].startswith("Memo m1")
 
 
-async def test_a_counter_numbers_ids_in_the_form_of_those_that_are_given(tmp_path: Path) -> None:
+async def test_a_counter_continues_the_format_of_given_ids(tmp_path: Path) -> None:
     state = {"cases": {"T7": {"case_id": "T7", "title": "Old"}}, "case_counter": 8}
     create = tool("create_case", {"title": STRING}, "title")
     async with service(tmp_path, state, create, tool("get_case", {"case_id": STRING}, "case_id")) as sim:

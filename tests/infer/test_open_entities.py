@@ -1,4 +1,4 @@
-"""What a service knows without end: a question about anything is answered, and the same way ever after."""
+"""Open entities: every request is answered, and always the same way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TIDE = {
 FARE = {"type": "object", "properties": {"from": TEXT, "to": TEXT, "price": NUMBER}, "required": ["price"]}
 
 
-async def test_what_is_asked_for_is_there_and_stays_as_it_is(tmp_path: Path) -> None:
+async def test_a_requested_record_exists_and_stays_the_same(tmp_path: Path) -> None:
     sea = spec(tool("get_tide", "harbour", output=TIDE))
     async with service(tmp_path, sea, "records: {}") as sim, sim.open() as world:
         first = value(await world.call("get_tide", {"harbour": "Vlissingen"}))
@@ -47,7 +47,7 @@ async def test_what_is_asked_for_is_there_and_stays_as_it_is(tmp_path: Path) -> 
         assert whole.get("tide", "Vlissingen") == pin["record"]
 
 
-async def test_what_two_arguments_ask_for_is_there_too(tmp_path: Path) -> None:
+async def test_a_record_requested_by_two_arguments_exists(tmp_path: Path) -> None:
     desk = spec(tool("get_fare", "from", "to", output=FARE))
     async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
         there = value(await world.call("get_fare", {"from": "Delft", "to": "Gouda"}))
@@ -57,7 +57,7 @@ async def test_what_two_arguments_ask_for_is_there_too(tmp_path: Path) -> None:
         assert value(await world.call("get_fare", {"from": "Delft", "to": "Gouda"})) == there
 
 
-async def test_a_list_that_must_be_told_of_what_has_some_of_it(tmp_path: Path) -> None:
+async def test_a_list_with_a_required_filter_has_some_rows(tmp_path: Path) -> None:
     async with service(tmp_path, spec(tool("list_concerts", "city")), "records: {}") as sim, sim.open() as world:
         found = value(await world.call("list_concerts", {"city": "Zwolle"}))
         assert found["count"] > 1
@@ -74,21 +74,23 @@ async def test_a_list_that_must_be_told_of_what_has_some_of_it(tmp_path: Path) -
         (tool("list_concerts", "hall_id"), tool("get_hall", "hall_id")),
     ],
 )
-def test_what_is_made_listed_or_named_by_ids_of_its_own_is_known_in_full(tools: Json, tmp_path: Path) -> None:
+def test_an_entity_that_is_created_listed_or_has_its_own_ids_is_closed(tools: Json, tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     path.write_text(json.dumps({"tools": [*tools]}), encoding="utf-8")
     assert not any(entity.open for entity in load(path).domain.entities.values())
 
 
-async def test_a_spec_may_say_so(tmp_path: Path) -> None:
-    said = "\nentities: {tide: {key: tide_id, open: true, fields: {tide_id: {type: string}, height: {type: number}}}}"
-    desk = spec(tool("get_tide", "tide_id")) + said
+async def test_a_spec_may_declare_an_open_entity(tmp_path: Path) -> None:
+    declared = (
+        "\nentities: {tide: {key: tide_id, open: true, fields: {tide_id: {type: string}, height: {type: number}}}}"
+    )
+    desk = spec(tool("get_tide", "tide_id")) + declared
     async with service(tmp_path, desk, "records: {tide: 0}") as sim, sim.open() as world:
         assert value(await world.call("get_tide", {"tide_id": "spring"}))["tide_id"] == "spring"
         assert not (await world.call("get_tide", {"tide_id": " "})).ok
 
 
-async def test_what_several_values_ask_for_is_there_for_each(tmp_path: Path) -> None:
+async def test_each_of_several_requested_records_exists(tmp_path: Path) -> None:
     asked = {"type": "array", "items": TEXT}
     schema: Json = {"type": "object", "properties": {"tickers": asked}, "required": ["tickers"]}
     desk = spec({"name": "get_quotes", "inputSchema": schema})
@@ -97,14 +99,14 @@ async def test_what_several_values_ask_for_is_there_for_each(tmp_path: Path) -> 
         assert {quote["ticker"] for quote in found} == {"ABC", "XYZ"}
 
 
-async def test_nothing_is_made_up_where_the_question_is_refused(tmp_path: Path) -> None:
+async def test_a_refused_request_creates_no_record(tmp_path: Path) -> None:
     desk = spec(tool("list_concerts", "city", sort_by=TEXT))
     async with service(tmp_path, desk, "records: {concert: 0}") as sim, sim.open() as world:
         assert not (await world.call("list_concerts", {"city": "Zwolle", "sort_by": "nonsense"})).ok
         assert world.view.count("concert") == 0
 
 
-async def test_what_goes_by_the_key_of_something_else_is_known_of_what_there_is(tmp_path: Path) -> None:
+async def test_an_entity_under_the_key_of_another_exists_for_its_records_only(tmp_path: Path) -> None:
     desk = spec(tool("read_inbox", "user", output={}), tool("list_users"), tool("create_user", "name"))
     async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
         ann = value(await world.call("create_user", {"name": "ann"}))["id"]

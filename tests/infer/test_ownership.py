@@ -1,4 +1,4 @@
-"""To whom records belong: lists of ids that others keep, and tools that say whose a record is."""
+"""Owners of records: lists of ids, and tools that name the owner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KENNEL: Json = {
 }
 
 
-async def test_a_new_record_is_listed_by_whom_it_is_made_for(tmp_path: Path) -> None:
+async def test_a_new_record_is_added_to_the_list_of_its_owner(tmp_path: Path) -> None:
     tools = tool("add_dog", "owner_id", "name"), tool("get_owner", "owner_id"), tool("delete_dog", "dog_id")
     async with service(tmp_path, KENNEL, *tools) as simulator, simulator.open("w") as world:
         made = value(await world.call("add_dog", {"owner_id": "o1", "name": "Toto"}))
@@ -29,7 +29,7 @@ async def test_a_new_record_is_listed_by_whom_it_is_made_for(tmp_path: Path) -> 
         assert value(await world.call("get_owner", {"owner_id": "o1"}))["dog_ids"] == [made["dog_id"]]
 
 
-async def test_a_record_that_another_has_is_not_found_for_this_one(tmp_path: Path) -> None:
+async def test_a_record_of_another_owner_is_not_found(tmp_path: Path) -> None:
     tools = tool("release_dog", "owner_id", "dog_id"), tool("get_dog", "owner_id", "dog_id")
     async with service(tmp_path, KENNEL, *tools) as simulator, simulator.open("w") as world:
         assert refused(await world.call("release_dog", {"owner_id": "o2", "dog_id": "d1"}))
@@ -37,7 +37,7 @@ async def test_a_record_that_another_has_is_not_found_for_this_one(tmp_path: Pat
         assert value(await world.call("get_dog", {"owner_id": "o1", "dog_id": "d1"}))["name"] == "Rex"
 
 
-async def test_who_is_said_to_own_a_record_is_not_made_its_owner(tmp_path: Path) -> None:
+async def test_an_owner_argument_is_checked_and_not_written(tmp_path: Path) -> None:
     state = {
         "members": [{"member_id": "m1", "name": "Ada"}, {"member_id": "m2", "name": "Bo"}],
         "loans": [{"loan_id": "l1", "member_id": "m1", "status": "active"}],
@@ -50,7 +50,7 @@ async def test_who_is_said_to_own_a_record_is_not_made_its_owner(tmp_path: Path)
         assert value(await world.call("close_loan", {"loan_id": "l1", "member_id": "m2"}))["status"] == "closed"
 
 
-async def test_a_field_that_holds_a_list_in_some_records_and_a_text_in_others_links_to_nothing(tmp_path: Path) -> None:
+async def test_a_field_of_mixed_types_is_no_link(tmp_path: Path) -> None:
     odd = [{"owner_id": "o3", "name": "Cy", "dog_ids": 7}, {"owner_id": "o4", "name": "Di", "dog_ids": "d1"}]
     kennel: Json = {**KENNEL, "owners": [*KENNEL["owners"], *odd], "_": {"*": {}}, "-": [{"": 1}]}
     tools = tool("delete_dog", "dog_id"), tool("get_owner", "owner_id")
@@ -59,7 +59,7 @@ async def test_a_field_that_holds_a_list_in_some_records_and_a_text_in_others_li
         assert value(await world.call("get_owner", {"owner_id": "o4"}))["dog_ids"] == "d1"
 
 
-async def test_records_that_belong_to_each_other_in_a_ring_go_together(tmp_path: Path) -> None:
+async def test_records_that_belong_to_each_other_in_a_ring_are_deleted_together(tmp_path: Path) -> None:
     ring = [{"folder_id": at, "name": f"F{at}", "parent_folder_id": at % 3 + 1} for at in (1, 2, 3)]
     state = {"folders": [*ring, {"folder_id": 4, "name": "F4", "parent_folder_id": 4}]}
     gone = tool("delete_folder", "folder_id", about="Delete a folder and all its folders", folder_id=INTEGER)

@@ -1,4 +1,4 @@
-"""Plans: what each tool does, judged by nothing but its spec."""
+"""Plans inferred from tool lists alone."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from mcp_sim.types.plans import Filter, Plan
         ("weather_forecast", "unknown", "weather_forecast"),
     ],
 )
-def test_a_name_tells_verb_and_noun(name: str, verb: str, noun: str) -> None:
+def test_a_name_is_parsed_into_verb_and_noun(name: str, verb: str, noun: str) -> None:
     others = ("firestore-get-document", "firestore-list-collections", "firestore-batch-write")
     read = parse_names([name, *others] if name.startswith("firestore") else [name])[name]
     assert (read.verb, "_".join(read.noun)) == (verb, noun)
 
 
-def test_a_word_that_all_tools_begin_with_is_the_servers_unless_it_is_part_of_the_noun() -> None:
+def test_a_shared_first_word_is_dropped_unless_it_is_part_of_the_noun() -> None:
     crm = parse_names(["crm_create_deal", "crm_get_deal", "crm_list_companies"])
-    assert {reading.noun for reading in crm.values()} == {("deal",), ("company",)}
+    assert {parsed.noun for parsed in crm.values()} == {("deal",), ("company",)}
     orders = parse_names(["sales_order_create", "sales_order_get", "sales_orders_list"])
-    assert {reading.noun for reading in orders.values()} == {("sales", "order")}
+    assert {parsed.noun for parsed in orders.values()} == {("sales", "order")}
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ def test_a_word_that_all_tools_begin_with_is_the_servers_unless_it_is_part_of_th
     [("company", "companies"), ("box", "boxes"), ("person", "people"), ("status", "statuses"), ("day", "days"),
      ("analysis", "analyses"), ("address", "addresses"), ("index", "indices"), ("invoice", "invoices")],
 )  # fmt: skip
-def test_singular_and_plural_are_each_others_inverse(one: str, many: str) -> None:
+def test_singular_and_plural_are_inverse(one: str, many: str) -> None:
     assert (plural(one), singular(many), singular(one), plural(many)) == (many, one, one, many)
 
 
-def test_arguments_of_a_list_narrow_sort_and_page() -> None:
+def test_arguments_of_a_list_filter_sort_and_page() -> None:
     deal = obj(id=STRING, amount={"type": "number"}, tags={"type": "array", "items": STRING}, created_at=DATE_TIME)
     arguments = {
         "min_amount": INTEGER, "amount_lt": INTEGER, "created_after": DATE_TIME, "tag": STRING, "q": STRING,
@@ -84,7 +84,7 @@ def test_arguments_of_a_list_narrow_sort_and_page() -> None:
     assert (envelope.rows, envelope.total, envelope.cursor) == ("deals", "totalCount", "nextPageToken")
 
 
-def test_a_stretch_of_time_narrows_by_its_beginning_and_its_end() -> None:
+def test_start_and_end_filter_by_a_period() -> None:
     event = obj(id=STRING, title=STRING, start_date=DATE_TIME, end_date=DATE_TIME)
     listed = tool(
         "list_events", {"start_date": STRING, "end_date": STRING}, output=obj(events={"type": "array", "items": event})
@@ -93,14 +93,14 @@ def test_a_stretch_of_time_narrows_by_its_beginning_and_its_end() -> None:
     assert plan.filters == {"start_date": Filter("start_date", "gte"), "end_date": Filter("end_date", "lte")}
 
 
-def test_nested_fields_and_synonyms_are_set_where_they_belong() -> None:
+def test_nested_arguments_and_synonyms_set_fields() -> None:
     note = obj(id=STRING, body=STRING, title=STRING)
     update = tool("update_note", {"note_id": STRING, "fields": obj(title=STRING, text=STRING)}, "note_id", output=note)
     plan = domain(update, tool("get_note", {"note_id": STRING}, "note_id", output=note)).plans["update_note"]
     assert (plan.key, plan.sets) == ("note_id", {"fields.title": "title", "fields.text": "body"})
 
 
-def test_links_keys_and_looked_up_fields_are_read_from_names_and_types() -> None:
+def test_links_keys_and_derived_fields_are_inferred_from_names_and_types() -> None:
     company = obj(id=INTEGER, name=STRING, contact_count=INTEGER)
     contact = obj(contact_id=STRING, company_id=INTEGER, company_name=STRING, owner_id=STRING)
     entities = domain(
@@ -120,12 +120,12 @@ def test_links_keys_and_looked_up_fields_are_read_from_names_and_types() -> None
     [({"type": "string", "pattern": "^tsk-[0-9]{4}$"}, "tsk-0001"), ({"type": "integer", "minimum": 1000}, 1000),
      ({"type": "string", "format": "uuid"}, None), ({"type": "string", "description": "e.g. 'T-17'"}, "T-17")],
 )  # fmt: skip
-def test_the_look_of_an_id_is_read_from_its_schema(schema: dict[str, Json], like: str | int | None) -> None:
+def test_the_format_of_an_id_is_inferred_from_its_schema(schema: dict[str, Json], like: str | int | None) -> None:
     found = domain(tool("get_task", {"task_id": schema}, "task_id", output=obj(id=schema, title=STRING)))
     assert found.entities["task"].key_like == like
 
 
-def test_what_the_spec_declares_wins_over_what_is_seen() -> None:
+def test_declarations_win_over_examples() -> None:
     definition = tool("get_task", {"task_id": STRING}, "task_id", output=obj(id=STRING, title=STRING))
     tools = {"get_task": Tool("get_task", "s", definition)}
     example = Example("get_task", {"task_id": "t9"}, {"id": "t9", "title": "x"})
@@ -136,7 +136,7 @@ def test_what_the_spec_declares_wins_over_what_is_seen() -> None:
     assert not found.plans["get_task"].guessed
 
 
-def test_an_example_tells_the_form_of_a_result_that_no_schema_declares() -> None:
+def test_an_example_gives_the_form_of_an_undeclared_result() -> None:
     tools = {name: Tool(name, "s", tool(name, {"limit": INTEGER})) for name in ("list_tasks", "create_task")}
     example = Example("list_tasks", {}, {"items": [{"id": 7, "title": "x"}], "count": 1})
     found = infer(tools, {}, {}, [example])
@@ -144,7 +144,7 @@ def test_an_example_tells_the_form_of_a_result_that_no_schema_declares() -> None
     assert {"id", "title"} <= found.entities["task"].fields.keys()
 
 
-def test_little_evidence_is_a_guess_and_contradiction_makes_it_one() -> None:
+def test_little_or_contradicting_evidence_makes_a_guess() -> None:
     lonely = domain(tool("get_weather", {"city": STRING}, "city")).plans["get_weather"]
     assert lonely.guessed
     output = obj(id=STRING, title=STRING)
@@ -159,16 +159,16 @@ def test_little_evidence_is_a_guess_and_contradiction_makes_it_one() -> None:
     assert "annotated as read-only" in plan.reasons
 
 
-def test_a_tool_that_names_no_record_is_not_made_to_change_one() -> None:
+def test_a_tool_without_a_key_changes_no_record() -> None:
     plan = domain(tool("delete_everything", {}), tool("create_task", {"title": STRING})).plans["delete_everything"]
     assert (plan.verb, plan.backend) == ("unknown", "schema_only")
 
 
-def test_every_tool_of_the_crm_gets_the_right_plan_for_sure() -> None:
+def test_every_tool_of_the_crm_gets_the_right_plan() -> None:
     verbs = {plan.tool: (plan.verb, plan.entity, plan.guessed) for plan in load("crm").domain.plans.values()}
     assert verbs["log_activity"] == ("create", "activity", False)
     assert verbs["search_contacts"] == ("search", "contact", False)
-    others = {name: told[0] for name, told in verbs.items() if name != "log_activity"}
+    others = {name: found[0] for name, found in verbs.items() if name != "log_activity"}
     assert others == {name: name.partition("_")[0] for name in others}
     assert not any(guessed for _, _, guessed in verbs.values())
 
@@ -180,13 +180,13 @@ def test_every_tool_of_a_generated_service_is_understood(definitions: list[dict[
     verbs = ("create", "get", "list", "update", "delete")
     found = [(plan.verb, plan.entity) for plan in plans.values()]
     nouns = [
-        next(noun for noun in sorted(NOUNS, key=len, reverse=True) if _speaks_of(plan, noun)) for plan in plans.values()
+        next(noun for noun in sorted(NOUNS, key=len, reverse=True) if _mentions(plan, noun)) for plan in plans.values()
     ]
     assert found == [(verbs[at % 5], noun) for at, noun in enumerate(nouns)]
     assert not any(plan.guessed for plan in plans.values())
 
 
-def _speaks_of(plan: Plan, noun: str) -> bool:
+def _mentions(plan: Plan, noun: str) -> bool:
     name = plan.tool.replace("-", "_")
     return noun in name or NOUNS[noun] in name
 
@@ -207,12 +207,12 @@ STRANGE: list[dict[str, Json]] = [
     names=st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=6, unique=True),
     schema=st.sampled_from(STRANGE),
 )
-def test_no_name_and_no_schema_is_too_strange_to_be_planned(names: list[str], schema: dict[str, Json]) -> None:
+def test_every_name_and_schema_gets_a_plan(names: list[str], schema: dict[str, Json]) -> None:
     found = scenario_of([{"name": name, "inputSchema": schema, "outputSchema": schema} for name in names]).domain
     assert list(found.plans) == names
 
 
-def test_a_noun_before_its_verbs_is_what_they_are_about_and_no_prefix_of_the_server() -> None:
+def test_a_noun_before_the_verb_is_not_a_server_prefix() -> None:
     definitions = [
         tool("task_create", {"title": STRING}, "title"),
         tool("task_list", {}),

@@ -1,4 +1,4 @@
-"""Tools that touch no records: they compute, control something, go somewhere; and how a spec says so."""
+"""Tools that touch no records, and how a spec declares them."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ def listed(folder: Path, *tools: Json) -> Path:
         ("determinant", "Computes the determinant.", ["rows"]),
     ],
 )
-def test_a_verb_of_no_record_touches_none(name: str, about: str, needed: list[str], tmp_path: Path) -> None:
+def test_a_verb_without_records_touches_none(name: str, about: str, needed: list[str], tmp_path: Path) -> None:
     path = listed(tmp_path, tool(name, about, *needed), tool("list_cables", "Lists the cables."))
     plan = load(path).domain.plans[name]
     assert (plan.verb, plan.entity, plan.guessed) == ("none", None, False)
 
 
-def test_where_others_work_on_what_it_speaks_of_and_little_else_is_known_it_is_a_guess(tmp_path: Path) -> None:
+def test_a_recordless_plan_is_a_guess_if_other_tools_have_its_noun(tmp_path: Path) -> None:
     path = listed(tmp_path, tool("reload_cables", "", "cable_id"), tool("get_cable", "Gets a cable.", "cable_id"))
     plan = load(path).domain.plans["reload_cables"]
     assert (plan.verb, plan.guessed) == ("none", True)
     assert "other tools work on something it mentions" in plan.reasons
 
 
-def test_what_runs_anything_may_do_anything(tmp_path: Path) -> None:
+def test_a_vague_verb_makes_a_guess(tmp_path: Path) -> None:
     path = listed(tmp_path, tool("invoke_anything", "", "what"), tool("list_cables", "Lists the cables."))
     assert load(path).domain.plans["invoke_anything"].guessed
 
@@ -67,7 +67,7 @@ def test_what_runs_anything_may_do_anything(tmp_path: Path) -> None:
         ("track_cable", "", "get", "cable"),
     ],
 )
-def test_the_description_and_the_other_tools_say_what_a_name_leaves_open(
+def test_the_description_and_other_tools_complete_a_name_without_a_verb(
     name: str, about: str, verb: str, entity: str, tmp_path: Path
 ) -> None:
     others = [tool("get_cable", "Gets a cable.", "cable_id"), tool("add_cable", "Adds a cable.", "colour")]
@@ -75,7 +75,9 @@ def test_the_description_and_the_other_tools_say_what_a_name_leaves_open(
     assert (plan.verb, plan.entity) == (verb, entity)
 
 
-def test_a_spec_may_say_so_and_strict_is_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_strict_accepts_a_recordless_plan_that_a_spec_declares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     listed(tmp_path, tool("frobnicate", "", "widget"), tool("ring_bell", "", "bell"))
     spec = tmp_path / "rig.yaml"
     spec.write_text("mcp_sim: 1\nname: rig\ntools: rig.tools.json\n", encoding="utf-8")
@@ -90,17 +92,17 @@ def test_a_spec_may_say_so_and_strict_is_content(tmp_path: Path, capsys: pytest.
     assert main(["plan", str(spec), "--strict"]) == 0
 
 
-def test_what_touches_no_records_is_written_into_the_spec_and_a_guess_is_marked_as_one(tmp_path: Path) -> None:
+def test_plan_write_adds_recordless_plans_and_marks_guesses(tmp_path: Path) -> None:
     listed(tmp_path, tool("press_button", "Presses a button.", "label"), tool("frobnicate", "", "widget"))
     spec = tmp_path / "rig.yaml"
     spec.write_text("mcp_sim: 1\nname: rig\ntools: rig.tools.json\n", encoding="utf-8")
     assert main(["plan", str(spec), "--write"]) == 0
-    _, _, said = spec.read_text(encoding="utf-8").partition("sim:\n  press_button: {verb: none}\n")
-    guess, _, line = said.strip().rpartition("\n")
+    _, _, written = spec.read_text(encoding="utf-8").partition("sim:\n  press_button: {verb: none}\n")
+    guess, _, line = written.strip().rpartition("\n")
     assert (guess.split(":")[0], line) == ("# a guess (0.45)", "  frobnicate: {verb: none}")
 
 
-async def test_its_answer_changes_nothing_and_what_is_made_up_is_marked(tmp_path: Path) -> None:
+async def test_a_recordless_call_changes_nothing_and_generated_values_are_marked(tmp_path: Path) -> None:
     shape = {"type": "object", "properties": {"width": {"type": "integer"}}, "required": ["width"]}
     tools = json.dumps([tool("press_button", "", "label"), tool("scan", "", outputSchema=shape)])
     spec = f"tools: {tools}\nsim: {{press_button: {{verb: none}}, scan: {{verb: none}}}}"

@@ -1,4 +1,4 @@
-"""What there is one of, as tools tell that get and set it without naming it; and what a spec says of such a thing."""
+"""Singletons that tools get and set without a key, and their declarations in a spec."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RADIO = spec(
 )
 
 
-async def test_what_is_set_is_what_is_got(tmp_path: Path) -> None:
+async def test_a_singleton_returns_what_was_set(tmp_path: Path) -> None:
     async with service(tmp_path, RADIO, "records: {}") as sim, sim.open() as world:
         await world.call("set_volume", {"level": 7})
         assert value(await world.call("get_volume", {})) == {"level": 7}
@@ -47,7 +47,7 @@ async def test_what_is_set_is_what_is_got(tmp_path: Path) -> None:
         assert value(await world.call("get_settings", {})) == {**before, "bass": before["bass"] + 1}
 
 
-async def test_a_verb_that_takes_nothing_switches_it(tmp_path: Path) -> None:
+async def test_enable_and_disable_switch_a_singleton(tmp_path: Path) -> None:
     async with service(tmp_path, RADIO, "records: {}") as sim, sim.open() as world:
         for verb, state in (("enable", True), ("disable", False), ("enable", True)):
             await world.call(f"{verb}_alarm", {})
@@ -63,14 +63,14 @@ async def test_a_verb_that_takes_nothing_switches_it(tmp_path: Path) -> None:
         (tool("get_room", {"lamp_id": TEXT}, "lamp_id"),),
     ],
 )
-def test_what_any_tool_names_or_lists_is_not_the_only_one(others: tuple[Json, ...], tmp_path: Path) -> None:
+def test_an_entity_that_any_tool_names_or_lists_is_no_singleton(others: tuple[Json, ...], tmp_path: Path) -> None:
     path = tmp_path / "lamps.json"
     path.write_text(json.dumps({"tools": [tool("get_lamp"), *others]}), encoding="utf-8")
     entity = load(path).domain.entities.get("lamp")
     assert entity is None or not entity.singleton
 
 
-async def test_the_current_one_of_many_is_one_of_them(tmp_path: Path) -> None:
+async def test_the_current_record_is_one_of_the_records(tmp_path: Path) -> None:
     desk = spec(tool("get_current_case"), tool("get_case", {"case_id": TEXT}, "case_id"), tool("list_cases"))
     async with service(tmp_path, desk, "records: {case: 4}") as sim, sim.open() as world:
         current = value(await world.call("get_current_case", {}))
@@ -78,18 +78,18 @@ async def test_the_current_one_of_many_is_one_of_them(tmp_path: Path) -> None:
         assert not world.scenario.domain.plans["get_current_case"].guessed
 
 
-async def test_a_spec_may_say_that_there_is_one(tmp_path: Path) -> None:
-    said = """
+async def test_a_spec_may_declare_a_singleton(tmp_path: Path) -> None:
+    overrides = """
     entities: {boiler: {singleton: true, fields: {target: {type: integer}}, required: [target]}}
     sim: {heat: {verb: update, entity: boiler, sets: {degrees: target}}, look: {verb: get, entity: boiler}}
     """
     tools = f"    {spec(tool('heat', {'degrees': COUNT}, 'degrees'), tool('look'))}"
-    async with service(tmp_path, tools + said, "records: {}") as sim, sim.open() as world:
+    async with service(tmp_path, tools + overrides, "records: {}") as sim, sim.open() as world:
         await world.call("heat", {"degrees": 21})
         assert value(await world.call("look", {})) == {"target": 21}
 
 
-def test_what_is_written_into_a_spec_of_one_thing_means_the_same(tmp_path: Path) -> None:
+def test_the_written_spec_of_a_singleton_is_equivalent(tmp_path: Path) -> None:
     head = f"mcp_sim: 1\nname: radio\n{RADIO}"
     (tmp_path / "radio.yaml").write_text(head, encoding="utf-8")
     before = load(tmp_path / "radio.yaml").domain
@@ -114,7 +114,7 @@ MANY = tool(
 )
 
 
-async def test_only_a_call_of_the_choice_that_is_a_guess_is_marked_as_one(tmp_path: Path) -> None:
+async def test_only_calls_of_a_guessed_operation_are_marked(tmp_path: Path) -> None:
     async with service(tmp_path, spec(MANY), "records: {card: 2}") as sim, sim.open() as world:
         assert not world.scenario.domain.plans["manage_card"].guessed
         value(await world.call("manage_card", {"operation": "create", "title": "Red"}))
@@ -123,17 +123,17 @@ async def test_only_a_call_of_the_choice_that_is_a_guess_is_marked_as_one(tmp_pa
         assert world.ledger.newest["step"]["guessed"] is True
 
 
-async def test_a_spec_corrects_one_choice_and_the_others_stay(tmp_path: Path) -> None:
-    said = "sim: {manage_card: {choices: {frobnicate: {verb: delete, entity: card, key: card_id}}}}"
-    async with service(tmp_path, spec(MANY) + said, "records: {card: 2}") as sim, sim.open() as world:
+async def test_a_spec_corrects_one_operation_and_the_others_stay(tmp_path: Path) -> None:
+    overrides = "sim: {manage_card: {choices: {frobnicate: {verb: delete, entity: card, key: card_id}}}}"
+    async with service(tmp_path, spec(MANY) + overrides, "records: {card: 2}") as sim, sim.open() as world:
         card = value(await world.call("manage_card", {"operation": "create", "title": "Red"}))
         value(await world.call("manage_card", {"operation": "frobnicate", "card_id": card["id"]}))
         assert not (await world.call("manage_card", {"operation": "get", "card_id": card["id"]})).ok
 
 
-async def test_a_spec_says_which_argument_chooses(tmp_path: Path) -> None:
+async def test_a_spec_declares_the_argument_that_chooses(tmp_path: Path) -> None:
     odd = tool("card", {"how": TEXT, "card_id": TEXT, "title": TEXT}, "how")
-    said = """
+    overrides = """
     sim:
       card:
         choice: how
@@ -141,6 +141,6 @@ async def test_a_spec_says_which_argument_chooses(tmp_path: Path) -> None:
           make: {verb: create, entity: card, sets: {title: title}}
           show: {verb: get, entity: card, key: card_id}
     """
-    async with service(tmp_path, f"    {spec(odd)}{said}", "records: {card: 0}") as sim, sim.open() as world:
+    async with service(tmp_path, f"    {spec(odd)}{overrides}", "records: {card: 0}") as sim, sim.open() as world:
         made = value(await world.call("card", {"how": "make", "title": "Blue"}))
         assert value(await world.call("card", {"how": "show", "card_id": made["id"]})) == made

@@ -1,4 +1,4 @@
-"""Tools whose names, descriptions and fields are in other languages than English do what they say."""
+"""Tools with names, descriptions and fields in other languages than English."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ NAMES: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("noun", NAMES)
-def test_verbs_of_the_most_used_languages_are_read_and_the_noun_stays(noun: str) -> None:
-    readings = parse_names(NAMES[noun])
-    assert {name: (one.verb, one.noun) for name, one in readings.items()} == {
+def test_verbs_of_common_languages_are_translated_and_nouns_kept(noun: str) -> None:
+    parsed_names = parse_names(NAMES[noun])
+    assert {name: (one.verb, one.noun) for name, one in parsed_names.items()} == {
         name: (verb, (noun,)) for name, verb in NAMES[noun].items()
     }
 
 
-def test_a_name_with_an_english_verb_or_an_english_noun_like_a_verb_elsewhere_is_read_as_ever() -> None:
-    readings = parse_names(["list_modifiers", "price_modifier", "create_lista"])
-    assert [one.verb for one in readings.values()] == ["list", "unknown", "create"]
+def test_english_verbs_and_nouns_are_not_translated() -> None:
+    parsed_names = parse_names(["list_modifiers", "price_modifier", "create_lista"])
+    assert [one.verb for one in parsed_names.values()] == ["list", "unknown", "create"]
 
 
 @pytest.mark.parametrize("about", ["删除一条记录", "Elimina un registro", "Löscht einen Eintrag", "Удаляет запись"])
-def test_a_description_says_the_verb_where_the_name_has_none(about: str) -> None:
+def test_a_foreign_description_gives_the_verb_of_a_name_without_one(about: str) -> None:
     tools = [
         tool("get_entry", {"entry_id": STRING}, "entry_id"),
         tool("entry", {"entry_id": STRING}, "entry_id", description=about),
@@ -54,7 +54,7 @@ SHOP: list[Json] = [
 ]
 
 
-async def test_what_is_created_in_chinese_is_read_listed_and_deleted() -> None:
+async def test_records_created_by_chinese_tools_are_read_listed_and_deleted() -> None:
     async with Simulator(scenario_of(SHOP)) as simulator, simulator.open("w") as world:
 
         async def asked(name: str, **arguments: Json) -> Json:
@@ -70,7 +70,7 @@ async def test_what_is_created_in_chinese_is_read_listed_and_deleted() -> None:
         assert made not in (await asked("列出订单"))["rows"]
 
 
-def test_made_up_values_of_fields_in_other_scripts_are_no_english_words_with_their_names() -> None:
+def test_generated_values_of_fields_in_other_scripts_do_not_contain_field_names() -> None:
     scenario = scenario_of(SHOP)
     rows = [row for _, row in Simulator(scenario).base().rows("订单")]
     assert all("\u4e00" <= row["客户名称"][0] <= "\u9fff" for row in rows)

@@ -1,4 +1,4 @@
-"""Records that tools name by other things than a key: by what they must be told of them."""
+"""Records identified by required arguments instead of a key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def spec(*tools: Json) -> str:
     return f"tools: {json.dumps([*tools])}"
 
 
-async def test_what_all_tools_about_one_record_must_be_told_names_it(tmp_path: Path) -> None:
+async def test_arguments_that_all_tools_require_identify_the_record(tmp_path: Path) -> None:
     vault = spec(
         tool("write_leaf", "book", "leaf", "body"),
         tool("read_leaf", "book", "leaf"),
@@ -43,7 +43,7 @@ async def test_what_all_tools_about_one_record_must_be_told_names_it(tmp_path: P
         assert "two" in message(await world.call("update_leaf", {"book": "blue", "leaf": "two", "body": "?"}))
 
 
-async def test_a_lone_delete_names_a_record_by_all_that_it_must_be_told(tmp_path: Path) -> None:
+async def test_a_single_delete_identifies_a_record_by_all_required_arguments(tmp_path: Path) -> None:
     web = spec(
         tool("add_edge", "source", "target", "kind"),
         tool("remove_edge", "source", "target", "kind"),
@@ -59,7 +59,7 @@ async def test_a_lone_delete_names_a_record_by_all_that_it_must_be_told(tmp_path
         assert not (await world.call("remove_edge", one)).ok
 
 
-async def test_what_is_appended_stands_behind_what_is_there(tmp_path: Path) -> None:
+async def test_append_adds_text_at_the_end(tmp_path: Path) -> None:
     made = {"type": "object", "properties": {"slug": TEXT, "message": TEXT}, "required": ["slug", "message"]}
     read = {"type": "object", "properties": {"slug": TEXT, "body": TEXT}, "required": ["slug", "body"]}
     diary = spec(
@@ -74,7 +74,7 @@ async def test_what_is_appended_stands_behind_what_is_there(tmp_path: Path) -> N
         assert value(await world.call("read_page", {"slug": "may"})) == {"slug": "may", "body": "Sun\nRain"}
 
 
-def test_a_weak_verb_means_what_the_description_says(tmp_path: Path) -> None:
+def test_the_description_resolves_an_ambiguous_verb(tmp_path: Path) -> None:
     path = tmp_path / "desk.json"
     tools = [tool("open_case_details", "case_id", about="Gets the details of a case."), tool("list_cases")]
     path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
@@ -82,10 +82,10 @@ def test_a_weak_verb_means_what_the_description_says(tmp_path: Path) -> None:
     assert (plan.verb, plan.entity, plan.key) == ("get", "case", "case_id")
 
 
-def test_an_id_that_is_described_as_that_of_the_whole_names_the_whole(tmp_path: Path) -> None:
+def test_an_id_described_as_that_of_the_whole_names_the_whole(tmp_path: Path) -> None:
     path = tmp_path / "desk.json"
-    told: dict[str, Json] = {"id": {**TEXT, "description": "The id of the song to change"}}
-    tools = [tool("get_song", "song_id"), tool("edit_song_verse", "verse", **told), tool("delete_song", "song_id")]
+    described: dict[str, Json] = {"id": {**TEXT, "description": "The id of the song to change"}}
+    tools = [tool("get_song", "song_id"), tool("edit_song_verse", "verse", **described), tool("delete_song", "song_id")]
     path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
     plan = load(path).domain.plans["edit_song_verse"]
     assert (plan.verb, plan.entity, plan.key) == ("update", "song", "id")

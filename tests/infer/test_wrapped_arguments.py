@@ -1,4 +1,4 @@
-"""Tools that take all that they are asked inside one argument, as frameworks with models of arguments make them."""
+"""Tools with all arguments inside one, as frameworks with argument models declare them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.given import NUMBER, STRING, Json, refused, service, tool, value
 
 
 def _wrapped(name: str, *required: str, **arguments: Json) -> Json:
-    """A tool whose arguments stand in `params`, by a reference."""
+    """Return a tool whose arguments are inside `params`, declared by a reference."""
     plain = tool(name, *required, **arguments)["inputSchema"]
     whole = {"type": "object", "properties": {"params": {"$ref": "#/$defs/Asked"}}, "required": ["params"]}
     return {"name": name, "inputSchema": {**whole, "$defs": {"Asked": plain}}}
@@ -22,7 +22,7 @@ BERTHS = (
 )
 
 
-async def test_arguments_inside_one_are_arguments(tmp_path: Path) -> None:
+async def test_arguments_in_a_wrapper_get_roles(tmp_path: Path) -> None:
     async with service(tmp_path, {}, *BERTHS) as simulator, simulator.open("w") as world:
         for pier in ("east", "west", "west"):
             await world.call("add_berth", {"params": {"pier": pier, "width": 4}})
@@ -35,13 +35,13 @@ async def test_arguments_inside_one_are_arguments(tmp_path: Path) -> None:
         assert refused(await world.call("get_berth", asked))
 
 
-async def test_what_is_missing_inside_is_named(tmp_path: Path) -> None:
+async def test_an_error_names_what_is_missing_in_the_wrapper(tmp_path: Path) -> None:
     async with service(tmp_path, {}, *BERTHS) as simulator, simulator.open("w") as world:
         assert refused(await world.call("add_berth", {"params": {"width": 4}}))
         assert refused(await world.call("add_berth", {}))
 
 
-async def test_arguments_that_are_wrapped_twice_are_arguments(tmp_path: Path) -> None:
+async def test_arguments_in_two_wrappers_get_roles(tmp_path: Path) -> None:
     def twice(name: str, *required: str, **arguments: Json) -> Json:
         inner = tool(name, *required, **arguments)["inputSchema"]
         params: Json = {"type": "object", "properties": {"params": inner}, "required": ["params"]}

@@ -1,4 +1,4 @@
-"""Descriptions that show the form of a result, and texts that hold JSON though a schema calls them texts."""
+"""Result schemas: the form of this tool in a union, forms in descriptions, texts that hold JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,44 @@ import pytest
 from support.given import INTEGER, STRING, Json, refused, service, tool, value
 
 from mcp_sim.infer.result_descriptions import shown_result
+from mcp_sim.infer.result_schemas import result_schema
+from mcp_sim.types import Tool
+from mcp_sim.types.json_schema.shapes import properties
+
+_TASK: Json = {"title": "Task", "type": "object", "properties": {"id": {"type": "string"}}}
+_ERROR: Json = {
+    "title": "ErrorReply", "type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"],
+}  # fmt: skip
+_FALSE: Json = {"type": "object", "properties": {"success": {"const": False}, "error": {"type": "string"}}}
+_SAID: Json = {"description": "Reply of `get_task`.", "type": "object", "properties": {"due": {"type": "string"}}}
+
+
+def _shown(name: str, output: Json) -> list[str]:
+    definition = {"name": name, "inputSchema": {"type": "object"}, "outputSchema": output}
+    schema = result_schema(Tool(name, "some", definition))
+    return [*properties(properties(schema).get("result", schema))]
+
+
+@pytest.mark.parametrize(
+    ("name", "forms", "shown"),
+    [
+        ("get_task", [_ERROR, _TASK], ["id"]),
+        ("get_task", [_FALSE, _TASK], ["id"]),
+        ("get_task", [_TASK, _SAID], ["due"]),
+        ("task", [_SAID, _TASK], ["id"]),
+        ("note", [_SAID, _TASK], ["due"]),
+    ],
+)
+def test_the_successful_form_of_this_tool_is_chosen(name: str, forms: Json, shown: list[str]) -> None:
+    assert _shown(name, {"type": "object", "anyOf": forms}) == shown
+    assert _shown(name, {"type": "object", "properties": {"result": {"oneOf": forms}}}) == shown
+
+
+def test_a_result_that_may_be_a_text_stays_open() -> None:
+    assert (
+        _shown("get_task", {"type": "object", "properties": {"result": {"anyOf": [{"type": "string"}, _TASK]}}}) == []
+    )
+
 
 _OBJECT: Json = {"type": "object"}
 
@@ -36,17 +74,17 @@ def test_a_description_shows_the_form_of_a_result(description: str, schema: Json
     ["Fill {name} in.", "Returns the page of {id}.", "Returns a dictionary with the success status, and a message.",
      "Returns: none.\n\nArgs:\n    shape: {width, height}", "Returns {", "Returns {a: {b}, ]"],
 )  # fmt: skip
-def test_braces_and_words_that_show_no_form_are_left_alone(description: str) -> None:
+def test_braces_and_words_without_a_form_are_ignored(description: str) -> None:
     assert shown_result(description) is None
 
 
-def test_a_list_of_what_is_shown_is_a_list() -> None:
+def test_a_described_list_of_a_form_is_an_array() -> None:
     rows: Json = {"type": "object", "properties": {"id": {}, "colour": {}}}
     assert shown_result("Returns a list of {id, colour}.") == {"type": "array", "items": rows}
     assert shown_result("Returns a list of dicts with keys: id, colour.") == {"type": "array", "items": rows}
 
 
-async def test_results_are_told_as_descriptions_show_them(tmp_path: Path) -> None:
+async def test_results_have_the_form_that_descriptions_show(tmp_path: Path) -> None:
     tools = (
         tool("add_kettle", "colour", lids={"type": "array"},
              about='Returns {"ok": true, "kettle": {id, colour, boiled, lids, created_at}}.'),
@@ -67,7 +105,7 @@ def _texts(name: str, description: str, *required: str) -> Json:
     return {**tool(name, *required, about=description), "outputSchema": schema}
 
 
-async def test_texts_are_json_where_descriptions_speak_of_fields_that_nobody_gives(tmp_path: Path) -> None:
+async def test_texts_are_json_if_descriptions_mention_fields_that_are_no_arguments(tmp_path: Path) -> None:
     tools = (
         _texts("add_kettle", "Add a kettle.", "colour"),
         _texts("list_kettles", "List kettles, each with its `boil_count`."),
@@ -79,7 +117,7 @@ async def test_texts_are_json_where_descriptions_speak_of_fields_that_nobody_giv
         assert listed["kettles"] == [made]
 
 
-async def test_an_id_that_comes_back_alone_has_its_name_where_texts_are_json(tmp_path: Path) -> None:
+async def test_a_returned_id_is_an_object_if_texts_are_json(tmp_path: Path) -> None:
     tools = (
         _texts("add_kettle", "Add a kettle. Returns the new id.", "colour"),
         _texts("get_kettle", "Get a kettle with its `boil_count`.", "kettle_id"),
@@ -91,13 +129,13 @@ async def test_an_id_that_comes_back_alone_has_its_name_where_texts_are_json(tmp
         assert (shown["id"], shown["colour"]) == (made["id"], "red")
 
 
-async def test_texts_are_sentences_where_nothing_speaks_of_fields(tmp_path: Path) -> None:
+async def test_texts_are_sentences_if_no_description_mentions_fields(tmp_path: Path) -> None:
     tools = (_texts("add_kettle", "Add a kettle.", "colour"), _texts("list_kettles", "List kettles."))
     async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("add_kettle", {"colour": "red"}))["result"].startswith("Kettle ")
 
 
-async def test_what_names_a_record_that_another_tool_makes_says_more_of_it(tmp_path: Path) -> None:
+async def test_a_create_verb_with_the_key_of_a_record_updates_it(tmp_path: Path) -> None:
     tools = (
         tool("add_kettle", "colour"),
         tool("get_kettle", "kettle_id"),
@@ -120,5 +158,5 @@ async def test_what_names_a_record_that_another_tool_makes_says_more_of_it(tmp_p
         "returns {a " * 9_000,
     ],
 )
-def test_a_form_without_end_is_none(description: str) -> None:
+def test_an_endless_form_is_ignored(description: str) -> None:
     assert shown_result(description) is None

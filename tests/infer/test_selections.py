@@ -1,4 +1,4 @@
-"""Tools that are told in an argument which field of a record they set, or show."""
+"""Arguments that name the field to set or to show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOOLS = (
 )
 
 
-async def test_an_argument_names_the_field_that_another_sets(tmp_path: Path) -> None:
+async def test_one_argument_names_the_field_that_another_sets(tmp_path: Path) -> None:
     async with service(tmp_path, OVENS, *TOOLS) as simulator, simulator.open("w") as world:
         await world.call("update_oven", {"oven_id": "O1", "field": "room", "new_value": "Attic"})
         await world.call("update_oven", {"oven_id": "O1", "field": "degrees", "new_value": "200"})
@@ -29,16 +29,17 @@ async def test_an_argument_names_the_field_that_another_sets(tmp_path: Path) -> 
         assert value(await world.call("get_oven_property", {"oven_id": "O1", "field": "room"})) == {"room": "Attic"}
 
 
-async def test_only_fields_that_records_have_may_be_named(tmp_path: Path) -> None:
+async def test_only_existing_fields_can_be_named(tmp_path: Path) -> None:
     async with service(tmp_path, OVENS, *TOOLS) as simulator, simulator.open("w") as world:
         assert refused(await world.call("update_oven", {"oven_id": "O1", "field": "colour", "new_value": "x"}))
         assert refused(await world.call("update_oven", {"oven_id": "O9", "field": "room", "new_value": "x"}))
         assert refused(await world.call("get_oven_property", {"oven_id": "O1", "field": "colour"}))
 
 
-async def test_a_text_that_says_a_number_is_one_where_a_field_holds_numbers(tmp_path: Path) -> None:
+async def test_a_numeric_text_is_stored_as_a_number_in_a_number_field(tmp_path: Path) -> None:
     tools = tool("get_oven", "oven_id"), tool("heat_oven", "oven_id"), tool("set_oven_degrees", "oven_id", "degrees")
     async with service(tmp_path, OVENS, *tools) as simulator, simulator.open("w") as world:
         await world.call("set_oven_degrees", {"oven_id": "O2", "degrees": "75"})
         assert value(await world.call("get_oven", {"oven_id": "O2"}))["degrees"] == 75
         await world.call("set_oven_degrees", {"oven_id": "O2", "degrees": "warm"})
+        assert value(await world.call("get_oven", {"oven_id": "O2"}))["degrees"] == "warm"

@@ -1,10 +1,12 @@
-"""Lists that a given state keeps under the keys of another table: read, narrowed, added to and taken from."""
+"""Tables in a given state: lists under the keys of another table, and very many rows."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from support.given import NUMBER, Json, refused, service, tool, value
+
+from mcp_sim.backends.matching.scopes import scopes
 
 PIER: Json = {
     "boats": {"B1": {"name": "Ada"}, "B2": {"name": "Bo"}},
@@ -19,7 +21,7 @@ PIER: Json = {
 }  # fmt: skip
 
 
-async def test_lists_under_the_keys_of_a_table_are_those_of_its_records(tmp_path: Path) -> None:
+async def test_lists_under_the_keys_of_a_table_belong_to_its_records(tmp_path: Path) -> None:
     tools = tool("get_fees", "boat_id"), tool("get_boat", "boat_id"), tool("list_boats")
     async with service(tmp_path, PIER, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("get_fees", {"boat_id": "B1"})) == [{"reason": "mooring", "amount": 12}]
@@ -29,7 +31,7 @@ async def test_lists_under_the_keys_of_a_table_are_those_of_its_records(tmp_path
         assert [sorted(row) for row in value(await world.call("list_boats", {}))] == [["boat_id", "name"]] * 2
 
 
-async def test_what_a_tool_lists_is_available_where_its_name_says_so_and_of_the_day_that_is_asked_for(
+async def test_available_in_the_name_and_a_date_filter_a_list(
     tmp_path: Path,
 ) -> None:
     tools = tool("get_available_berths", "boat_id", date={"type": "string"}), tool("list_boats")
@@ -40,7 +42,7 @@ async def test_what_a_tool_lists_is_available_where_its_name_says_so_and_of_the_
         assert [one["berth_id"] for one in day] == ["b-3"]
 
 
-async def test_parts_that_nothing_names_are_put_in_as_they_are(tmp_path: Path) -> None:
+async def test_nested_rows_without_ids_are_added_as_given(tmp_path: Path) -> None:
     tools = tool("add_fee", "boat_id", "reason", "amount", amount=NUMBER), tool("get_fees", "boat_id")
     async with service(tmp_path, PIER, *tools) as simulator, simulator.open("w") as world:
         await world.call("add_fee", {"boat_id": "B2", "reason": "water", "amount": 3})
@@ -50,7 +52,7 @@ async def test_parts_that_nothing_names_are_put_in_as_they_are(tmp_path: Path) -
         assert refused(await world.call("add_fee", {"boat_id": "B7", "reason": "water", "amount": 3}))
 
 
-async def test_who_joins_a_list_must_not_be_there_and_who_leaves_it_must(tmp_path: Path) -> None:
+async def test_join_refuses_a_member_and_leave_refuses_others(tmp_path: Path) -> None:
     tools = (
         tool("join_crew", "boat_id", "sailor"), tool("leave_crew", "boat_id", "sailor"),
         tool("get_crew", "boat_id"),
@@ -62,3 +64,18 @@ async def test_who_joins_a_list_must_not_be_there_and_who_leaves_it_must(tmp_pat
         await world.call("leave_crew", {"boat_id": "B1", "sailor": "Cy"})
         assert refused(await world.call("leave_crew", {"boat_id": "B1", "sailor": "Cy"}))
         assert value(await world.call("get_crew", {"boat_id": "B1"})) == ["Di"]
+
+
+def test_only_some_rows_of_a_large_table_are_searched_for_scopes() -> None:
+    rows = {f"P{number}": {"colour": "red"} for number in range(5_000)}
+    assert len([*scopes({"plants": rows, "garden": {"open": True}})]) < 500
+    assert ("garden",) in [scope.path for scope in scopes({"plants": rows, "garden": {"open": True}})]
+
+
+async def test_one_key_among_many_does_not_make_a_table_a_scope(tmp_path: Path) -> None:
+    labels: Json = {f"L{number}": {"colour": "red", "size": number} for number in range(900)}
+    labels["plants"] = {"colour": "green", "size": 1}
+    tools = tool("get_label", "label_id"), tool("get_plant", "plant_id"), tool("create_plant", "colour")
+    async with service(tmp_path, {"labels": labels}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_label", {"label_id": "L7"}))["size"] == 7
+        assert value(await world.call("get_label", {"label_id": "plants"}))["colour"] == "green"

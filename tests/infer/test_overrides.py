@@ -1,4 +1,4 @@
-"""A spec that tells a part of a plan fixes this part, and nothing else that is read of the tool."""
+"""Overrides of parts of a plan. The rest of the plan is inferred."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ TOOLS = [
 ]
 
 
-def told(folder: Path, sim: Json, tools: Json = TOOLS, state: Json = SHOP) -> Domain:
-    """What is known of tools of which a spec says so much."""
+def domain_of(folder: Path, sim: Json, tools: Json = TOOLS, state: Json = SHOP) -> Domain:
+    """Return the domain of the tools with these overrides."""
     (folder / "state.json").write_text(json.dumps(state), encoding="utf-8")
-    said = {"mcp_sim": 1, "name": "shop", "tools": tools, "sim": sim}
-    (folder / "shop.yaml").write_text(json.dumps(said), encoding="utf-8")
+    overrides = {"mcp_sim": 1, "name": "shop", "tools": tools, "sim": sim}
+    (folder / "shop.yaml").write_text(json.dumps(overrides), encoding="utf-8")
     scenario = {"mcp_sim": 1, "seed": 1, "tools": "shop.yaml", "world": {"state": "state.json"} if state else {}}
     (folder / "run.yaml").write_text(json.dumps(scenario), encoding="utf-8")
     return load(folder / "run.yaml").domain
@@ -67,43 +67,43 @@ IN_PART: list[tuple[str, Json, str, Json]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "said", "field", "known"), IN_PART)
-def test_what_is_not_said_is_read_as_ever_and_what_is_said_stands(
-    name: str, said: Json, field: str, known: Json, tmp_path: Path
+@pytest.mark.parametrize(("name", "overrides", "field", "known"), IN_PART)
+def test_an_override_fixes_its_fields_and_the_rest_is_inferred(
+    name: str, overrides: Json, field: str, known: Json, tmp_path: Path
 ) -> None:
-    plan = told(tmp_path, {name: said}).plans[name]
+    plan = domain_of(tmp_path, {name: overrides}).plans[name]
     assert getattr(plan, field) == known
     assert plan.reasons[0] == "declared in the spec"
 
 
-def test_a_plan_of_which_a_part_is_said_is_what_it_was_where_that_is_what_was_read(tmp_path: Path) -> None:
-    plain = told(tmp_path, {}).plans
+def test_an_override_equal_to_the_inferred_value_changes_nothing(tmp_path: Path) -> None:
+    plain = domain_of(tmp_path, {}).plans
     known = {"cancel_sale": {"key": "sale_id"}, "create_stay": {"entity": "stay"}, "get_my_notes": {"verb": "list"}}
-    for name, said in known.items():
-        plan = told(tmp_path, {name: said}).plans[name]
+    for name, overrides in known.items():
+        plan = domain_of(tmp_path, {name: overrides}).plans[name]
         assert (plan.also, plan.filters, plan.sets) == (plain[name].also, plain[name].filters, plain[name].sets)
 
 
-def test_what_a_tool_puts_into_a_list_is_read_also_where_its_key_is_said(tmp_path: Path) -> None:
+def test_a_list_change_is_inferred_also_with_a_declared_key(tmp_path: Path) -> None:
     task = obj(id=STRING, title=STRING, labels={"type": "array", "items": STRING})
     tools = [
         tool("get_task", {"task_id": STRING}, "task_id", output=task),
         tool("create_task", {"title": STRING}, "title", output=task),
         tool("add_label", {"task_id": STRING, "label": STRING}, "task_id", "label"),
     ]
-    plan = told(tmp_path, {"add_label": {"key": "task_id"}}, tools, None).plans["add_label"]
+    plan = domain_of(tmp_path, {"add_label": {"key": "task_id"}}, tools, None).plans["add_label"]
     assert (plan.verb, plan.entity, plan.how) == ("update", "task", {"labels": "append"})
-    made = told(tmp_path, {"add_label": {"verb": "create", "entity": "label"}}, tools, None).plans["add_label"]
+    made = domain_of(tmp_path, {"add_label": {"verb": "create", "entity": "label"}}, tools, None).plans["add_label"]
     assert (made.verb, made.entity, made.how) == ("create", "label", {})
 
 
-def test_a_tool_that_does_several_things_does_them_where_its_entity_its_key_or_its_login_is_said(
+def test_a_tool_keeps_its_operations_if_entity_key_or_login_is_declared(
     tmp_path: Path,
 ) -> None:
     ways = {"type": "string", "enum": ["create", "get", "update", "delete", "list"]}
     parts = {"operation": ways, "ref": STRING, "title": STRING, "session": STRING}
-    said = {"manage_notes": {"key": "ref", "entity": "memo", "login": "session.user"}}
-    domain = told(tmp_path, said, [tool("manage_notes", parts, "operation")], {"session": {"user": None}})
+    overrides = {"manage_notes": {"key": "ref", "entity": "memo", "login": "session.user"}}
+    domain = domain_of(tmp_path, overrides, [tool("manage_notes", parts, "operation")], {"session": {"user": None}})
     plan = domain.plans["manage_notes"]
     keys = {value: (one.verb, one.entity, one.key) for value, one in plan.choices.items()}
     assert keys == {
@@ -119,8 +119,8 @@ def test_a_tool_that_does_several_things_does_them_where_its_entity_its_key_or_i
     assert load(tmp_path / "run.yaml").domain.plans["manage_notes"].choices["get"].key == "ref"
 
 
-def test_that_somebody_must_be_logged_in_says_nothing_of_what_a_tool_does(tmp_path: Path) -> None:
+def test_a_declared_login_says_nothing_about_the_effect(tmp_path: Path) -> None:
     tools = [tool("frobnicate", {"depth": INTEGER}), *TOOLS]
-    plain = told(tmp_path, {}, tools).plans["frobnicate"]
-    plan = told(tmp_path, {"frobnicate": {"login": "state.current_user"}}, tools).plans["frobnicate"]
+    plain = domain_of(tmp_path, {}, tools).plans["frobnicate"]
+    plan = domain_of(tmp_path, {"frobnicate": {"login": "state.current_user"}}, tools).plans["frobnicate"]
     assert (plan.verb, plan.confidence, plan.login) == (plain.verb, plain.confidence, "state.current_user")

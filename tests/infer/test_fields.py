@@ -1,4 +1,4 @@
-"""Fields that no schema shows: those that the questions of lists and the verbs of updates tell of."""
+"""Fields that no schema shows: those of filters and of the verbs of updates."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DESK = spec(
 )
 
 
-async def test_what_a_list_may_be_narrowed_by_is_a_field_where_no_schema_shows_the_records(tmp_path: Path) -> None:
+async def test_filters_of_a_list_are_fields_if_no_schema_shows_the_records(tmp_path: Path) -> None:
     async with service(tmp_path, DESK, "records: {case: 30}") as sim, sim.open() as world:
         plan = world.scenario.domain.plans["list_cases"]
         assert {name: rule.field for name, rule in plan.filters.items()} == {
@@ -51,7 +51,7 @@ async def test_what_a_list_may_be_narrowed_by_is_a_field_where_no_schema_shows_t
         assert all(case["escalated"] is True and case["severity"] == "high" for case in flagged)
 
 
-async def test_a_new_record_begins_in_the_first_state_and_a_verb_leads_to_another(tmp_path: Path) -> None:
+async def test_a_new_record_starts_in_the_first_state_and_a_verb_changes_it(tmp_path: Path) -> None:
     async with service(tmp_path, DESK, "records: {case: 3}") as sim, sim.open() as world:
         made = value(await world.call("create_case", {"subject": "Squeaking brakes"}))
         assert made["status"] == "open"
@@ -60,7 +60,7 @@ async def test_a_new_record_begins_in_the_first_state_and_a_verb_leads_to_anothe
         assert made["id"] in [case["id"] for case in closed]
 
 
-async def test_a_choice_that_no_field_of_a_shown_record_answers_is_a_field_that_is_not_shown(tmp_path: Path) -> None:
+async def test_a_choice_without_a_shown_field_filters_by_a_hidden_field(tmp_path: Path) -> None:
     case = {"type": "object", "properties": {"id": TEXT, "subject": TEXT}, "required": ["id", "subject"]}
     rows = {"type": "object", "properties": {"cases": {"type": "array", "items": case}}, "required": ["cases"]}
     listed = tool("list_cases", queue={"type": "string", "enum": ["mail", "phone"]}) | {"outputSchema": rows}
@@ -73,7 +73,7 @@ async def test_a_choice_that_no_field_of_a_shown_record_answers_is_a_field_that_
         assert not by_mail & by_phone
 
 
-async def test_a_verb_of_a_flag_sets_it_and_its_negation_takes_it_back(tmp_path: Path) -> None:
+async def test_a_flag_verb_sets_the_flag_and_its_negation_clears_it(tmp_path: Path) -> None:
     chat = spec(
         tool("post_note", "text"),
         tool("get_note", "note_id"),
@@ -88,7 +88,7 @@ async def test_a_verb_of_a_flag_sets_it_and_its_negation_takes_it_back(tmp_path:
         assert value(await world.call("unpin_note", {"note_id": note["id"]}))["pinned"] is False
 
 
-async def test_a_flag_among_the_arguments_is_what_the_verb_sets(tmp_path: Path) -> None:
+async def test_a_verb_sets_a_flag_that_is_also_an_argument(tmp_path: Path) -> None:
     todo = spec(
         tool("create_chore", "title", completed={"type": "boolean"}),
         tool("complete_chore", "chore_id"),
@@ -101,7 +101,7 @@ async def test_a_flag_among_the_arguments_is_what_the_verb_sets(tmp_path: Path) 
         assert "status" not in done
 
 
-async def test_what_nobody_tells_the_look_of_keeps_the_time_of_its_creation(tmp_path: Path) -> None:
+async def test_records_without_a_schema_have_a_creation_time(tmp_path: Path) -> None:
     chores = [
         tool("create_chore", "dueBy"),
         tool("list_chores"),

@@ -1,4 +1,4 @@
-"""Tools that are about the records of others: lists of those in one state, changes of what a record has, renames."""
+"""Tools on the records of other nouns: lists of a state, changes of a part, renames, cascades."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TASKS = [
 ]
 
 
-async def test_a_list_of_records_in_one_state_shows_those_alone(tmp_path: Path) -> None:
+async def test_a_list_named_after_a_state_shows_only_that_state(tmp_path: Path) -> None:
     async with simulator(tmp_path, TASKS, {}).open() as world:
         first = (await said(world, "create_task", title="Tiles"))["id"]
         await said(world, "create_task", title="Paint")
@@ -30,7 +30,7 @@ async def test_a_list_of_records_in_one_state_shows_those_alone(tmp_path: Path) 
         assert [one["title"] for one in (await said(world, "get_blocked_tasks"))["tasks"]] == ["Tiles"]
 
 
-async def test_what_no_tool_makes_is_changed_on_the_record_that_is_named(tmp_path: Path) -> None:
+async def test_a_noun_that_no_tool_creates_is_set_on_the_named_record(tmp_path: Path) -> None:
     async with simulator(tmp_path, TASKS, {}).open() as world:
         task = (await said(world, "create_task", title="Tiles"))["id"]
         await said(world, "set_blocker", task_id=task, reason="No grout")
@@ -43,7 +43,7 @@ async def test_what_no_tool_makes_is_changed_on_the_record_that_is_named(tmp_pat
         assert "nope" in await refused(world, "set_blocker", task_id="nope", reason="x")
 
 
-async def test_records_that_are_done_are_those_whose_flag_says_so(tmp_path: Path) -> None:
+async def test_completed_and_incomplete_lists_filter_by_a_flag(tmp_path: Path) -> None:
     tools = [
         tool("create_todo", title=TEXT),
         tool("update_todo", todo_id=TEXT, completed={"type": "boolean"}),
@@ -58,7 +58,7 @@ async def test_records_that_are_done_are_those_whose_flag_says_so(tmp_path: Path
         assert [one["id"] for one in (await said(world, "list_incomplete_todos"))["todos"]] == [bread]
 
 
-async def test_an_old_name_beside_a_new_one_names_the_record(tmp_path: Path) -> None:
+async def test_old_name_beside_new_name_names_the_record(tmp_path: Path) -> None:
     tools = [
         tool("create_shelf", name=TEXT),
         tool("list_shelves"),
@@ -73,7 +73,7 @@ async def test_an_old_name_beside_a_new_one_names_the_record(tmp_path: Path) -> 
         assert "Tools" in await refused(world, "delete_shelf", name="Tools")
 
 
-async def test_what_belongs_to_a_record_goes_with_it_where_the_tool_says_so(tmp_path: Path) -> None:
+async def test_a_described_cascade_deletes_dependent_records(tmp_path: Path) -> None:
     tools = [
         tool("create_board", name=TEXT),
         tool("delete_board", "Delete a board and all its lists.", board_id=TEXT),
@@ -93,7 +93,7 @@ async def test_what_belongs_to_a_record_goes_with_it_where_the_tool_says_so(tmp_
         assert card in await refused(world, "get_card", card_id=card)
 
 
-async def test_what_is_called_by_a_name_that_callers_chose_must_be_there(tmp_path: Path) -> None:
+async def test_a_reference_by_a_chosen_name_must_exist(tmp_path: Path) -> None:
     tools = [
         tool("create_shelf", "Create a shelf.", name=TEXT),
         tool("delete_shelf", "Delete a shelf and everything on it.", name=TEXT),
@@ -111,7 +111,7 @@ async def test_what_is_called_by_a_name_that_callers_chose_must_be_there(tmp_pat
         assert book in await refused(world, "get_book", book_id=book)
 
 
-async def test_what_is_named_by_its_id_or_by_its_name_is_found_by_either(tmp_path: Path) -> None:
+async def test_id_or_name_finds_a_record_by_either(tmp_path: Path) -> None:
     tools = [
         tool("create_template", name=TEXT, body=TEXT),
         tool("get_template", id_or_name=TEXT),

@@ -1,4 +1,4 @@
-"""A tool that does several things has several plans, chosen by an argument."""
+"""Tools with several operations, one plan for each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def notes(argument: str, schema: Json) -> Domain:
 
 
 @pytest.mark.parametrize("argument", ["operation", "action", "mode", "command"])
-def test_an_argument_says_which_of_several_things_a_tool_does(argument: str) -> None:
+def test_an_argument_chooses_the_operation_of_a_tool(argument: str) -> None:
     plan = notes(argument, {"type": "string", "enum": OPERATIONS}).plans["manage_notes"]
     assert (plan.choice, plan.entity, plan.guessed) == (argument, "note", False)
     found = {value: (one.verb, one.entity, one.key) for value, one in plan.choices.items()}
@@ -37,9 +37,9 @@ def test_an_argument_says_which_of_several_things_a_tool_does(argument: str) -> 
     assert plan.choices["search"].query == "query"
 
 
-def test_the_choices_may_be_told_in_words_and_hold_the_noun() -> None:
-    told = {"type": "string", "description": "What to do: create_note, get_note or delete_note"}
-    choices = notes("action", told).plans["manage_notes"].choices
+def test_operations_may_be_listed_in_a_description_with_their_noun() -> None:
+    described = {"type": "string", "description": "What to do: create_note, get_note or delete_note"}
+    choices = notes("action", described).plans["manage_notes"].choices
     assert {value: one.verb for value, one in choices.items()} == {
         "create_note": "create",
         "get_note": "get",
@@ -47,13 +47,13 @@ def test_the_choices_may_be_told_in_words_and_hold_the_noun() -> None:
     }
 
 
-def test_a_verb_in_the_name_is_not_taken_back_by_an_argument() -> None:
+def test_a_verb_in_the_name_wins_over_an_argument() -> None:
     modes = {"type": "string", "enum": ["create", "update"]}
     plan = domain(tool("delete_note", {"id": STRING, "mode": modes}, "id"), tool("get_note", {"id": STRING}, "id"))
     assert (plan.plans["delete_note"].verb, plan.plans["delete_note"].choice) == ("delete", None)
 
 
-async def test_a_tool_that_does_several_things_does_each_of_them_and_names_what_it_lacks(tmp_path: Path) -> None:
+async def test_each_operation_of_a_tool_works_and_names_missing_arguments(tmp_path: Path) -> None:
     operation = {"type": "string", "enum": [*OPERATIONS, "stats"]}
     parts = {"operation": operation, "id": STRING, "title": STRING, "content": STRING}
     scenario = scenario_of([tool("manage_notes", parts, "operation")])

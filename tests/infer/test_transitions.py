@@ -1,4 +1,4 @@
-"""What descriptions tell of states and switches, over records that are given."""
+"""States and flags of given records that descriptions mention."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEPOT: Json = {
 }
 
 
-async def test_a_tool_that_is_said_to_set_a_state_sets_it_as_states_are_spelt(tmp_path: Path) -> None:
+async def test_a_described_state_is_set_in_the_spelling_of_the_others(tmp_path: Path) -> None:
     about = "Sends the papers of a wagon. Checks: wagon exists. Logic: Sets wagon status to AWAITING_CUSTOMS and waits."
     tools = tool("send_papers", "wagon_id", about=about), tool("get_wagon", "wagon_id")
     async with service(tmp_path, DEPOT, *tools) as simulator, simulator.open("w") as world:
@@ -24,7 +24,7 @@ async def test_a_tool_that_is_said_to_set_a_state_sets_it_as_states_are_spelt(tm
         assert refused(await world.call("send_papers", {"wagon_id": "W9"}))
 
 
-async def test_a_state_that_must_be_is_asked_for(tmp_path: Path) -> None:
+async def test_a_described_precondition_is_required(tmp_path: Path) -> None:
     about = "Uncouples a wagon. The status must be Ready or Parked before it is uncoupled."
     tools = tool("release_wagon", "wagon_id", about=about), tool("get_wagon", "wagon_id")
     async with service(tmp_path, DEPOT, *tools) as simulator, simulator.open("w") as world:
@@ -32,7 +32,7 @@ async def test_a_state_that_must_be_is_asked_for(tmp_path: Path) -> None:
         assert not refused(await world.call("release_wagon", {"wagon_id": "W1"}))
 
 
-async def test_what_is_switched_on_is_a_flag_of_the_record_that_is_named(tmp_path: Path) -> None:
+async def test_enable_and_disable_set_a_flag_of_the_named_record(tmp_path: Path) -> None:
     tools = tool("disable_brakes", "wagon_id"), tool("enable_heating", "wagon_id"), tool("get_wagon", "wagon_id")
     async with service(tmp_path, DEPOT, *tools) as simulator, simulator.open("w") as world:
         await world.call("disable_brakes", {"wagon_id": "W1"})
@@ -41,7 +41,7 @@ async def test_what_is_switched_on_is_a_flag_of_the_record_that_is_named(tmp_pat
         assert (shown["brake_enabled"], shown["has_heating"]) == (False, True)
 
 
-async def test_an_id_alone_finds_a_record_of_whichever_kind_the_tool_names(tmp_path: Path) -> None:
+async def test_an_id_finds_a_record_of_any_described_kind(tmp_path: Path) -> None:
     about = "Retrieve the details for an id, of a Wagon or a Driver."
     tools = tool("get_details_by_id", "id", about=about), tool("rename_driver", "driver_id", "name")
     async with service(tmp_path, DEPOT, *tools) as simulator, simulator.open("w") as world:
@@ -51,7 +51,7 @@ async def test_an_id_alone_finds_a_record_of_whichever_kind_the_tool_names(tmp_p
         assert refused(await world.call("get_details_by_id", {"id": "X1"}))
 
 
-async def test_what_is_in_use_may_be_frozen_though_nothing_is_at_the_beginning(tmp_path: Path) -> None:
+async def test_freeze_adds_a_state_that_no_record_has_yet(tmp_path: Path) -> None:
     state = {"passes": [{"pass_id": "p1", "status": "ACTIVE"}, {"pass_id": "p2", "status": "CLOSED"}]}
     tools = tool("freeze_pass", "pass_id"), tool("unfreeze_pass", "pass_id"), tool("get_pass", "pass_id")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:

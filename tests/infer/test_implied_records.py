@@ -1,4 +1,4 @@
-"""Tools about whoever calls, where the given state tells who that is."""
+"""Tools about the caller that the given state names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOOLS = (
 )  # fmt: skip
 
 
-async def test_whoever_calls_is_told_and_may_be_another_from_then_on(tmp_path: Path) -> None:
+async def test_whoami_shows_the_caller_and_switch_user_changes_it(tmp_path: Path) -> None:
     async with service(tmp_path, CHOIR, *TOOLS) as simulator, simulator.open("w") as world:
         assert value(await world.call("whoami", {})) == {"user_id": "u1", "name": "Ada"}
         assert refused(await world.call("switch_user", {"user_id": "u9"}))
@@ -30,7 +30,7 @@ async def test_whoever_calls_is_told_and_may_be_another_from_then_on(tmp_path: P
         assert value(await world.call("whoami", {}))["name"] == "Bo"
 
 
-async def test_what_is_mine_is_what_i_have_or_am_listed_in(tmp_path: Path) -> None:
+async def test_my_records_are_those_the_caller_owns_or_is_listed_in(tmp_path: Path) -> None:
     async with service(tmp_path, CHOIR, *TOOLS) as simulator, simulator.open("w") as world:
         assert [one["title"] for one in value(await world.call("get_my_concerts", {}))] == ["Autumn"]
         assert [one["title"] for one in value(await world.call("list_my_songs", {}))] == ["Rain"]
@@ -39,7 +39,7 @@ async def test_what_is_mine_is_what_i_have_or_am_listed_in(tmp_path: Path) -> No
         assert len(value(await world.call("get_my_concerts", {}))) == 2
 
 
-async def test_whoever_calls_joins_once_and_leaves_once(tmp_path: Path) -> None:
+async def test_the_caller_joins_a_list_once_and_leaves_it_once(tmp_path: Path) -> None:
     async with service(tmp_path, CHOIR, *TOOLS) as simulator, simulator.open("w") as world:
         assert value(await world.call("join", {"concert_id": "C1"}))["singers"] == ["u2", "u1"]
         assert refused(await world.call("join", {"concert_id": "C1"}))

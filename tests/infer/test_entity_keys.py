@@ -1,0 +1,139 @@
+"""Keys of entities: names that callers choose, described ids, id types, and the states of records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.declared import INTEGER, STRING, Json, domain, obj, tool
+from support.given import service, value
+from support.given import tool as given_tool
+
+
+def test_choices_of_other_tools_are_states_and_a_new_record_gets_the_initial_one() -> None:
+    states = ["done", "in_progress", "pending"]
+    found = domain(
+        tool("create_task", {"title": STRING}, "title"),
+        tool("list_tasks", {"status": {"type": "string", "enum": [*states, "all"]}}),
+        tool("complete_task", {"task_id": STRING}, "task_id"),
+        tool("get_task", {"task_id": STRING}, "task_id", output=obj(id=STRING, title=STRING, status=STRING)),
+    )
+    schema = found.entities["task"].fields["status"].schema
+    assert (schema["enum"], schema["default"]) == (states, "pending")
+    assert found.plans["complete_task"].fixed == {"status": "done"}
+
+
+def test_a_verb_implies_a_state_if_no_schema_shows_the_records() -> None:
+    found = domain(
+        tool("add_ticket", {"text": STRING}, "text"),
+        tool("close_ticket", {"ticket_id": STRING}, "ticket_id"),
+        tool("list_tickets", {}),
+    )
+    assert found.entities["ticket"].fields["status"].schema["enum"] == ["open", "closed"]
+    assert found.plans["close_ticket"].fixed == {"status": "closed"}
+
+
+def test_a_completed_flag_replaces_a_state() -> None:
+    found = domain(
+        tool("add_todo", {"text": STRING}, "text"),
+        tool("update_todo", {"todo_id": STRING, "completed": {"type": "boolean"}}, "todo_id"),
+        tool("complete_todo", {"todo_id": STRING}, "todo_id"),
+    )
+    assert "status" not in found.entities["todo"].fields
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "key"),
+    [
+        ("branch_name", "branch_name", "branch_name"),
+        ("name", "branch_name", "name"),
+        ("branch_name", "name", "branch_name"),
+        ("name", "branch", "name"),
+    ],
+)
+def test_the_name_that_a_create_takes_is_the_key(made: str, asked: str, key: str) -> None:
+    found = domain(
+        tool("create_branch", {"base": STRING, made: STRING}, "base", made),
+        tool("delete_branch", {asked: STRING}, asked),
+        tool("list_branches", {}),
+    )
+    assert (found.entities["branch"].key, found.entities["branch"].natural) == (key, True)
+    assert found.plans["delete_branch"].key == asked
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "key"),
+    [
+        ("get_pull_request", ["workspaceSlug", "repoSlug", "prId"], "prId"),
+        ("get_repository", ["workspaceSlug", "repoSlug"], "repoSlug"),
+        ("remove_server_configuration", ["client", "server_name"], "server_name"),
+        ("get_booking", ["booking_reference"], "booking_reference"),
+    ],
+)
+def test_the_argument_that_fits_the_noun_is_the_key(name: str, arguments: list[str], key: str) -> None:
+    assert domain(tool(name, dict.fromkeys(arguments, STRING), *arguments)).plans[name].key == key
+
+
+OF_TASK: dict[str, Json] = {"type": "string", "description": "The ID of the task or subtask (e.g., 1 or 1.1)."}
+SERVICE = [
+    tool("add_task", {"title": STRING}, "title"),
+    tool("list_tasks", {}),
+    tool("add_subtask", {"parent_id": STRING, "title": STRING}, "parent_id", "title"),
+    tool("update_status", {"id": OF_TASK, "new_status": {"enum": ["todo", "done"]}}, "id", "new_status"),
+    tool("get_context", {"id": OF_TASK}, "id"),
+]
+
+
+def test_the_description_of_an_id_names_the_entity() -> None:
+    plans = domain(*SERVICE).plans
+    found = {name: (plans[name].verb, plans[name].entity) for name in ("update_status", "get_context")}
+    assert found == {"update_status": ("update", "task"), "get_context": ("get", "task")}
+    assert plans["update_status"].sets == {"new_status": "status"}
+
+
+def test_the_noun_of_the_name_wins_if_the_id_description_has_it() -> None:
+    of_comment = {"type": "string", "description": "The ID of the comment of the task"}
+    plans = domain(*SERVICE, tool("get_comment", {"id": of_comment}, "id")).plans
+    assert plans["get_comment"].entity == "comment"
+
+
+@pytest.mark.parametrize(
+    ("about", "like"),
+    [("The ID of the task (e.g., 7 or 7.1)", "7"), ("e.g. TSK-0001", "TSK-0001"), ("e.g. 1.5", None),
+     ("e.g. 2024-01-05", None)],
+)  # fmt: skip
+def test_ids_follow_the_example_of_any_tool(about: str, like: str | None) -> None:
+    described_id: dict[str, Json] = {"type": "string", "description": about}
+    found = domain(tool("get_task", {"id": STRING}, "id"), tool("delete_task", {"id": described_id}, "id"))
+    assert found.entities["task"].key_like == (like or "task_00001")
+
+
+def test_the_parent_of_a_subtask_is_a_task() -> None:
+    assert domain(*SERVICE).entities["subtask"].fields["parent_id"].link == "task"
+    tree = domain(tool("create_folder", {"parent_id": INTEGER}, output=obj(id=INTEGER, name=STRING)))
+    assert tree.entities["folder"].fields["parent_id"].link == "folder"
+
+
+async def test_undeclared_ids_have_the_type_of_other_ids(tmp_path: Path) -> None:
+    tools = (
+        given_tool("add_buoy", "colour"),
+        given_tool("get_buoy", "buoy_id", buoy_id=INTEGER),
+        given_tool("add_sighting", "spot"),
+        given_tool("list_sightings"),
+    )
+    async with service(tmp_path, {"buoys": [], "sightings": []}, *tools) as simulator, simulator.open("w") as world:
+        for spot in ("north", "south"):
+            await world.call("add_sighting", {"spot": spot})
+        assert [one["id"] for one in value(await world.call("list_sightings", {}))] == [1, 2]
+
+
+def test_an_entity_under_the_ids_of_another_uses_its_id_format() -> None:
+    doctor = obj(id=STRING, name=STRING)
+    rota = obj(doctor_id=STRING, days={"type": "array", "items": STRING})
+    entities = domain(
+        tool("list_doctors", {}, output={"type": "array", "items": doctor}),
+        tool("get_doctor", {"doctor_id": STRING}, "doctor_id", output=doctor),
+        tool("get_rota", {"doctor_id": STRING}, "doctor_id", output=rota),
+    ).entities
+    assert entities["rota"].key == "doctor_id"
+    assert entities["rota"].key_like == entities["doctor"].key_like == "doctor_00001"

@@ -1,0 +1,106 @@
+"""Tool names: mere verbs, verbs between nouns, marks and namespaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.declared import INTEGER, STRING, Json, domain, tool
+from support.given import refused, service, value
+from support.given import tool as given_tool
+
+
+def described(name: str, about: str, arguments: dict[str, Json], *required: str) -> dict[str, Json]:
+    return {**tool(name, arguments, *required), "description": about}
+
+
+STORE = [
+    described("save", "Create or update a KB entry. Pass an id to update.", {"id": INTEGER, "title": STRING}),
+    described("get", "Fetch a KB entry by id.", {"id": INTEGER}, "id"),
+    described("list", "List entries (id, title).", {}),
+    described("search", "Full-text search over titles.", {"query": STRING}, "query"),
+    described("delete", "Delete an entry by id.", {"id": INTEGER}, "id"),
+    described("list_topics", "List all topics.", {}),
+]
+
+
+def test_mere_verbs_get_the_noun_of_most_descriptions() -> None:
+    plans = domain(*STORE).plans
+    found = {name: (plan.verb, plan.entity) for name, plan in plans.items() if name != "list_topics"}
+    verbs = {"save": "create", "get": "get", "list": "list", "search": "search", "delete": "delete"}
+    assert found == {name: (verb, "entry") for name, verb in verbs.items()}
+    assert plans["list_topics"].entity == "topic"
+
+
+def test_create_or_update_in_the_description_makes_an_upsert() -> None:
+    save = domain(*STORE).plans["save"]
+    assert (save.if_exists, save.sets["id"]) == ("update", "id")
+
+
+def test_descriptions_that_disagree_give_no_entity() -> None:
+    odd = [
+        described("save", "Create a memo.", {"text": STRING}),
+        described("get", "Fetch a page.", {"id": INTEGER}, "id"),
+    ]
+    assert {plan.entity for plan in domain(*odd).plans.values()} == {None}
+
+
+def test_descriptions_of_mere_reads_give_no_entity() -> None:
+    readers = [described("get", "Fetch an entry.", {"id": INTEGER}, "id"), described("list", "List entries.", {})]
+    assert all(plan.backend == "schema_only" for plan in domain(*readers).plans.values())
+
+
+_BOOLEAN = {"type": "boolean"}
+
+
+async def test_a_verb_between_two_nouns_is_recognized(tmp_path: Path) -> None:
+    tools = (
+        given_tool("shelf_create", "label"),
+        given_tool("shelf_get", "shelf_id"),
+        given_tool("shelf_add_jar", "shelf_id", "content"),
+        given_tool("shelf_list_jars", "shelf_id"),
+    )
+    async with service(tmp_path, {"shelves": [], "jars": []}, *tools) as simulator, simulator.open("w") as world:
+        shelf = value(await world.call("shelf_create", {"label": "top"}))
+        one = next(iter(shelf.values()))
+        await world.call("shelf_add_jar", {"shelf_id": one, "content": "plums"})
+        assert world.view.count("shelf") == 1
+        jars = value(await world.call("shelf_list_jars", {"shelf_id": one}))
+        assert [jar["content"] for jar in jars] == ["plums"]
+
+
+async def test_mark_done_completes_the_record(tmp_path: Path) -> None:
+    tools = (
+        given_tool("add_chore", "text"),
+        given_tool("edit_chore", "id", id=INTEGER, text=STRING, done=_BOOLEAN),
+        given_tool("mark_done", "id", about="Mark the chore with the given id as done.", id=INTEGER),
+        given_tool("list_chores"),
+        given_tool("open_panel", about="Open the panel in a browser."),
+    )
+    async with service(tmp_path, {"chores": []}, *tools) as simulator, simulator.open("w") as world:
+        await world.call("add_chore", {"text": "Sweep"})
+        await world.call("mark_done", {"id": 1})
+        assert [chore["done"] for chore in value(await world.call("list_chores", {}))] == [True]
+        assert refused(await world.call("mark_done", {"id": 9}))
+
+
+async def test_mere_verbs_in_one_namespace_get_its_noun(tmp_path: Path) -> None:
+    tools = given_tool("quotes.add", "body"), given_tool("quotes.list"), given_tool("quotes.search", "query")
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        for body in ("Know thyself", "Nothing in excess"):
+            await world.call("quotes.add", {"body": body})
+        assert len(value(await world.call("quotes.list", {}))["quotes"]) == 2
+        found = value(await world.call("quotes.search", {"query": "excess"}))["results"]
+        assert [one["body"] for one in found] == ["Nothing in excess"]
+
+
+async def test_a_shared_prefix_of_several_words_is_ignored(tmp_path: Path) -> None:
+    tools = (
+        given_tool("harbour_office_create_berth", "title"),
+        given_tool("harbour_office_list_berths"),
+        given_tool("harbour_office_update_berth", "berth_id", title=STRING),
+        given_tool("harbour_office_search_berths", "query"),
+    )
+    async with service(tmp_path, {"berths": [{"berth_id": "B1", "title": "North"}]}, *tools) as simulator:
+        plans = simulator.scenario.domain.plans
+    assert {plan.entity for plan in plans.values()} == {"berth"}
+    assert [plan.verb for plan in plans.values()] == ["create", "list", "update", "search"]
