@@ -15,8 +15,8 @@ from typing import Any, cast
 
 from mcp_sim import Simulator
 from mcp_sim.cli.list import about, example, option_lines, permission
-from mcp_sim.cli.style import Palette
-from mcp_sim.server.telling import shortened, told
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.server.call_log import shortened, told
 from mcp_sim.spec import yaml12
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.world import World

@@ -16,11 +16,11 @@ from typing import Any
 import anyio
 
 from mcp_sim import __version__
-from mcp_sim.cli.announcing import announcement, first_of
-from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.faults.intensity import with_intensity
+from mcp_sim.cli.files import open_trace
+from mcp_sim.cli.startup import announcement, first_few
+from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
-from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
+from mcp_sim.server.deliverability import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -98,11 +98,11 @@ def run(args: argparse.Namespace) -> int:
     for library in ("mcp", "httpx2", "openai"):
         logging.getLogger(library).setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     with ExitStack() as stack:
-        log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")
+        log = CallLog(STDERR, crashes_only=not logs_calls(args), with_worlds=transport == "http")
         sinks = list[Sink]()
         if args.trace is not None:
             kept = [] if args.store is None else [args.store]
-            sinks.append(trace_file(args.trace, scenario, kept, goes_on=bool(kept)))
+            sinks.append(open_trace(args.trace, scenario, kept, goes_on=bool(kept)))
             stack.callback(sinks[-1].close)
         simulator = Simulator(scenario, [*sinks, log], args.ledger_keep)  # what a trace refuses did not happen
         if args.log_level != "error":
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_guesses(scenario: Scenario, reference: str) -> None:
     """Raises UsageError where a plan is a guess."""
-    guessed = ", ".join(first_of([plan.tool for plan in scenario.guesses]))
+    guessed = ", ".join(first_few([plan.tool for plan in scenario.guesses]))
     if guessed:
         raise UsageError(
             f"what these tools do is a guess: {guessed}; `mcp-sim plan {reference}` shows what corrects it"
@@ -130,7 +130,7 @@ def _doubts(scenario: Scenario, reference: str) -> Iterator[str]:
 
 def _serving() -> ModuleType:
     """The HTTP side, which takes long to load."""
-    return import_module("mcp_sim.cli.serving")
+    return import_module("mcp_sim.cli.serve_http")
 
 
 async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
@@ -139,14 +139,14 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
     from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
 
     async with simulator, _world(simulator, clock, args) as world:
-        if is_talkative(args):
+        if logs_calls(args):
             counts = simulator.counts(args.seed) if args.store is None else world.version.state.counts()
             log.say(_over_stdio(world, counts, server, args.scenario))
 
         async def world_of(_ctx: Context) -> World:
             return world
 
-        spare_the_collector()
+        freeze_collector()
         stdio = Stdio()
         return await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
 
@@ -158,11 +158,11 @@ async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) ->
     if args.store is None:
         yield simulator.world(name, seed=args.seed, clock=clock)
         return
-    from mcp_sim.simulator.persistence import Keeper, identity  # noqa: PLC0415 (only where worlds are kept)
+    from mcp_sim.simulator.persistence import StoreKeeper, identity  # noqa: PLC0415 (only where worlds are kept)
 
     store = stores["sqlite"].model_validate({"path": args.store})
-    with store.opened(identity(simulator.scenario, args.seed, __version__)) as shelf:
-        yield Keeper(simulator, shelf, name).world(args.seed, clock)
+    with store.open(identity(simulator.scenario, args.seed, __version__)) as opened:
+        yield StoreKeeper(simulator, opened, name).world(args.seed, clock)
 
 
 def _check_stdio(args: argparse.Namespace) -> None:
@@ -187,12 +187,12 @@ def _http_defaults() -> dict[str, Any]:
     return vars(parser.parse_args([]))
 
 
-def is_talkative(args: argparse.Namespace) -> bool:
+def logs_calls(args: argparse.Namespace) -> bool:
     """Is more to be told than warnings?"""
     return args.log_level in LEVELS[:2]
 
 
-def spare_the_collector() -> None:
+def freeze_collector() -> None:
     """What is loaded by now stays; looking through it again and again would make single calls slow."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NoReturn, TypeAlias
 
 import anyio
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR
+from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
-from mcp_sim.server.identity import Match
+from mcp_sim.server.access import Match
 from mcp_sim.types import BrokenDelivery
+from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.json_values import encode
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -179,3 +181,63 @@ async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], b
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+class Refusal(McpSimError):
+    """An HTTP request that will not be answered: its status, and the JSON-RPC error that says why."""
+
+    def __init__(self, status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status, self.code, self.headers = status, code, dict(headers or {})
+        super().__init__(message)
+
+    async def send(self, send: Send) -> None:
+        """Tell the client."""
+        body = encode({"jsonrpc": "2.0", "id": None, "error": {"code": self.code, "message": str(self)}})
+        headers = {"content-type": "application/json", **self.headers}
+        await respond(send, self.status, [(name.encode(), value.encode()) for name, value in headers.items()], body)
+
+
+LONGEST_BODY = 4 * 1024 * 1024
+BODY_SECONDS = 30.0
+"""How long a client may take to send a request."""
+
+MOST_HELD = 64 * 1024 * 1024
+"""Where unfinished bodies hold more, those that have been under way for longest are given up."""
+
+
+class Bodies:
+    """The bodies that are under way."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[anyio.CancelScope, int] = {}
+        self._held = 0
+
+    async def whole(self, receive: Receive) -> bytes:
+        """The body of one request. Raises Refusal for one that is too long, or that does not arrive in time."""
+        message = await receive()
+        if not message.get("more_body"):
+            return message.get("body", b"")
+        with anyio.move_on_after(BODY_SECONDS) as scope:
+            self._sizes[scope] = 0
+            try:
+                return await self._rest(bytearray(message["body"]), receive, scope)
+            finally:
+                self._held -= self._sizes.pop(scope)
+        raise Refusal(408, INVALID_REQUEST, "The request took too long to arrive", {"connection": "close"})
+
+    async def _rest(self, body: bytearray, receive: Receive, scope: anyio.CancelScope) -> bytes:
+        while len(body) <= LONGEST_BODY:
+            self._hold(scope, len(body))
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refusal(400, INVALID_REQUEST, "The request did not arrive whole", {"connection": "close"})
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                return bytes(body)
+        raise Refusal(413, INVALID_REQUEST, "Request body too large", {"connection": "close"})
+
+    def _hold(self, scope: anyio.CancelScope, size: int) -> None:
+        self._held += size - self._sizes[scope]
+        self._sizes[scope] = size
+        if self._held > MOST_HELD:
+            next(iter(self._sizes)).cancel()

@@ -18,12 +18,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from mcp_sim.server.access import Access
-from mcp_sim.server.bodies import Bodies
-from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Exchange, Receive, Scope, Send
-from mcp_sim.server.identity import Match, explicit_names
+from mcp_sim.server.access import Access, Match, explicit_names
+from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Bodies, Exchange, Receive, Refusal, Scope, Send
 from mcp_sim.server.impersonation import Context, Impersonation
-from mcp_sim.server.refusals import Refusal
 from mcp_sim.server.sessions import Place, Sessions
 from mcp_sim.server.worlds import DEFAULT, NoWorld, Worlds, is_name
 from mcp_sim.types import BrokenDelivery

@@ -44,20 +44,30 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_sim.server import library, notices
-from mcp_sim.server.asking import Asked, Asking, Questions, filled_in
-from mcp_sim.server.audience import Audience
-from mcp_sim.server.rendering import call_result, call_result_bytes, is_modern, listing, page
-from mcp_sim.server.wire import Break, Context, Splice, WorldOf
+from mcp_sim.server import content as library
+from mcp_sim.server import notifications as notices
+from mcp_sim.server.elicitation import Asked, Asking, Questions, filled_in
+from mcp_sim.server.notifications import Audience
+from mcp_sim.server.protocol import (
+    Break,
+    Context,
+    Splice,
+    WorldOf,
+    call_result,
+    call_result_bytes,
+    is_modern,
+    listing,
+    page,
+)
 from mcp_sim.types import BrokenDelivery, Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import CRASH_CODE, Crash, UsageError
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.types.surface import SILENT, Manner
+from mcp_sim.types.surface import NO_INTERACTION, ToolInteraction
 from mcp_sim.world import World
-from mcp_sim.world.idempotency import LONGEST_KEY, Reused
+from mcp_sim.world.idempotency import LONGEST_KEY, KeyReused
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +101,7 @@ class Impersonation(Server[Any]):
         self._spec, self._name, self._prefix = spec, name, prefix
         self._world_of, self._break_off, self._splice = world_of, break_off, splice
         self._stamp = encode({SERVER_INFO_META_KEY: self.server_info_stamp})
-        self._manners = {tool: scenario.manners.get(tool, SILENT) for tool in spec.tools}
+        self._interactions = {tool: scenario.interactions.get(tool, NO_INTERACTION) for tool in spec.tools}
         self._domain = scenario.domain
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
         self._asking = Asking(f"{scenario.sha256}/{name}".encode())
@@ -112,7 +122,11 @@ class Impersonation(Server[Any]):
             self.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
         if any(one.choices for one in (*spec.resources, *spec.prompts)):
             self.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
-        if any(one["method"] == "notifications/message" for manner in self._manners.values() for one in manner.notices):
+        if any(
+            one["method"] == "notifications/message"
+            for interaction in self._interactions.values()
+            for one in interaction.notices
+        ):
             self.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
 
     def create_initialization_options(
@@ -130,7 +144,7 @@ class Impersonation(Server[Any]):
     @property
     def speaks_during_calls(self) -> bool:
         """May a call send anything before its answer? Where none does, answers need no event stream."""
-        spoken = (manner.asks or manner.notices for manner in self._manners.values())
+        spoken = (interaction.asks or interaction.notices for interaction in self._interactions.values())
         return self._notifies or any(spoken) or any(prompt.asks for prompt in self._spec.prompts)
 
     async def publish(self, world: World, event: ServerEvent) -> None:
@@ -186,10 +200,10 @@ class Impersonation(Server[Any]):
         world = await self._world_of(ctx)
         self._met(ctx, world)
         tool, given, answers = self._prefix + name, arguments or {}, dict[str, Json]()
-        manner = self._manners.get(tool, SILENT)
-        if manner.asks:
+        interaction = self._interactions.get(tool, NO_INTERACTION)
+        if interaction.asks:
             try:
-                given, answers = await self._asked(ctx, manner, tool, given)
+                given, answers = await self._asked(ctx, interaction, tool, given)
             except Questions as questions:
                 return self._stamped(ctx, questions.result)
         observation = await _ask(world, tool, given, _idempotency_key((ctx.params or {}).get("_meta")), answers)
@@ -200,12 +214,14 @@ class Impersonation(Server[Any]):
             await self._fail_to_arrive(ctx, observation.body)
         return self._delivered(ctx, observation.body, is_plain=is_plain)
 
-    async def _asked(self, ctx: Context, manner: Manner, tool: str, given: Record) -> tuple[Record, Record]:
+    async def _asked(
+        self, ctx: Context, interaction: ToolInteraction, tool: str, given: Record
+    ) -> tuple[Record, Record]:
         """The arguments with what the user filled in, and all answers; nobody is asked about a call that is invalid."""
         schema = self._domain.tools[tool].input_schema
         if not Validator(schema).is_valid(given):
             return given, {}
-        answers = await self._asking.answers(ctx, manner.asks, Asked("tools/call", tool, given))
+        answers = await self._asking.answers(ctx, interaction.asks, Asked("tools/call", tool, given))
         return filled_in(answers, properties(schema), given), answers
 
     async def _fail_to_arrive(self, ctx: Context, broken: BrokenDelivery) -> NoReturn:
@@ -273,7 +289,7 @@ class Impersonation(Server[Any]):
 async def _ask(world: World, tool: str, arguments: Record, key: str | None, answers: Record) -> Observation:
     try:
         return await world.call(tool, arguments, key, answers)
-    except Reused as error:
+    except KeyReused as error:
         raise MCPError(INVALID_PARAMS, str(error)) from None
     except UsageError:
         raise MCPError(INVALID_PARAMS, "Invalid arguments: not finite numbers, or nested too deeply") from None

@@ -16,7 +16,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.json_values import decode, encode
 
 LONGEST_LINE = 32 * 1024 * 1024
 """A message of more bytes is refused, not held in memory."""

@@ -13,9 +13,8 @@ from mcp.server.runner import serve_loop
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
-from mcp_sim.server.exchange import App, Exchange, Message, Receive, Scope, Send
+from mcp_sim.server.exchange import App, Exchange, Message, Receive, Refusal, Scope, Send
 from mcp_sim.server.impersonation import Impersonation
-from mcp_sim.server.refusals import Refusal
 
 logger = logging.getLogger(__name__)
 

@@ -147,8 +147,7 @@ def test_a_head_that_never_ends_is_cut(calm: Served) -> None:
     with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
         connection.sendall(b"POST /mcp HTTP/1.1\r\nx: ")
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
-            for _ in range(1000):
-                connection.sendall(b"x" * 65536)
+            connection.sendall(b"x" * 64 * 1024 * 1024)
 
 
 ENVELOPE: dict[str, Any] = {META + "protocolVersion": ERAS[1], META + "clientCapabilities": {}}

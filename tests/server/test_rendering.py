@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.server.rendering import call_result, call_result_bytes, is_modern
+from mcp_sim.server.protocol import call_result, call_result_bytes, is_modern
 from mcp_sim.types import ToolResult
 from mcp_sim.types.json_values import decode, encode
 

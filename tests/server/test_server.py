@@ -14,9 +14,9 @@ from mcp_types import CallToolResult, TextContent
 from support import unruly
 
 from mcp_sim import Simulator
-from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.server.deliverability import refuse_uncarried
 from mcp_sim.server.impersonation import Context, Impersonation
-from mcp_sim.server.rendering import call_result, listing
+from mcp_sim.server.protocol import call_result, listing
 from mcp_sim.server.testing import connected
 from mcp_sim.types import BrokenDelivery, Tool, ToolResult
 from mcp_sim.types.errors import UsageError

@@ -21,10 +21,10 @@ from support.help_desk import Desk, Told, User, eras, scenario, settled, text, w
 from support.stdio_process import MODERN_META, serving
 
 from mcp_sim import Simulator
-from mcp_sim.server.audience import METHODS, Audience
 from mcp_sim.server.impersonation import Impersonation
+from mcp_sim.server.notifications import METHODS, Audience
+from mcp_sim.server.protocol import Context
 from mcp_sim.server.testing import connected, spawned
-from mcp_sim.server.wire import Context
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.world import World
 

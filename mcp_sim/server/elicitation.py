@@ -27,13 +27,12 @@ from mcp_types import (
 )
 from pydantic import BaseModel
 
-from mcp_sim.server.rendering import is_modern
-from mcp_sim.server.wire import Context
+from mcp_sim.server.protocol import Context, is_modern
 from mcp_sim.types import UNABLE, Json, Record
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_text import canonical, decode
-from mcp_sim.types.surface import Ask, Capability, Round, filled
+from mcp_sim.types.json_values import canonical, decode
+from mcp_sim.types.surface import Ask, Capability, Round, fill_slots
 
 SEAL = 32
 """How many bytes a seal has."""
@@ -90,7 +89,7 @@ class Asking:
                 if name in given:
                     answers[name] = _checked(name, ask, given[name])
                 else:
-                    params = filled(ask.params, {**asked.arguments, **answers})
+                    params = fill_slots(ask.params, {**asked.arguments, **answers})
                     open_ones[name] = {"method": ask.method, "params": params}
             if any(map(_is_refused, answers.values())):
                 return answers
@@ -162,7 +161,7 @@ async def _asked(ctx: Context, name: str, ask: Ask, slots: Mapping[str, Json]) -
     """The answer to a request of the server's own."""
     if not can(ctx.session.client_capabilities, ask.needs):
         return UNABLE
-    body = {"method": ask.method, "params": filled(ask.params, slots)}
+    body = {"method": ask.method, "params": fill_slots(ask.params, slots)}
     metadata = ServerMessageMetadata(related_request_id=ctx.request_id)
     try:
         match ask.method:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from datetime import timedelta
+from typing import TypeAlias, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
 import anyio
-from mcp.server.connection import Connection
+from mcp.server.connection import Connection, allowed_log_levels
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -19,10 +20,16 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, SubscriptionsListenRequestParams, SubscriptionsListenResult
+from mcp_types import (
+    INVALID_PARAMS,
+    LoggingLevel,
+    LoggingMessageNotification,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+)
 
-from mcp_sim.server.wire import Context
-from mcp_sim.types import Json
+from mcp_sim.server.protocol import Context, is_modern
+from mcp_sim.types import Json, Observation, Record
 from mcp_sim.world import World
 
 MOST_WATCHED = 1000
@@ -127,3 +134,48 @@ class Audience:
                 with anyio.move_on_after(DEAF_SECONDS) as patience:
                     await connection.notify(METHODS[type(event)], params)
                 peer.is_deaf = patience.cancelled_caught
+
+
+LEVELS: tuple[str, ...] = get_args(LoggingLevel)
+"""From the least grave to the gravest."""
+
+_NEWS: dict[str, ServerEvent] = {
+    "notifications/tools/list_changed": ToolsListChanged(),
+    "notifications/prompts/list_changed": PromptsListChanged(),
+    "notifications/resources/list_changed": ResourcesListChanged(),
+}
+
+
+async def wait(ctx: Context, world: World, audience: Audience, observation: Observation) -> None:
+    """Wait until the observation is due, and send on the way what is due before it."""
+    passed = timedelta(0)
+    for notice in observation.notifications:
+        at = timedelta(milliseconds=notice.get("at_ms", 0))
+        if at > passed:
+            await anyio.sleep(world.clock.wait_seconds(at - passed))
+            passed = at
+        await _send(ctx, world, audience, notice)
+    if observation.delay > passed:
+        await anyio.sleep(world.clock.wait_seconds(observation.delay - passed))
+
+
+async def _send(ctx: Context, world: World, audience: Audience, notice: Record) -> None:
+    params: Record = notice["params"]
+    match notice["method"]:
+        case "notifications/progress":
+            await ctx.session.report_progress(params["progress"], params.get("total"), params.get("message"))
+        case "notifications/message":
+            if _is_wanted(ctx, world, audience, params["level"]):
+                entry = LoggingMessageNotification.model_validate({"method": notice["method"], "params": params})
+                await ctx.session.send_notification(entry, related_request_id=ctx.request_id)
+        case "notifications/resources/updated":
+            await audience.tell(world, ResourceUpdated(params["uri"]))
+        case method:
+            await audience.tell(world, _NEWS[method])
+
+
+def _is_wanted(ctx: Context, world: World, audience: Audience, level: str) -> bool:
+    """Does the client want log entries of this level? Without sessions, each request says so for itself."""
+    if is_modern(ctx.protocol_version):
+        return level in allowed_log_levels(ctx.protocol_version, ctx.meta)
+    return LEVELS.index(level) >= LEVELS.index(audience.peer(ctx, world).level)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias
 
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcp_sim.types import Json, Record, Tool, ToolResult
-from mcp_sim.types.json_text import encode
+from mcp_sim.types import BrokenDelivery, Json, Record, Tool, ToolResult
+from mcp_sim.types.json_values import encode
+from mcp_sim.world import World
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+
+WorldOf: TypeAlias = Callable[[Context], Awaitable[World]]
+"""Which world does a request belong to?"""
+
+Break: TypeAlias = Callable[[Context, BrokenDelivery], Awaitable[None]]
+"""Breaks the delivery of an answer, as far as the transport can; it may return once there is nothing left to answer."""
+
+Splice: TypeAlias = Callable[[Context], Callable[[bytes], None] | None]
+"""What takes a result as JSON text, where the transport can put it into an answer whose result is empty."""
 
 MOST_DIGITS = 10
 

@@ -8,13 +8,21 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
-from mcp_sim.generate.named import found_key
-from mcp_sim.server.rendering import is_modern
+from mcp_sim.generate.lookup import find_key
+from mcp_sim.server.protocol import is_modern
 from mcp_sim.types import UNABLE, Json, Record, View
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import ServerSpec
-from mcp_sim.types.surface import MISSING_CAPABILITY, Choices, Prompt, Resource, filled, lacking, matched
+from mcp_sim.types.surface import (
+    MISSING_CAPABILITY,
+    Choices,
+    Prompt,
+    Resource,
+    fill_slots,
+    match_uri,
+    missing_capability_error,
+)
 
 NOT_FOUND = -32002
 """The code of a resource that does not exist, up to 2025-11-25; since then it is INVALID_PARAMS."""
@@ -25,7 +33,7 @@ MOST_COMPLETIONS = 100
 def contents(spec: ServerSpec, view: View, uri: str) -> list[Record] | None:
     """The contents of a resource as the world stands; None where there is none."""
     for resource in spec.resources:
-        values = matched(resource.uri, uri) if resource.is_template else {} if resource.uri == uri else None
+        values = match_uri(resource.uri, uri) if resource.is_template else {} if resource.uri == uri else None
         body = None if values is None else _body(resource, view, values)
         if body is not None:
             listed = {key: resource.definition[key] for key in ("mimeType", "_meta") if key in resource.definition}
@@ -55,7 +63,7 @@ def check_answers(prompt: Prompt, answers: Mapping[str, Json]) -> None:
     for questions in prompt.asks:
         for name, ask in questions.items():
             if answers.get(name) == UNABLE:
-                raise MCPError(MISSING_CAPABILITY, *lacking(ask.needs))
+                raise MCPError(MISSING_CAPABILITY, *missing_capability_error(ask.needs))
             if as_object(answers.get(name)).get("action", "accept") != "accept":
                 raise MCPError(INVALID_PARAMS, "Declined by the user")
 
@@ -63,7 +71,7 @@ def check_answers(prompt: Prompt, answers: Mapping[str, Json]) -> None:
 def messages(prompt: Prompt, slots: Mapping[str, Json]) -> Record:
     """A `prompts/get` result."""
     described = {key: prompt.definition[key] for key in ("description",) if key in prompt.definition}
-    return {**described, "messages": filled(prompt.messages, slots)}
+    return {**described, "messages": fill_slots(prompt.messages, slots)}
 
 
 def completion(spec: ServerSpec, view: View, params: CompleteRequestParams) -> Record:
@@ -84,16 +92,16 @@ def completion(spec: ServerSpec, view: View, params: CompleteRequestParams) -> R
 def _body(resource: Resource, view: View, values: Mapping[str, str]) -> Record | None:
     """The text or blob; None where the record does not exist."""
     if resource.blob is not None:
-        return {"blob": filled(resource.blob, values)}
+        return {"blob": fill_slots(resource.blob, values)}
     if resource.entity is None:
-        return {"text": filled(resource.text, values)}
+        return {"text": fill_slots(resource.text, values)}
     if resource.is_table:
         return {"text": _json([record for _, record in view.rows(resource.entity)])}
-    key = found_key(view, resource.entity, values[resource.key or ""])
+    key = find_key(view, resource.entity, values[resource.key or ""])
     record = None if key is None else view.get(resource.entity, key)
     if record is None:
         return None
-    return {"text": _json(record) if resource.text is None else filled(resource.text, {**values, **record})}
+    return {"text": _json(record) if resource.text is None else fill_slots(resource.text, {**values, **record})}
 
 
 def _offered(choices: Choices | None, view: View) -> Iterator[str]:

@@ -1,0 +1,120 @@
+"""`mcp-sim serve --http`: from the command line to a server that listens."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import socket
+from collections.abc import Iterator, Mapping
+from functools import partial
+from importlib.util import find_spec
+
+import anyio
+
+from mcp_sim import __version__
+from mcp_sim.cli.serve import freeze_collector, logs_calls
+from mcp_sim.cli.startup import announcement
+from mcp_sim.server.access import Access, access, environment
+from mcp_sim.server.call_log import CallLog
+from mcp_sim.server.http import HttpServer, Limits
+from mcp_sim.server.listening import address, bound, listen, url
+from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types.clock import Mode, duration
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.scenario import Scenario
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raises UsageError for what cannot be served, before anything is loaded."""
+    address(args.http)
+    _limits(args)
+    _seconds("--unread", args.unread)
+    if args.server is not None:
+        raise UsageError("--server chooses what a process is over stdio; over HTTP all servers are served")
+    if args.store is not None:
+        raise UsageError("--store keeps the world of a process over stdio; over HTTP the worlds live with the server")
+    if args.max_worlds < 1:
+        raise UsageError(f"--max-worlds must be at least 1, not {args.max_worlds}")
+    if args.max_megabytes < 1:
+        raise UsageError(f"--max-megabytes must be at least 1, not {args.max_megabytes}")
+    for name in args.world:
+        checked_name(name)
+
+
+def run(simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
+    """Serve until a signal comes; 130 after Ctrl-C, 143 after SIGTERM."""
+    logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
+    host, port = address(args.http)
+    rules = access(host, args.allow_host, args.token_file, environment())
+    with bound(host, port) as listener:
+        serve = partial(_serve, simulator, clock, log, args, rules, listener)
+        return anyio.run(serve, backend_options={"use_uvloop": _has_uvloop()})
+
+
+async def _serve(
+    simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace, rules: Access, listener: socket.socket
+) -> int:
+    gc.disable()
+    where = url(address(args.http)[0], listener)
+    async with simulator:
+        make = partial(simulator.world, seed=args.seed, clock=clock)
+        room = args.max_megabytes * 1024 * 1024
+        worlds = Worlds(make, args.max_worlds, args.world, only_declared=args.worlds == "declared", room=room)
+        counts = simulator.base(args.seed).counts()
+        limits, unread = _limits(args), _seconds("--unread", args.unread)
+        server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
+        async with server.open() as app:
+            freeze_collector()
+            begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, args)))
+            return await listen(app, listener, begun, server.leave, limits.grace, unread)
+
+
+def _announced(
+    scenario: Scenario, counts: Mapping[str, int], clock: Mode, rules: Access, where: str, args: argparse.Namespace
+) -> Iterator[str]:
+    """What is told once the server listens: all of it, or only a port that nobody could know."""
+    if logs_calls(args):
+        yield from _over_http(scenario, where, rules)
+        seed = scenario.seed if args.seed is None else args.seed
+        yield from announcement(scenario, counts, seed, clock, args.scenario)
+    elif address(args.http)[1] == 0:
+        yield f"mcp-sim listens on {where}"
+
+
+def _limits(args: argparse.Namespace) -> Limits:
+    if args.max_sessions < 1:
+        raise UsageError(f"--max-sessions must be at least 1, not {args.max_sessions}")
+    return Limits(args.max_sessions, _seconds("--session-idle", args.session_idle), _seconds("--grace", args.grace))
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        seconds = duration(text).total_seconds()
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+    if seconds <= 0:
+        raise UsageError(f"{option} must be more than nothing")
+    return seconds
+
+
+def _over_http(scenario: Scenario, where: str, rules: Access) -> Iterator[str]:
+    """Which servers are where."""
+    names = ", ".join(spec.name for spec in scenario.servers.values())
+    tools = sum(len(spec.tools) for spec in scenario.servers.values())
+    yield f"mcp-sim {__version__} serves {names} over HTTP: {tools} tools"
+    for name in scenario.servers:
+        yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/mcp  (one agent, one WORLD)"
+    if rules.principals:
+        yield f"  tokens   {len(rules.principals)}; nobody is served without"
+
+
+def _nameless(where: str) -> Iterator[str]:
+    yield f"WARNING: a client has no session and names no world. It plays in {DEFAULT!r}, with all others of its kind;"
+    yield f"WARNING: give each agent a URL of its own, {where}/w/NAME/mcp, to keep their worlds apart"
+
+
+def _has_uvloop() -> bool:
+    """It is installed wherever it exists, and it does not exist everywhere."""
+    return find_spec("uvloop") is not None
