@@ -69,10 +69,10 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     entity = plan.entity or FILE
     peers = frozenset(other.operation for other in domain.plans.values() if other.backend == "files")
     known = {**_OPERATIONS, BATCH: batch_operation(tool, _OPERATIONS)}
-    choose_way = operation_chooser(describe_arguments(tool), plan, known, _operations_of)
+    choose_operation = operation_chooser(describe_arguments(tool), plan, known, _operations_of)
 
     def operate(turn: Turn) -> Outcome:
-        operation, roles = choose_way(turn.call.arguments)
+        operation, roles = choose_operation(turn.call.arguments)
         tree = Tree.of(turn, entity)
         given, roles = resolve_spaces(turn.call.arguments, roles, tree)
         return known[operation](Request(tool, given, roles, tree, peers))

@@ -124,7 +124,7 @@ def cd(request: Request) -> Outcome:
     entry = request.tree.directory(request.path)
     if entry.path != request.tree.working:
         request.tree.go(entry.path)
-    place = request.tree.display_path(entry.path)
-    text = f"Working directory is now {place}"
-    entry_facts = request.path if split_path(request.path) == [entry.name] else place
-    return Outcome(text, {"path": entry_facts}, "path", changes=tuple(request.tree.changes))
+    path = request.tree.display_path(entry.path)
+    text = f"Working directory is now {path}"
+    shown = request.path if split_path(request.path) == [entry.name] else path
+    return Outcome(text, {"path": shown}, "path", changes=tuple(request.tree.changes))

@@ -194,9 +194,9 @@ class Tree:
 
     def go(self, path: str) -> None:
         """Change the working directory."""
-        self._note("working_directory", path)
+        self._set_shell("working_directory", path)
 
-    def _note(self, name: str, value: str) -> None:
+    def _set_shell(self, name: str, value: str) -> None:
         entity = self.prefix + SHELL
         self._change(
             Change("put", entity, entity, {**self.shell, name: value}, expected=self.view.version(entity, entity))
@@ -208,7 +208,7 @@ class Tree:
         fresh: Record = {"path": path, "folder": parent(path), "created_at": now}
         record = {**(before or fresh), **fields, "modified_at": now}
         if self.mount_point != ROOT and self.shell.get("above", ROOT) is None:
-            self._note("above", self.mount_point)
+            self._set_shell("above", self.mount_point)
         self._change(Change("put", entity, path, record, expected=self.view.version(entity, path)))
 
     def _change(self, change: Change) -> None:

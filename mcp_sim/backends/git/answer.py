@@ -53,11 +53,11 @@ _NAMES: Names = {
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool."""
     entity = plan.entity or COMMIT
-    choose_way = operation_chooser(tool, plan, OPERATIONS, matched_operations)
+    choose_operation = operation_chooser(tool, plan, OPERATIONS, matched_operations)
 
     def operate(turn: Turn) -> Outcome:
         given = turn.call.arguments
-        operation, roles = choose_way(given)
+        operation, roles = choose_operation(given)
         path = str(given.get(roles.get("repository", ""), ""))
         repository = Repository.of(turn, entity, path, is_new=operation == "init")
         return OPERATIONS[operation](Request(given, roles, repository))

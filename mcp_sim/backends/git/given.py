@@ -86,8 +86,8 @@ def _read(scope: Scope) -> Given:
             found.marks[_MARKS[word]] = dict(_files_by_path(value))
         else:
             _read_field(word, value, found)
-    places = [name for name in scope.path if name.startswith("/")]
-    found.root = found.root or next(iter(places), None)
+    absolute = [name for name in scope.path if name.startswith("/")]
+    found.root = found.root or next(iter(absolute), None)
     return found
 
 

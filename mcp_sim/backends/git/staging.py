@@ -36,9 +36,7 @@ def init(request: Request) -> Outcome:
 
 
 def _root(repo: Repository, place: str) -> str:
-    """Return the root of the files: the given place, or the directory of the given files if there are none at the
-    place.
-    """
+    """Return the root of the files: `place`, or the given root if no file is there."""
     files = repo.working()
     return repo.root if files and not any(is_within(path, [place]) for path in files) else place
 
@@ -137,7 +135,7 @@ def _committed(request: Request, row: Record) -> Outcome:
     return _done(request, f"Changes committed successfully with hash {row['hash']}", **facts)
 
 
-# stashes ----------------------------------------------------------------------------------------------------
+# stashes --------------------------------------------------------------------------------------------------------------
 
 
 def stash(request: Request) -> Outcome:

@@ -51,7 +51,7 @@ _COUNTED_WORDS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "C
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool, from a copy of its server's tables."""
     if plan.operation not in _OPERATIONS:
-        raise ValueError(f"{tool.id}: SQL knows no operation {plan.operation!r}")
+        raise ValueError(f"{tool.id}: {plan.backend} has no operation {plan.operation!r}")
     prefix = (plan.entity or "").removesuffix(SCHEMA)
     others = {other.entity for other in domain.plans.values() if other.backend not in {"records", "sql", "schema_only"}}
     entities = {name: one for name, one in domain.entities.items() if name not in others}

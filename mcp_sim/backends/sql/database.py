@@ -82,7 +82,7 @@ class Database:
         self._connection.execute("BEGIN")
         try:
             self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
-            results = [self._one(turn, statement, parameters) for statement in statements]
+            results = [self._run_one(turn, statement, parameters) for statement in statements]
             if any(one.affected for one in results) or self._existing() != self._created():
                 results[-1].changes.extend(self._changes(turn.view))
         finally:
@@ -151,7 +151,7 @@ class Database:
 
     # statements
 
-    def _one(self, turn: Turn, statement: str, parameters: Json) -> StatementResult:
+    def _run_one(self, turn: Turn, statement: str, parameters: Json) -> StatementResult:
         if _OWN.search(statement):
             raise Refused("forbidden", "sqlite_temp is not allowed here")
         before = self._connection.total_changes

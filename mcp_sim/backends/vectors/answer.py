@@ -62,7 +62,7 @@ class Request:
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool."""
     if plan.operation not in _OPERATIONS:
-        raise ValueError(f"{tool.id}: collections of texts know no operation {plan.operation!r}")
+        raise ValueError(f"{tool.id}: {plan.backend} has no operation {plan.operation!r}")
     prefix = (plan.entity or "").removesuffix(COLLECTION).removesuffix(DOCUMENT)
     operate, declared = _OPERATIONS[plan.operation], properties(tool.input_schema)
 
