@@ -1,4 +1,4 @@
-"""Tools of which nothing but the name is known say what they did."""
+"""Acknowledgements of tools whose effect is known by their name only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from support.given import service, tool, value
 
 from mcp_sim.backends.rendering.acknowledgements import acknowledgement
-from mcp_sim.types.lexicon.words import participle
+from mcp_sim.types.lexicon.english import participle
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,16 @@ from mcp_sim.types.lexicon.words import participle
      ("level_frobnicate", "Frobnicate it.", "Level frobnicated successfully"),
      ("menu", "Opens or closes the menu.", "Menu done")],
 )  # fmt: skip
-def test_a_tool_says_what_its_name_tells_that_it_does(name: str, about: str, said: str) -> None:
+def test_the_acknowledgement_states_what_the_name_says(name: str, about: str, said: str) -> None:
     assert acknowledgement(name, about)({}) == said
 
 
-def test_it_says_again_what_it_was_asked_but_no_secret_no_option_and_nothing_long() -> None:
-    told = acknowledgement("move_avatar", "")
+def test_arguments_are_repeated_except_secrets_options_and_long_values() -> None:
+    acknowledge = acknowledgement("move_avatar", "")
     asked = {"direction": "left", "stepCount": 3, "fast": True, "path": [1, 2], "note": "x" * 300}
-    assert told(asked) == "Avatar moved successfully\nDirection: left\nStep count: 3\nFast: true"
+    assert acknowledge(asked) == "Avatar moved successfully\nDirection: left\nStep count: 3\nFast: true"
     secret = {"api_key": "k", "password": "p", "authToken": "t", "verbose": True, "user": "ann"}
-    assert told(secret) == "Avatar moved successfully\nUser: ann"
+    assert acknowledge(secret) == "Avatar moved successfully\nUser: ann"
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_it_says_again_what_it_was_asked_but_no_secret_no_option_and_nothing_lon
     [("copy", "copied"), ("stop", "stopped"), ("fix", "fixed"), ("send", "sent"), ("create", "created"),
      ("play", "played"), ("submit", "submitted"), ("check_in", "checked in"), ("open", "opened")],
 )  # fmt: skip
-def test_what_is_done_has_been_done(verb: str, done: str) -> None:
+def test_the_verb_becomes_a_participle(verb: str, done: str) -> None:
     assert participle(verb) == done
 
 
-async def test_a_schema_that_only_wraps_a_text_is_filled_with_what_was_done(tmp_path: Path) -> None:
+async def test_a_schema_with_a_single_text_holds_the_acknowledgement(tmp_path: Path) -> None:
     wrapped = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
     pressed = {**tool("press_button", "colour"), "outputSchema": wrapped}
     async with service(tmp_path, {"flags": []}, pressed) as simulator, simulator.open("w") as world:
-        told = value(await world.call("press_button", {"colour": "red"}))
-    assert told == {"result": "Button pressed successfully\nColour: red"}
+        result = value(await world.call("press_button", {"colour": "red"}))
+    assert result == {"result": "Button pressed successfully\nColour: red"}

@@ -1,4 +1,4 @@
-"""Tools that calculate, known by their names and arguments alone."""
+"""Tools that calculate, matched by their names and arguments only."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.backend_answers import INTEGER, NUMBER, NUMBERS, STRING, Json, refused, simulator, told, tool
+from support.backend_answers import INTEGER, NUMBER, NUMBERS, STRING, Json, error_text, simulator, success_value, tool
 
-from mcp_sim.backends.arithmetic.units import converted
-from mcp_sim.backends.compute.expression import evaluated
+from mcp_sim.backends.arithmetic.units import convert
+from mcp_sim.backends.compute.expression import evaluate
 from mcp_sim.backends.refusal import Refused
 
 RESULT = {"result": NUMBER}
@@ -68,67 +68,68 @@ CALCULATOR = tool("calculate", {"expression": STRING}, about="Evaluate a mathema
         ),
     ],
 )
-async def test_a_tool_calculates_what_its_name_says(
+async def test_a_tool_computes_the_operation_of_its_name(
     tmp_path: Path, definition: Json, arguments: Json, expected: Json
 ) -> None:
     async with simulator(tmp_path, [definition]) as sim, sim.open() as world:
-        answer = told(await world.call(definition["name"], arguments))
+        answer = success_value(await world.call(definition["name"], arguments))
         assert answer == pytest.approx({**expected, **({"count": answer["count"]} if "count" in expected else {})})
 
 
-async def test_one_tool_may_do_whatever_operation_an_argument_names(tmp_path: Path) -> None:
+async def test_an_argument_may_select_the_operation(tmp_path: Path) -> None:
     words = {"operation": {"type": "string", "enum": ["add", "divide", "sqrt"]}, "a": NUMBER, "b": NUMBER}
     async with simulator(tmp_path, [tool("calculator", words, optional=["b"])]) as sim, sim.open() as world:
-        assert told(await world.call("calculator", {"operation": "add", "a": 2, "b": 3})) == "5"
-        assert told(await world.call("calculator", {"operation": "sqrt", "a": 16})) == "4.0"
+        assert success_value(await world.call("calculator", {"operation": "add", "a": 2, "b": 3})) == "5"
+        assert success_value(await world.call("calculator", {"operation": "sqrt", "a": 16})) == "4.0"
         assert (
-            refused(await world.call("calculator", {"operation": "divide", "a": 1, "b": 0})) == "Cannot divide by zero"
+            error_text(await world.call("calculator", {"operation": "divide", "a": 1, "b": 0}))
+            == "Cannot divide by zero"
         )
-        assert "needs a and b" in refused(await world.call("calculator", {"operation": "divide", "a": 1}))
+        assert "needs a and b" in error_text(await world.call("calculator", {"operation": "divide", "a": 1}))
 
 
-async def test_a_text_that_was_recorded_words_the_answers(tmp_path: Path) -> None:
+async def test_an_example_is_the_template_of_answers(tmp_path: Path) -> None:
     recorded = [{"tool": "add", "arguments": {"a": 20, "b": 3}, "result": "The sum of 20 and 3 is 23."}]
     tools = [tool("add", {"a": NUMBER, "b": NUMBER})]
     async with simulator(tmp_path, tools, examples=recorded) as sim, sim.open() as world:
-        assert told(await world.call("add", {"a": 4, "b": 5})) == "The sum of 4 and 5 is 9."
+        assert success_value(await world.call("add", {"a": 4, "b": 5})) == "The sum of 4 and 5 is 9."
 
 
 async def test_expressions_are_evaluated_and_never_executed(tmp_path: Path) -> None:
     async with simulator(tmp_path, [CALCULATOR]) as sim, sim.open() as world:
-        assert told(await world.call("calculate", {"expression": "2 + 3 * (4 - 1)^2"})) == "29"
-        assert told(await world.call("calculate", {"expression": "0.1 + 0.2"})) == "0.3"
-        assert refused(await world.call("calculate", {"expression": "10 / (5 - 5)"})) == "Division by zero"
-        assert "position" in refused(await world.call("calculate", {"expression": "2 +* 3"}))
-        assert "Unknown function '__import__'" in refused(
+        assert success_value(await world.call("calculate", {"expression": "2 + 3 * (4 - 1)^2"})) == "29"
+        assert success_value(await world.call("calculate", {"expression": "0.1 + 0.2"})) == "0.3"
+        assert error_text(await world.call("calculate", {"expression": "10 / (5 - 5)"})) == "Division by zero"
+        assert "position" in error_text(await world.call("calculate", {"expression": "2 +* 3"}))
+        assert "Unknown function '__import__'" in error_text(
             await world.call("calculate", {"expression": "__import__('os')"})
         )
-        assert "too large" in refused(await world.call("calculate", {"expression": "9**9**9"}))
+        assert "too large" in error_text(await world.call("calculate", {"expression": "9**9**9"}))
 
 
 @pytest.mark.parametrize(
     "expression",
     ["sqrt(-1)", "x + 1", "().__class__", "[1]*9", "'a'*9", "1 if 1 else 2", "lambda: 1", "1e999", "(" * 999, ""],
 )
-def test_what_is_no_arithmetic_is_refused_in_words(expression: str) -> None:
+def test_invalid_expressions_are_refused_with_a_message(expression: str) -> None:
     with pytest.raises(Refused, match=r"\w"):
-        evaluated(expression)
+        evaluate(expression)
 
 
 @given(
     st.floats(-1e6, 1e6),
     st.sampled_from([("km", "mile"), ("celsius", "kelvin"), ("kg", "lb"), ("MB", "KiB"), ("m2", "acre")]),
 )
-def test_converting_there_and_back_changes_nothing(value: float, units: tuple[str, str]) -> None:
-    there = converted(value, units[0], units[1])
-    assert math.isclose(converted(there, units[1], units[0]), value, rel_tol=1e-9, abs_tol=1e-6)
+def test_converting_to_a_unit_and_back_is_identity(value: float, units: tuple[str, str]) -> None:
+    there = convert(value, units[0], units[1])
+    assert math.isclose(convert(there, units[1], units[0]), value, rel_tol=1e-9, abs_tol=1e-6)
 
 
-def test_units_that_do_not_fit_are_refused_with_the_alternatives() -> None:
+def test_incompatible_units_are_refused_with_the_alternatives() -> None:
     with pytest.raises(Refused, match=r"Unknown unit 'parsnip'.*length: meter"):
-        converted(1, "parsnip", "m")
+        convert(1, "parsnip", "m")
     with pytest.raises(Refused, match=r"units of mass are kilogram, gram"):
-        converted(1, "kg", "m")
+        convert(1, "kg", "m")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_units_that_do_not_fit_are_refused_with_the_alternatives() -> None:
         tool("get_average", {"player_id": STRING}),
     ],
 )
-async def test_tools_that_need_anything_else_are_not_taken_for_calculators(tmp_path: Path, definition: Json) -> None:
+async def test_tools_with_other_required_arguments_are_no_calculators(tmp_path: Path, definition: Json) -> None:
     async with simulator(tmp_path, [definition]) as sim:
         assert sim.scenario.domain.plans[definition["name"]].backend != "arithmetic"
 
@@ -160,9 +161,9 @@ MATRIX = {"type": "array", "items": {"type": "array", "items": NUMBER}}
         ("matrix_rank", {"matrix": [[1, 2], [2, 4]]}, 1),
     ],
 )
-async def test_matrices_are_worked_with_exactly(tmp_path: Path, name: str, arguments: Json, value: Json) -> None:
+async def test_matrix_operations_are_exact(tmp_path: Path, name: str, arguments: Json, value: Json) -> None:
     tools = [tool(name, dict.fromkeys(arguments, MATRIX), {"result": {}})]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        assert told(await world.call(name, arguments)) == {"result": value}
+        assert success_value(await world.call(name, arguments)) == {"result": value}
         wrong = {key: [[1, 2], [3]] for key in arguments}
-        assert "equal length" in refused(await world.call(name, wrong))
+        assert "equal length" in error_text(await world.call(name, wrong))

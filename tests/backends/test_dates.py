@@ -1,13 +1,13 @@
-"""Tools that tell the time, and work with dates: by the world's clock."""
+"""Tools for the current time and for dates, which use the world's clock."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
-from mcp_sim.backends.dates.moments import pattern_of, told_layout
+from mcp_sim.backends.dates.moments import layout_in, strftime_pattern
 
 ZONE = {"timezone": STRING}
 
@@ -15,30 +15,30 @@ ZONE = {"timezone": STRING}
 async def test_now_is_the_worlds_time_in_any_zone(tmp_path: Path) -> None:
     tools = [tool("get_current_time", ZONE, optional=["timezone"])]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        here = told(await world.call("get_current_time", {}))
+        here = success_value(await world.call("get_current_time", {}))
         assert here["datetime"].startswith("2030-01-01T09:00:0")
-        there = told(await world.call("get_current_time", {"timezone": "Asia/Kathmandu"}))
+        there = success_value(await world.call("get_current_time", {"timezone": "Asia/Kathmandu"}))
         assert there["timezone"] == "Asia/Kathmandu"
         assert there["datetime"].startswith("2030-01-01T14:45:0")
-        assert "Europe/Amsterdam" in refused(await world.call("get_current_time", {"timezone": "Europe/Amsterdm"}))
+        assert "Europe/Amsterdam" in error_text(await world.call("get_current_time", {"timezone": "Europe/Amsterdm"}))
 
 
-async def test_now_is_told_in_the_layout_that_the_description_speaks_of(tmp_path: Path) -> None:
+async def test_the_current_time_has_the_layout_in_the_description(tmp_path: Path) -> None:
     shown = {"current_time": {"type": "string", "description": "Current time in HH:MM AM/PM format."}}
     tools = [tool("get_current_time", {}, shown), tool("current_date", {}, {"date": STRING})]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        assert told(await world.call("get_current_time", {})) == {"current_time": "09:00 AM"}
-        assert told(await world.call("current_date", {})) == {"date": "2030-01-01"}
+        assert success_value(await world.call("get_current_time", {})) == {"current_time": "09:00 AM"}
+        assert success_value(await world.call("current_date", {})) == {"date": "2030-01-01"}
 
 
-async def test_a_time_is_told_as_it_is_elsewhere(tmp_path: Path) -> None:
+async def test_a_time_is_converted_to_another_zone(tmp_path: Path) -> None:
     words = {"source_timezone": STRING, "time": STRING, "target_timezone": STRING}
     async with simulator(tmp_path, [tool("convert_time", words)]) as sim, sim.open() as world:
         asked = {"source_timezone": "America/New_York", "time": "16:30", "target_timezone": "Asia/Tokyo"}
-        answer = told(await world.call("convert_time", asked))
+        answer = success_value(await world.call("convert_time", asked))
         assert answer["target"]["datetime"] == "2030-01-02T06:30:00+09:00"
         assert answer["time_difference"] == "+14.0h"
-        assert "HH:MM" in refused(await world.call("convert_time", {**asked, "time": "26:30"}))
+        assert "HH:MM" in error_text(await world.call("convert_time", {**asked, "time": "26:30"}))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ async def test_a_time_is_told_as_it_is_elsewhere(tmp_path: Path) -> None:
         (tool("date_to_timestamp", {"date": STRING}), {"date": "2030-01-01"}, "1893456000"),
     ],
 )
-async def test_dates_are_moved_compared_and_written(
+async def test_dates_are_shifted_compared_and_formatted(
     tmp_path: Path, definition: Json, arguments: Json, expected: str
 ) -> None:
     async with simulator(tmp_path, [definition]) as sim, sim.open() as world:
-        assert told(await world.call(definition["name"], arguments)) == expected
+        assert success_value(await world.call(definition["name"], arguments)) == expected
         wrong = {name: "never" if isinstance(value, str) else value for name, value in arguments.items()}
-        assert "never" in refused(await world.call(definition["name"], wrong))
+        assert "never" in error_text(await world.call(definition["name"], wrong))
 
 
-def test_layouts_are_read_as_people_write_them() -> None:
-    assert pattern_of("YYYY-MM-DD HH:mm:ss") == "%Y-%m-%d %H:%M:%S"
-    assert pattern_of("%d.%m.%Y") == "%d.%m.%Y"
-    assert pattern_of("whatever") is None
-    assert told_layout("The date, in YYYY-MM-DD") == "%Y-%m-%d"
-    assert told_layout("The date") is None
+def test_common_spellings_of_layouts_are_understood() -> None:
+    assert strftime_pattern("YYYY-MM-DD HH:mm:ss") == "%Y-%m-%d %H:%M:%S"
+    assert strftime_pattern("%d.%m.%Y") == "%d.%m.%Y"
+    assert strftime_pattern("whatever") is None
+    assert layout_in("The date, in YYYY-MM-DD") == "%Y-%m-%d"
+    assert layout_in("The date") is None

@@ -1,4 +1,4 @@
-"""Tools that work on texts, draw something at random, or count thoughts."""
+"""Tools that process texts, draw random values, or log thoughts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.backend_answers import INTEGER, NUMBER, STRING, Json, refused, simulator, told, tool
+from support.backend_answers import INTEGER, NUMBER, STRING, Json, error_text, simulator, success_value, tool
 
 TEXT = {"text": STRING}
 BOOLEAN = {"type": "boolean"}
@@ -76,26 +76,26 @@ BOOLEAN = {"type": "boolean"}
         ),
     ],
 )
-async def test_a_text_becomes_what_the_name_says(
+async def test_a_text_is_processed_as_the_name_says(
     tmp_path: Path, definition: Json, arguments: Json, expected: Json
 ) -> None:
     async with simulator(tmp_path, [definition]) as sim, sim.open() as world:
-        assert told(await world.call(definition["name"], arguments)) == expected
+        assert success_value(await world.call(definition["name"], arguments)) == expected
 
 
-async def test_what_cannot_be_done_is_refused_with_the_alternatives(tmp_path: Path) -> None:
+async def test_unsupported_choices_are_refused_with_the_alternatives(tmp_path: Path) -> None:
     tools = [
         tool("hash_text", {**TEXT, "algorithm": STRING}),
         tool("decode_base64", TEXT),
         tool("roll_dice", {"notation": STRING}),
     ]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        assert "md5, sha1" in refused(await world.call("hash_text", {"text": "x", "algorithm": "rot13"}))
-        assert "Invalid base64" in refused(await world.call("decode_base64", {"text": "%%%"}))
-        assert "2d6+1" in refused(await world.call("roll_dice", {"notation": "many"}))
+        assert "md5, sha1" in error_text(await world.call("hash_text", {"text": "x", "algorithm": "rot13"}))
+        assert "Invalid base64" in error_text(await world.call("decode_base64", {"text": "%%%"}))
+        assert "2d6+1" in error_text(await world.call("roll_dice", {"notation": "many"}))
 
 
-async def test_chance_is_the_worlds_own(tmp_path: Path) -> None:
+async def test_random_values_depend_on_the_world(tmp_path: Path) -> None:
     tools = [
         tool("generate_uuid"),
         tool("random_number", {"min": INTEGER, "max": INTEGER}),
@@ -109,7 +109,7 @@ async def test_chance_is_the_worlds_own(tmp_path: Path) -> None:
     runs: list[list[Json]] = []
     for _ in range(2):
         async with simulator(tmp_path, tools) as sim, sim.open() as world:
-            runs.append([told(await world.call(name, arguments)) for name, arguments in calls])
+            runs.append([success_value(await world.call(name, arguments)) for name, arguments in calls])
     assert runs[0] == runs[1]
     uuids = runs[0][::3]
     assert len(set(uuids)) == 3
@@ -131,7 +131,7 @@ async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
     tools = [tool("sequentialthinking", words, optional=["branchId"])]
     thought = {"thought": "Well", "nextThoughtNeeded": True, "thoughtNumber": 1, "totalThoughts": 2}
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        first = told(await world.call("sequentialthinking", thought))
+        first = success_value(await world.call("sequentialthinking", thought))
         assert first == {
             "thoughtNumber": 1,
             "totalThoughts": 2,
@@ -139,18 +139,20 @@ async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
             "branches": [],
             "thoughtHistoryLength": 1,
         }
-        second = told(await world.call("sequentialthinking", {**thought, "thoughtNumber": 3, "branchId": "b"}))
+        second = success_value(await world.call("sequentialthinking", {**thought, "thoughtNumber": 3, "branchId": "b"}))
         assert (second["totalThoughts"], second["branches"], second["thoughtHistoryLength"]) == (3, ["b"], 2)
 
 
-async def test_the_length_of_what_was_thought_is_called_in_the_style_of_the_arguments(tmp_path: Path) -> None:
+async def test_the_history_length_is_named_in_the_case_style_of_the_arguments(tmp_path: Path) -> None:
     words = {"thought": STRING, "thought_number": INTEGER, "total_thoughts": INTEGER}
     async with simulator(tmp_path, [tool("think_step", words)]) as sim, sim.open() as world:
-        answer = told(await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2}))
+        answer = success_value(
+            await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2})
+        )
         assert answer["thought_history_length"] == 1
 
 
-async def test_texts_of_records_are_left_alone(tmp_path: Path) -> None:
+async def test_tools_for_texts_of_records_do_not_match(tmp_path: Path) -> None:
     tools = [
         tool("hash", {"file_path": STRING}),
         tool("echo", {"content": STRING, "file_name": STRING}),
@@ -160,25 +162,25 @@ async def test_texts_of_records_are_left_alone(tmp_path: Path) -> None:
         assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"texts"} == set()
 
 
-async def test_what_only_a_language_model_could_know_is_marked_as_guessed(tmp_path: Path) -> None:
+async def test_results_that_need_a_language_model_are_marked_as_guessed(tmp_path: Path) -> None:
     tools = [tool("translate_text", {**TEXT, "target_language": STRING}), tool("count_words", TEXT)]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        told(await world.call("translate_text", {"text": "Good morning", "target_language": "nl"}))
-        told(await world.call("count_words", {"text": "Good morning"}))
+        success_value(await world.call("translate_text", {"text": "Good morning", "target_language": "nl"}))
+        success_value(await world.call("count_words", {"text": "Good morning"}))
         calls = [step for step in world.ledger.steps if step["entry"] == "call"]
         assert [step["guessed"] for step in calls] == [True, False]
 
 
-async def test_what_matches_nothing_that_is_an_expression_or_grows_too_long_is_refused(tmp_path: Path) -> None:
+async def test_invalid_expressions_and_too_long_results_are_refused(tmp_path: Path) -> None:
     tools = [tool("regex_match", {**TEXT, "pattern": STRING}), tool("repeat_text", {**TEXT, "times": INTEGER})]
     async with simulator(tmp_path, tools).open() as world:
-        assert "Invalid regular expression '('" in refused(
+        assert "Invalid regular expression '('" in error_text(
             await world.call("regex_match", {"text": "a", "pattern": "("})
         )
-        assert "too long" in refused(await world.call("repeat_text", {"text": "ab", "times": 10**8}))
+        assert "too long" in error_text(await world.call("repeat_text", {"text": "ab", "times": 10**8}))
 
 
-async def test_what_an_argument_chooses_is_named_together_with_the_tool(tmp_path: Path) -> None:
+async def test_an_argument_and_the_tool_name_together_select_the_operation(tmp_path: Path) -> None:
     choices = [
         ("base64", {"input": STRING}, ["encode", "decode"]),
         ("regex", {"pattern": STRING, "text": STRING}, ["test", "matchAll"]),
@@ -191,8 +193,8 @@ async def test_what_an_argument_chooses_is_named_together_with_the_tool(tmp_path
     ]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
         for name, arguments, expected in asked:
-            assert told(await world.call(name, arguments)) == expected
+            assert success_value(await world.call(name, arguments)) == expected
         many = {"pattern": "a+", "text": "aba", "action": "matchAll"}
-        assert told(await world.call("regex", many))["count"] == 2
+        assert success_value(await world.call("regex", many))["count"] == 2
         wrong = {"pattern": "(", "text": "a", "action": "test"}
-        assert "regular expression" in refused(await world.call("regex", wrong))
+        assert "regular expression" in error_text(await world.call("regex", wrong))

@@ -1,4 +1,4 @@
-"""Arguments that ask for more than there can be: refused in words, or served as far as there is anything; at once."""
+"""Arguments with huge values are refused with a message, or served up to a limit, without delay."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TOKYO = {"source_timezone": "Asia/Tokyo", "target_timezone": "America/New_York"}
         (PAGES[::-1], {"url": "http://[::1"}, "Invalid address"),
     ],
 )
-async def test_what_cannot_be_is_refused_in_words(
+async def test_impossible_values_are_refused_with_a_message(
     tmp_path: Path, tools: list[Json], arguments: Json, reason: str
 ) -> None:
     async with simulator(tmp_path, tools).open() as world:
@@ -74,7 +74,7 @@ async def test_what_cannot_be_is_refused_in_words(
         (POWER, {"base": -1, "exponent": HUGE}, "1"),
     ],
 )
-async def test_what_can_be_worked_out_is_worked_out_at_once(
+async def test_large_values_are_computed_without_delay(
     tmp_path: Path, definition: Json, arguments: Json, value: str
 ) -> None:
     async with simulator(tmp_path, [definition]).open() as world:
@@ -87,7 +87,7 @@ async def test_a_number_is_drawn_between_bounds_of_any_size(tmp_path: Path) -> N
         assert HUGE // 10**6 < abs(drawn) <= HUGE
 
 
-async def test_a_number_is_not_counted_beyond_all_bounds_and_a_key_keeps_its_own_name(tmp_path: Path) -> None:
+async def test_a_counter_is_bounded_and_a_key_keeps_its_name(tmp_path: Path) -> None:
     async with simulator(tmp_path, STORE).open() as world:
         await said(world, "set", key="n", value=2**62)
         for amount in (2**62, HUGE, 1e300):
@@ -96,20 +96,20 @@ async def test_a_number_is_not_counted_beyond_all_bounds_and_a_key_keeps_its_own
         assert await said(world, "get", key="n") == str(2**62)
 
 
-async def test_a_page_beyond_the_last_is_empty_and_one_of_any_size_is_all_there_is(tmp_path: Path) -> None:
+async def test_a_page_after_the_last_is_empty_and_a_huge_page_holds_all_rows(tmp_path: Path) -> None:
     async with simulator(tmp_path, ITEMS, world={"records": {"item": 3}}).open() as world:
         assert len((await said(world, "list_items", limit=HUGE))["items"]) == 3
         assert len((await said(world, "list_items", limit=10**12, offset=2))["items"]) == 1
         assert (await said(world, "list_items", offset=HUGE))["items"] == []
 
 
-async def test_files_are_read_together_as_far_as_an_answer_can_hold_them(tmp_path: Path) -> None:
+async def test_files_are_read_together_up_to_a_limit(tmp_path: Path) -> None:
     async with simulator(tmp_path, FILES, {"files": {"/long.txt": "x" * 1_000_000}}).open() as world:
         assert len(await said(world, "read_multiple_files", paths=["/long.txt"] * 2)) > 2_000_000
         assert "read fewer at once" in await refused(world, "read_multiple_files", paths=["/long.txt"] * 1000)
 
 
-async def test_a_statement_writes_no_more_than_a_world_can_bear(tmp_path: Path) -> None:
+async def test_a_statement_writes_a_limited_number_of_rows(tmp_path: Path) -> None:
     tables = {"users": [{"id": 1, "name": "x" * 900_000}]}
     async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
         for _ in range(4):
@@ -120,7 +120,7 @@ async def test_a_statement_writes_no_more_than_a_world_can_bear(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" * 5000 + "]" * 5000, '["\\ud800"]', f"[{LONG}]"])
-async def test_what_is_no_json_stays_a_text_in_a_column_of_lists(tmp_path: Path, text: str) -> None:
+async def test_invalid_json_stays_a_text_in_a_column_of_lists(tmp_path: Path, text: str) -> None:
     tables = {"users": [{"id": 1, "tags": ["a"]}]}
     async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
         await said(world, "query", sql=f"UPDATE users SET tags = '{text}'")
@@ -128,7 +128,7 @@ async def test_what_is_no_json_stays_a_text_in_a_column_of_lists(tmp_path: Path,
 
 
 @pytest.mark.parametrize("line", ["cp -r / docs", "mv / x"])
-async def test_no_command_puts_the_root_into_itself(tmp_path: Path, line: str) -> None:
+async def test_no_command_moves_the_root_into_itself(tmp_path: Path, line: str) -> None:
     run = tool("run_command", "Run a shell command.", needed="command", command=TEXT)
     async with simulator(tmp_path, [run], {"files": {"docs": {"a.txt": "one"}}}).open() as world:
         assert "into itself" in await refused(world, "run_command", command=line)

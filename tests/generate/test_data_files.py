@@ -1,4 +1,4 @@
-"""A world given as data: JSON, CSV, SQLite, a folder; converted by the schemas, and every fault told with its place."""
+"""Worlds given as JSON, CSV, SQLite or a folder: values are converted, problems are reported with their place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BO: Record = {"id": "c2", "name": "Bo", "age": 7, "vip": False, "score": None, "
 
 
 def scenario(folder: Path, records: str) -> Path:
-    """A scenario over two kinds of records, of which `records` are given."""
+    """Write a scenario with two entities and these given records. Return its path."""
     tools = folder / "shop.tools.json"
     tools.write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
     path = folder / "scenario.yaml"
@@ -51,7 +51,7 @@ def scenario(folder: Path, records: str) -> Path:
 
 
 def tables(path: Path) -> dict[str, list[Record]]:
-    """All records of a new world."""
+    """Return all initial records of a scenario by entity."""
     given = load(path)
     return {name: [*rows.values()] for name, rows in generate(given.domain, given.records, given.seed).items()}
 
@@ -73,7 +73,7 @@ def test_a_file_is_added_to_by_rows_and_by_a_count(tmp_path: Path) -> None:
     assert len(found["customer"]) == 5
 
 
-def test_json_holds_tables_of_rows_or_of_records_under_their_keys(tmp_path: Path) -> None:
+def test_json_holds_tables_as_lists_or_as_mappings_from_keys(tmp_path: Path) -> None:
     whole = {"customers": {"c1": {"name": "Ada"}, "c2": {"name": "Bo"}}, "orders": [{"id": 7, "customer_id": "c1"}]}
     (tmp_path / "data.json").write_text(json.dumps(whole), encoding="utf-8")
     found = tables(scenario(tmp_path, "records: data.json"))
@@ -81,7 +81,7 @@ def test_json_holds_tables_of_rows_or_of_records_under_their_keys(tmp_path: Path
     assert [(row["id"], row["customer_id"]) for row in found["order"]] == [(7, "c1")]
 
 
-def test_records_that_are_nested_in_those_they_link_to_are_records_of_their_own(tmp_path: Path) -> None:
+def test_nested_records_become_records_of_their_own(tmp_path: Path) -> None:
     whole = {"customer": [{"id": "c1", "name": "Ada", "orders": [{"id": 1, "total": 2}, {"id": 2, "total": 3.5}]}]}
     (tmp_path / "data.json").write_text(json.dumps(whole), encoding="utf-8")
     found = tables(scenario(tmp_path, "records: data.json"))
@@ -111,7 +111,7 @@ def test_a_sqlite_file_is_read_and_left_as_it_is(tmp_path: Path) -> None:
 ENDLESS = "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t) SELECT i AS id FROM t WHERE i < 0"
 
 
-def test_a_view_of_sqlite_stands_in_for_a_table_that_there_is_not(tmp_path: Path) -> None:
+def test_a_view_of_sqlite_replaces_a_missing_table(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as base:
         base.execute("CREATE TABLE people (id TEXT, name TEXT, age INTEGER, vip INTEGER, score REAL, tags TEXT)")
         base.execute("INSERT INTO people VALUES ('c2', 'Bo', 7, 0, NULL, '[]')")
@@ -126,8 +126,8 @@ def test_a_view_of_sqlite_stands_in_for_a_table_that_there_is_not(tmp_path: Path
     ]
 
 
-def test_a_view_that_computes_without_end_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcp_sim.generate.data_files.tables._MOST_STEPS", 100_000)
+def test_an_endless_view_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_sim.generate.data_files.tables._MAX_STEPS", 100_000)
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as base:
         base.execute(f"CREATE VIEW orders AS {ENDLESS}")
         base.commit()
@@ -177,12 +177,12 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), FAULTS.values(), ids=FAULTS)
-def test_what_is_wrong_in_a_file_is_told_with_its_line(text: str, expected: list[str], tmp_path: Path) -> None:
+def test_problems_of_a_file_have_line_numbers(text: str, expected: list[str], tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(text, encoding="utf-8")
     assert problems(scenario(tmp_path, "records: {customer: people.csv}")) == expected
 
 
-def test_json_faults_have_lines_too(tmp_path: Path) -> None:
+def test_problems_of_json_have_line_numbers(tmp_path: Path) -> None:
     (tmp_path / "data.json").write_text(
         '{"customer": [\n  {"id": "c1"},\n  {"id": "c2", "age": "x"}\n]}', encoding="utf-8"
     )
@@ -190,7 +190,7 @@ def test_json_faults_have_lines_too(tmp_path: Path) -> None:
     assert found.startswith("data.json:3: customer[1].age: ")
 
 
-def test_many_faults_of_a_kind_are_counted(tmp_path: Path) -> None:
+def test_many_problems_of_a_table_are_counted(tmp_path: Path) -> None:
     rows = "".join(f"c{n},x\n" for n in range(50))
     (tmp_path / "people.csv").write_text(f"id,age\n{rows}", encoding="utf-8")
     found = problems(scenario(tmp_path, "records: {customer: people.csv}"))
@@ -201,24 +201,24 @@ def test_many_faults_of_a_kind_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "expected"),
     [
-        ("records: {customer: nowhere.csv}", "there is no file 'nowhere.csv' beside scenario.yaml"),
+        ("records: {customer: nowhere.csv}", "no file 'nowhere.csv' beside scenario.yaml"),
         ("records: {custmer: people.csv}", "unknown entity; did you mean 'customer'?"),
         ("records: {customer: {file: people.csv, count: 1}}", "count is 1, but there are 2 rows, which count includes"),
-        ('records: {"*": {count: 3}}', "stands for every entity, and takes a file"),
+        ('records: {"*": {count: 3}}', "means every entity, and needs a file"),
         ("records: broken.sqlite", "cannot be read as SQLite: file is not a database"),
-        ("records: [1]", "must be a mapping from entities to records, or a file with all of them"),
-        ("state: nowhere.json", "there is no file 'nowhere.json' beside scenario.yaml"),
+        ("records: [1]", "expected a mapping from entities to records, or a file, got a list"),
+        ("state: nowhere.json", "world.state: no file 'nowhere.json' beside scenario.yaml"),
         ("state: people.yaml", "must be a mapping, not a list"),
     ],
 )
-def test_what_cannot_be_given_is_told(records: str, expected: str, tmp_path: Path) -> None:
+def test_invalid_records_in_a_scenario_are_reported(records: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "people.yaml").write_text("- 1\n", encoding="utf-8")
     (tmp_path / "broken.sqlite").write_bytes(b"x" * 200)
     assert any(problem.endswith(expected) for problem in problems(scenario(tmp_path, records)))
 
 
-def test_links_to_records_that_there_will_not_be_are_told(tmp_path: Path) -> None:
+def test_dangling_links_are_reported(tmp_path: Path) -> None:
     whole = {"customer": [{"id": "c1"}], "order": [{"id": 1, "customer_id": "c1"}, {"id": 2, "customer_id": "c9"}]}
     (tmp_path / "data.json").write_text(json.dumps(whole), encoding="utf-8")
     (found,) = problems(scenario(tmp_path, "records: data.json"))
@@ -226,14 +226,14 @@ def test_links_to_records_that_there_will_not_be_are_told(tmp_path: Path) -> Non
     assert found.endswith("1 of its records link to no customer, as 'c9' in customer_id")
 
 
-def test_a_state_may_stand_in_a_file(tmp_path: Path) -> None:
+def test_a_state_may_be_in_a_file(tmp_path: Path) -> None:
     whole = {"customers": {"c1": {"id": "c1", "name": "Ada"}}}
     (tmp_path / "state.json").write_text(json.dumps(whole), encoding="utf-8")
     found = tables(scenario(tmp_path, "state: state.json"))
     assert [row["name"] for row in found["customer"]] == ["Ada"]
 
 
-def test_what_is_read_is_part_of_the_documents_that_a_scenario_consists_of(tmp_path: Path) -> None:
+def test_data_files_are_documents_of_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
     path = scenario(tmp_path, "records: {customer: people.csv}")
     before = load(path)
@@ -242,18 +242,18 @@ def test_what_is_read_is_part_of_the_documents_that_a_scenario_consists_of(tmp_p
     assert load(path).sha256 != before.sha256
 
 
-def test_what_links_to_records_of_a_file_can_be_made_up(tmp_path: Path) -> None:
+def test_generated_records_link_to_records_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("mcp_sim: 1\ntools: crm\nworld: {records: {contact: people.csv, deal: 5}}\n", encoding="utf-8")
     (tmp_path / "people.csv").write_text("id,name\ncon_00007,Bo\n", encoding="utf-8")
     assert problems(path) == []
     assert {deal["contact_id"] for deal in tables(path)["deal"]} == {"con_00007"}
     (tmp_path / "people.csv").write_text("id,name\n", encoding="utf-8")
-    assert "no deal is made up: each must link to a contact, and there is none" in str(check([path]))
+    assert "no deal is generated: each must link to a contact, and there is none" in str(check([path]))
 
 
 @pytest.mark.parametrize("place", ["records", "state"])
-async def test_a_reference_that_tools_ask_for_is_the_key_of_given_records(tmp_path: Path, place: str) -> None:
+async def test_a_reference_argument_is_the_key_of_given_records(tmp_path: Path, place: str) -> None:
     asked = {
         "type": "object",
         "properties": {"booking_reference": {"type": "string"}},
@@ -271,24 +271,24 @@ async def test_a_reference_that_tools_ask_for_is_the_key_of_given_records(tmp_pa
         assert not (await world.call("get_booking", {"booking_reference": "BK-9"})).ok
 
 
-def test_a_view_of_sqlite_of_which_no_tool_speaks_is_told(tmp_path: Path) -> None:
+def test_a_view_of_sqlite_that_no_tool_uses_is_reported(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
         database.execute("CREATE TABLE customers (id TEXT PRIMARY KEY, name TEXT)")
         database.execute("CREATE VIEW monthly_totals AS SELECT name FROM customers")
-    (told,) = problems(scenario(tmp_path, "records: shop.db"))
-    assert told.startswith("shop.db: warning: monthly_totals: no tool uses this table, and it is ignored")
+    (problem,) = problems(scenario(tmp_path, "records: shop.db"))
+    assert problem.startswith("shop.db: warning: monthly_totals: no tool uses this table, and it is ignored")
     assert problems(scenario(tmp_path, "records: {customer: shop.db, order: 0}")) == []
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "expected"),
     [
-        ({"type": "string", "format": "date"}, "tasks.csv:2: tasks[0].due_date: '05.01.2030' is compared with"),
-        ({"type": "string"}, "tasks.csv:2: warning: tasks[0].due_date: '05.01.2030' is compared with"),
+        ({"type": "string", "format": "date"}, "tasks.csv:2: tasks[0].due_date: '05.01.2030' is no ISO 8601 date"),
+        ({"type": "string"}, "tasks.csv:2: warning: tasks[0].due_date: '05.01.2030' is no ISO 8601 date"),
     ],
 )
-def test_a_date_with_the_year_last_is_told_and_refused_where_dates_are_asked_for(
-    tmp_path: Path, schema: Record, told: str
+def test_a_date_with_the_year_last_is_a_warning_and_an_error_in_date_fields(
+    tmp_path: Path, schema: Record, expected: str
 ) -> None:
     output = {"type": "object", "properties": {"id": {"type": "string"}, "due_date": schema}, "required": ["id"]}
     tool = {"name": "get_task", "inputSchema": TOOLS[0]["inputSchema"], "outputSchema": output}
@@ -297,4 +297,4 @@ def test_a_date_with_the_year_last_is_told_and_refused_where_dates_are_asked_for
     path = tmp_path / "scenario.yaml"
     path.write_text("mcp_sim: 1\ntools: tasks.tools.json\nworld: {records: {task: tasks.csv}}\n", encoding="utf-8")
     (problem,) = [one for one in problems(path) if "is a guess" not in one]
-    assert problem.startswith(told)
+    assert problem.startswith(expected)

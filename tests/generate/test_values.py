@@ -1,4 +1,4 @@
-"""Values for schemas of any kind: whatever is generated is valid, and what nothing satisfies is told."""
+"""Generated values are valid under schemas of any kind, and unsatisfiable schemas are reported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def made(schema: Schema, count: int = 12, name: str = "x") -> list[Json]:
 
 
 @pytest.mark.parametrize("name", ["temperature", "temperatureC", "outside_temp_celsius"])
-def test_a_temperature_is_that_of_a_place_where_people_are(name: str) -> None:
+def test_a_temperature_is_realistic(name: str) -> None:
     assert all(-5 <= value <= 35 for value in made({"type": "number"}, name=name))
 
 
@@ -136,7 +136,7 @@ PATTERNS = ("^[a-z]*$", "^[A-Z]-[0-9]{2}$", "[a-z]", "^.{0,12}$", r"\d", r"^\d{4
 
 @st.composite
 def around(draw: st.DrawFn, value: Json, depth: int = 0) -> Schema:
-    """A schema that this value satisfies."""
+    """Draw a schema that this value satisfies."""
     schema = draw(_form(value))
     if depth > 2 or draw(st.integers(0, 2)):
         return schema
@@ -223,7 +223,7 @@ def _object(draw: st.DrawFn, value: dict[str, Json]) -> Schema:
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=st.data())
-def test_whatever_has_a_value_gets_one(data: st.DataObject) -> None:
+def test_every_satisfiable_schema_gets_a_value(data: st.DataObject) -> None:
     value = data.draw(VALUES)
     schema = data.draw(around(value))
     assert is_valid(value, schema)
@@ -235,19 +235,19 @@ def test_whatever_has_a_value_gets_one(data: st.DataObject) -> None:
 
 
 def doubled(word: str, times: int) -> Schema:
-    """Definitions each of which holds the next one twice."""
+    """Return definitions that each contain the next one twice."""
     parts: Schema = {f"d{at}": {word: [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(times)}
     return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{times}": {"type": "object", "required": ["x"]}}}
 
 
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
-def test_definitions_that_hold_each_other_twice_are_refused_or_worded_in_short(word: str) -> None:
+def test_exponentially_nested_alternatives_are_refused_or_shortened(word: str) -> None:
     assert Validator(doubled(word, 12)).problems({}) == ("does not match its schema",)
     with pytest.raises(ValueError, match="more than 100,000"):
         Validator(doubled(word, 30))
 
 
-def test_definitions_that_hold_each_other_twice_in_properties_are_many_values_and_fine() -> None:
+def test_exponentially_nested_properties_are_supported() -> None:
     parts: Schema = {
         f"d{at}": {"type": "object", "properties": {name: {"$ref": f"#/$defs/d{at + 1}"} for name in "ab"}}
         for at in range(30)
@@ -276,12 +276,12 @@ def test_definitions_that_hold_each_other_twice_in_properties_are_many_values_an
          "a: its minimum is 2"),
     ],
 )  # fmt: skip
-def test_what_nothing_satisfies_is_told_and_left_out_where_it_may_be(schema: Schema, reason: str) -> None:
+def test_unsatisfiable_schemas_are_reported_and_optional_properties_left_out(schema: Schema, reason: str) -> None:
     assert reason in str(contradiction(schema))
     whole = {"type": "object", "properties": {"odd": schema, "plain": {"type": "integer"}}, "required": ["plain"]}
     assert all(is_valid(value, whole) for value in made(whole))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_has_values_is_no_contradiction(name: str) -> None:
+def test_a_satisfiable_schema_is_no_contradiction(name: str) -> None:
     assert contradiction(expanded(CASES[name])) is None

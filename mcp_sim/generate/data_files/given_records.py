@@ -69,7 +69,7 @@ def _from_file(
     """Return the rows of a file by entity: of all entities, or of the one that the scenario names."""
     path = document.parent / file
     if not path.exists():
-        at.error(f"there is no file {file!r} beside {document.name}")
+        at.error(f"no file {file!r} beside {document.name}")
         return {}
     tables = read_tables(path, sources, domain.entities)
     if name == EVERY:

@@ -1,4 +1,4 @@
-"""Generated worlds look like a real service's: at home somewhere, about something, linked, in order, adding up."""
+"""Generated records are plausible: they fit country and trade, are linked, and their times and totals agree."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def needed(name: str, schema: dict[str, Json], link: str | None = None) -> Field
      ("Uma loja de roupas", "BR", "fashion"), ("Die Buchhandlung am Markt", "DE", "books"),
      ("متجر", "SA", "general"), ("", "US", "general"), ("x" * 100_000, "US", "general")],
 )  # fmt: skip
-def test_a_description_tells_the_country_and_the_trade(description: str, country: str, theme: str) -> None:
+def test_the_description_decides_country_and_trade(description: str, country: str, theme: str) -> None:
     found = detect_setting(description)
     assert (found.locale.country_code, found.theme.name) == (country, theme)
 
 
-def test_entities_tell_the_trade_where_the_description_does_not() -> None:
+def test_entities_decide_the_trade_if_the_description_does_not() -> None:
     domain = Domain({}, {name: entity(name) for name in ("patient", "appointment")}, {}, "For a demo", NOW)
     assert setting_of(domain).theme.name == "health"
     assert setting_of(replace(domain, entities={})).theme is GENERAL
 
 
-def test_people_of_a_dutch_shop_have_mail_addresses_of_their_names_and_dutch_telephones() -> None:
+def test_people_of_a_dutch_shop_have_matching_mail_addresses_and_dutch_telephone_numbers() -> None:
     shop = entity(
         "customer", needed("name", TEXT), needed("email", TEXT), needed("phone", TEXT), needed("country", TEXT)
     )
@@ -77,14 +77,14 @@ def test_people_of_a_dutch_shop_have_mail_addresses_of_their_names_and_dutch_tel
 
 
 @pytest.mark.parametrize("description", ["A shop in Tokyo", "A shop in Cairo", "A shop in Moscow", "A shop in Beijing"])
-def test_names_in_other_scripts_have_mail_addresses_too(description: str) -> None:
+def test_people_with_names_in_other_scripts_have_mail_addresses(description: str) -> None:
     rows = world(entity("user", needed("name", TEXT), needed("email", TEXT)), description=description)["user"]
     assert not any(row["name"].isascii() for row in rows)
     assert len({row["email"] for row in rows}) == len(rows)
     assert all(row["email"].isascii() and row["email"][0].isalpha() for row in rows)
 
 
-def test_some_are_linked_to_often_and_none_before_it_was_there() -> None:
+def test_some_records_are_linked_to_often_and_none_before_its_creation() -> None:
     customer = entity("customer", needed("created_at", TIME))
     order = entity("order", needed("created_at", TIME), needed("customer_id", TEXT, "customer"))
     tables = world(customer, order, count=500)
@@ -96,7 +96,7 @@ def test_some_are_linked_to_often_and_none_before_it_was_there() -> None:
     assert len(often) < 400
 
 
-def test_required_links_in_a_circle_and_to_itself_lead_somewhere_and_come_to_an_end() -> None:
+def test_required_links_in_a_cycle_and_to_the_same_entity_have_targets() -> None:
     team = entity("team", needed("lead_id", TEXT, "person"))
     person = entity("person", needed("team_id", TEXT, "team"), needed("boss_id", TEXT, "person"))
     tables = world(team, person, count=50)
@@ -106,7 +106,7 @@ def test_required_links_in_a_circle_and_to_itself_lead_somewhere_and_come_to_an_
     assert all(row["boss_id"] < row["id"] or row is tables["person"][0] for row in people.values())
 
 
-def test_a_reply_stands_in_the_channel_of_what_it_answers_and_a_member_is_one_once() -> None:
+def test_a_reply_is_in_the_channel_of_its_message_and_memberships_are_unique() -> None:
     scenario = load("calm_chat")
     tables = generate(scenario.domain, scenario.records, 3)
     messages = tables["message"]
@@ -117,7 +117,7 @@ def test_a_reply_stands_in_the_channel_of_what_it_answers_and_a_member_is_one_on
     assert len(set(pairs)) > 0.9 * len(pairs)
 
 
-def test_what_happened_agrees_with_the_state_and_comes_before_the_last_change() -> None:
+def test_event_times_agree_with_the_status_and_precede_the_last_change() -> None:
     states = {"type": "string", "enum": ["pending", "paid", "shipped", "delivered", "cancelled"]}
     maybe = {"type": ["string", "null"], "format": "date-time"}
     times = [Field(name, maybe, required=True) for name in ("paid_at", "shipped_at", "delivered_at", "cancelled_at")]
@@ -126,11 +126,11 @@ def test_what_happened_agrees_with_the_state_and_comes_before_the_last_change() 
         assert (row["cancelled_at"] is not None) == (row["status"] == "cancelled")
         assert (row["paid_at"] is not None) == (row["status"] in {"paid", "shipped", "delivered"})
         assert (row["delivered_at"] is not None) == (row["status"] == "delivered")
-        told = [row[time.name] for time in times if row[time.name] is not None]
-        assert all(row["created_at"] <= time <= row["updated_at"] <= "2030-01-01T09:00:00Z" for time in told)
+        shown = [row[time.name] for time in times if row[time.name] is not None]
+        assert all(row["created_at"] <= time <= row["updated_at"] <= "2030-01-01T09:00:00Z" for time in shown)
 
 
-def test_what_is_open_is_due_in_the_future_more_often_than_not_and_mail_was_received_when_it_came() -> None:
+def test_most_open_tasks_are_due_in_the_future_and_mail_was_received_at_its_creation() -> None:
     task = entity("task", needed("status", {"enum": ["open"]}), needed("due_date", TEXT))
     due = [row["due_date"] for row in world(task)["task"]]
     assert sum(day >= "2030-01-01" for day in due) > 140
@@ -140,7 +140,7 @@ def test_what_is_open_is_due_in_the_future_more_often_than_not_and_mail_was_rece
     assert sent[-1] <= "2030-01-01T09:00:00Z"
 
 
-def test_totals_are_what_they_are_made_of_and_a_payment_is_of_its_order() -> None:
+def test_totals_are_sums_and_a_payment_has_the_amount_of_its_order() -> None:
     euros = {"type": "string", "enum": ["USD", "EUR"]}
     order = entity(
         "order", needed("subtotal", NUMBER), needed("tax", NUMBER), needed("total", NUMBER), needed("currency", euros)
@@ -160,7 +160,7 @@ def test_totals_are_what_they_are_made_of_and_a_payment_is_of_its_order() -> Non
         )
 
 
-def test_titles_and_texts_are_many_and_speak_of_the_trade() -> None:
+def test_titles_and_texts_vary_and_fit_the_trade() -> None:
     issue = entity("issue", needed("title", TEXT), needed("description", TEXT))
     rows = world(issue, description="A Dutch bike-parts wholesaler", count=150)["issue"]
     assert len({row["title"] for row in rows}) == len(rows)
@@ -174,19 +174,19 @@ def test_titles_and_texts_are_many_and_speak_of_the_trade() -> None:
     )
 
 
-def test_things_are_called_by_what_they_are_and_no_field_holds_a_thing_to_do() -> None:
+def test_names_of_things_fit_their_kind_and_are_no_actions() -> None:
     names = ("ward", "airport", "recipe", "movie", "portal")
     tables = world(*(entity(name, needed("name", TEXT), needed("finish", TEXT)) for name in names), count=25)
-    told = {name: {row["name"] for row in rows} for name, rows in tables.items()}
-    assert {"Cardiology", "Surgery", "Maternity"} <= told["ward"]
-    assert all("Airport" in one or "airport" in one.lower() for one in told["airport"])
-    assert all(one.endswith(" portal") for one in told["portal"])
+    found = {name: {row["name"] for row in rows} for name, rows in tables.items()}
+    assert {"Cardiology", "Surgery", "Maternity"} <= found["ward"]
+    assert all("Airport" in one or "airport" in one.lower() for one in found["airport"])
+    assert all(one.endswith(" portal") for one in found["portal"])
     assert {row["finish"].rpartition(" ")[2] for row in tables["portal"]} == {"finish"}
     actions = ("Take photos", "Call back", "Order ", "Ask ", "Count ")
-    assert not [one for rows in told.values() for one in rows if one.startswith(actions)]
+    assert not [one for rows in found.values() for one in rows if one.startswith(actions)]
 
 
-def test_codes_look_like_what_they_are() -> None:
+def test_codes_have_the_usual_formats() -> None:
     names = ("iban", "last4", "seat", "license_plate", "tracking_number", "blood_type")
     for row in world(entity("thing", *(needed(name, TEXT) for name in names)), description="A bank in Berlin")["thing"]:
         assert re.fullmatch(r"DE\d\d( \d{4}){4} \d\d", row["iban"])
@@ -197,7 +197,7 @@ def test_codes_look_like_what_they_are() -> None:
         assert re.fullmatch(r"(A|B|AB|O)[+-]", row["blood_type"])
 
 
-def test_the_lines_of_an_order_add_up_to_what_it_costs() -> None:
+def test_line_items_add_up_to_the_total() -> None:
     line = {"quantity": {"type": "integer"}, "unit_price": NUMBER, "amount": NUMBER}
     lines = {"type": "array", "items": {"type": "object", "properties": line, "required": [*line]}}
     sums = [needed(name, NUMBER) for name in ("subtotal", "vat_rate", "vat_amount", "shipping_cost", "total")]
@@ -209,7 +209,7 @@ def test_the_lines_of_an_order_add_up_to_what_it_costs() -> None:
         assert row["total"] == round(row["subtotal"] + row["vat_amount"] + row["shipping_cost"], 2)
 
 
-def test_what_follows_comes_later_and_what_is_old_has_ended() -> None:
+def test_later_events_have_later_times_and_old_records_have_ended() -> None:
     states = {"type": "string", "enum": ["pending", "shipped", "delivered"]}
     maybe = {"type": ["string", "null"], "format": "date-time"}
     order = entity(
@@ -228,7 +228,7 @@ def test_what_follows_comes_later_and_what_is_old_has_ended() -> None:
     assert old.count("delivered") / len(old) > 0.7 > new.count("delivered") / len(new)
 
 
-def test_addresses_are_of_whom_the_record_names_and_amounts_are_of_its_money() -> None:
+def test_addresses_match_the_named_person_and_amounts_the_currency() -> None:
     order = entity("order", *(needed(name, TEXT) for name in ("customer_name", "customer_email")))
     supplier = entity(
         "supplier", *(needed(name, TEXT) for name in ("company_name", "contact_name", "email", "website"))
@@ -245,13 +245,13 @@ def test_addresses_are_of_whom_the_record_names_and_amounts_are_of_its_money() -
     assert max(prices) > 10_000
 
 
-def test_an_entity_without_a_field_for_its_key_has_records_all_the_same() -> None:
+def test_an_entity_without_a_key_field_has_records() -> None:
     bare = Entity("note", "id", None, {"text": needed("text", TEXT)})
     rows = world(bare, count=30)["note"]
     assert len({row["id"] for row in rows}) == 30
 
 
-def test_the_folder_of_a_file_its_name_and_its_ending_are_those_of_its_path() -> None:
+def test_folder_name_and_extension_of_a_file_match_its_path() -> None:
     names = ("path", "folder", "filename", "extension")
     for file in world(entity("file", *(needed(name, TEXT) for name in names)))["file"]:
         folder, _, name = file["path"].rpartition("/")

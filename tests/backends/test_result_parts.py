@@ -1,4 +1,4 @@
-"""Where rows, records and texts stand in an answer, with a plan and without one."""
+"""Rows, records and texts in results, with and without a plan."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.backends.rendering.result_parts import NOTHING, Anatomy, part, with_part, with_told
+from mcp_sim.backends.rendering.result_parts import MISSING, ResultShape, get_part, replace_part, replace_shown
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.plans import Envelope, Plan
@@ -18,8 +18,8 @@ FIELDS = {
     "box": Field("box", {"type": "string"}, link="box"),
 }
 THING = Entity("thing", key="sku", fields=FIELDS)
-UNKNOWN = Anatomy(TOOL, None, None)
-KNOWN = Anatomy(TOOL, Plan("list_things", "list", "thing", envelope=Envelope(rows="data.things")), THING)
+UNKNOWN = ResultShape(TOOL, None, None)
+KNOWN = ResultShape(TOOL, Plan("list_things", "list", "thing", envelope=Envelope(rows="data.things")), THING)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_without_a_plan_rows_are_the_first_list_of_objects(value: Any, rows: Any
     assert UNKNOWN.rows(value) == rows
 
 
-def test_with_a_plan_rows_are_where_it_says_and_nowhere_else() -> None:
+def test_with_a_plan_rows_are_at_its_path_only() -> None:
     assert KNOWN.rows({"data": {"things": []}}) == ("data", "things")
     assert KNOWN.rows({"other": [{"id": 1}]}) is None
     assert KNOWN.records({"data": {"things": [{"sku": 1}, "no record", {"sku": 2}]}}) == [
@@ -47,14 +47,14 @@ def test_with_a_plan_rows_are_where_it_says_and_nowhere_else() -> None:
     ]
 
 
-def test_a_single_record_is_the_whole_or_where_the_plan_says() -> None:
+def test_a_single_record_is_the_whole_result_or_at_the_path_of_the_plan() -> None:
     assert UNKNOWN.records({"id": 1}) == [()]
-    one = Anatomy(TOOL, Plan("get_thing", "get", "thing", envelope=Envelope(record="thing")), THING)
+    one = ResultShape(TOOL, Plan("get_thing", "get", "thing", envelope=Envelope(record="thing")), THING)
     assert one.records({"thing": {"sku": 1}}) == [("thing",)]
     assert one.records({"error": "x"}) == []
 
 
-def test_keys_and_links_are_known_by_the_entity_and_else_by_their_names() -> None:
+def test_keys_and_links_are_recognised_by_the_entity_or_by_their_names() -> None:
     assert [name for name in ("sku", "name", "colour", "box", "owner_id") if KNOWN.is_key(name)] == [
         "sku",
         "box",
@@ -65,17 +65,17 @@ def test_keys_and_links_are_known_by_the_entity_and_else_by_their_names() -> Non
     assert (KNOWN.key_of({"sku": 4}), UNKNOWN.key_of({"id": 5}), UNKNOWN.key_of({})) == (4, 5, None)
 
 
-def test_texts_are_no_keys_no_dates_and_no_choices() -> None:
+def test_keys_dates_and_choices_are_no_texts() -> None:
     values = {"sku": "a", "name": "b", "colour": "red", "box": "c", "made": "2029-01-01", "count": 3, "note": "d"}
     assert [name for name, value in values.items() if KNOWN.is_text(name, value)] == ["name", "note"]
 
 
 def test_a_part_is_replaced_in_a_copy() -> None:
     value = {"a": [{"b": 1}, {"b": 2}], "c": 3}
-    assert with_part(value, ("a", 1, "b"), 9) == {"a": [{"b": 1}, {"b": 9}], "c": 3}
+    assert replace_part(value, ("a", 1, "b"), 9) == {"a": [{"b": 1}, {"b": 9}], "c": 3}
     assert value["a"] == [{"b": 1}, {"b": 2}]
-    assert with_part(value, (), 4) == 4
-    assert part(value, ("a", 2)) is NOTHING
-    assert part(value, ("c", "d")) is NOTHING
-    assert with_told(value, "x.y", 0) == value
-    assert with_told({"x": {"y": 1}}, "x.y", 0) == {"x": {"y": 0}}
+    assert replace_part(value, (), 4) == 4
+    assert get_part(value, ("a", 2)) is MISSING
+    assert get_part(value, ("c", "d")) is MISSING
+    assert replace_shown(value, "x.y", 0) == value
+    assert replace_shown({"x": {"y": 1}}, "x.y", 0) == {"x": {"y": 0}}

@@ -1,4 +1,4 @@
-"""Calculators of many operations: an argument, or two together, choose which."""
+"""Tools with many operations. One argument, or two together, select one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from support.matched_tools import TEXT, refused, said, simulator, tool
 
 
-async def test_two_arguments_choose_together_and_a_choice_that_nobody_knows_is_no_failure(tmp_path: Path) -> None:
+async def test_two_arguments_select_together_and_an_unknown_choice_is_no_failure(tmp_path: Path) -> None:
     action, kind = {"enum": ["encode", "decode"]}, {"enum": ["url", "html", "morse"]}
     sim = simulator(tmp_path, [tool("code", "Encode or decode a text", input=TEXT, action=action, type=kind)])
     async with sim.open() as world:
@@ -16,7 +16,7 @@ async def test_two_arguments_choose_together_and_a_choice_that_nobody_knows_is_n
         assert await said(world, "code", input="sos", action="encode", type="morse") == "code: done"
 
 
-async def test_what_is_chosen_wins_over_the_name_and_nothing_chosen_is_what_the_arguments_fit(tmp_path: Path) -> None:
+async def test_a_choice_overrides_the_name_and_without_a_choice_the_arguments_decide(tmp_path: Path) -> None:
     numbers = {"type": "array", "items": {"type": "number"}}
     sim = simulator(tmp_path, [
         tool("maths", "Calculate", needed="", expression=TEXT, action={"enum": ["eval", "statistics"]}, values=numbers),
@@ -27,8 +27,8 @@ async def test_what_is_chosen_wins_over_the_name_and_nothing_chosen_is_what_the_
         assert (await said(world, "maths", action="statistics", values=[1, 2, 6]))["median"] == 2
         assert await said(world, "maths", expression="2 * 4") == "8"
         assert await said(world, "hash", input="hens", algorithm="crc32") == "a3b86f94"
-        told = await said(world, "hash", input="hens", action="hmac", key="k")
-        assert told != await said(world, "hash", input="hens")
+        keyed = await said(world, "hash", input="hens", action="hmac", key="k")
+        assert keyed != await said(world, "hash", input="hens")
         await refused(world, "hash", input="hens", action="hmac")
 
 
@@ -51,7 +51,7 @@ async def test_texts_are_compared_counted_and_shuffled(tmp_path: Path) -> None:
         assert "base 2" in await refused(world, "convert_base", value="12", from_base=2, to_base=10)
 
 
-async def test_dates_are_worked_on_as_an_argument_chooses(tmp_path: Path) -> None:
+async def test_an_argument_selects_the_operation_on_dates(tmp_path: Path) -> None:
     action, number = {"enum": ["diff", "add", "weekday", "era"]}, {"type": "number"}
     sim = simulator(tmp_path, [
         tool("date", needed="action date", action=action, date=TEXT, date2=TEXT, amount=number, unit=TEXT),
@@ -67,7 +67,7 @@ async def test_dates_are_worked_on_as_an_argument_chooses(tmp_path: Path) -> Non
         assert await said(world, "days_in_month", date="2024-02-10") == "29"
 
 
-def test_what_chooses_among_very_many_names_no_operations(tmp_path: Path) -> None:
+def test_arguments_with_very_many_choices_select_no_operation(tmp_path: Path) -> None:
     many = {"enum": [f"v{at}" for at in range(400)]}
     sim = simulator(tmp_path, [tool("code", "Encode", input=TEXT, action=many, type=many, operation=many, mode=many)])
     assert sim.scenario.domain.plans["code"].operation != "chosen"

@@ -1,4 +1,4 @@
-"""What a schema says of several fields at once holds for every record that is served, created and changed."""
+"""Schemas that constrain several fields together hold for every record that is served, created and changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 STATUS: Schema = {"type": "string", "enum": ["open", "closed"]}
 FIELDS: Schema = {"id": TEXT, "title": TEXT, "status": STATUS}
-"""What every ticket has."""
+"""Fields of every ticket."""
 
 PARTS: dict[str, Schema] = {
     "if, then, else": {
@@ -72,7 +72,7 @@ PARTS: dict[str, Schema] = {
 
 
 def ticket(*names: str, closed: bool = False) -> Schema:
-    """The schema of a ticket with these parts; two that use the same word stand under `allOf`."""
+    """Return the schema of a ticket with these parts; two with the same keyword are combined with `allOf`."""
     whole: Schema = {"type": "object", "properties": dict(FIELDS), "required": [*FIELDS]}
     apart: list[Schema] = []
     for name in names:
@@ -88,7 +88,7 @@ def ticket(*names: str, closed: bool = False) -> Schema:
 
 
 def tools(record: Schema) -> list[Schema]:
-    """Tools that make, show, change and list tickets."""
+    """Return tools that create, get, update and list tickets."""
     rows = {"type": "object", "properties": {"tickets": {"type": "array", "items": record}}, "required": ["tickets"]}
     named: Schema = {"ticket_id": TEXT}
     one = {"type": "object", "properties": named, "required": ["ticket_id"]}
@@ -103,22 +103,22 @@ def tools(record: Schema) -> list[Schema]:
 
 
 async def everything_served(folder: Path, record: Schema) -> list[Json]:
-    """Every ticket that is served in a short life: as it was, as it is made, and as it becomes."""
+    """Return all tickets that a short session serves: initial, updated and created ones."""
     path = folder / "tickets.json"
     path.write_text(json.dumps({"tools": tools(record)}))
     async with Simulator(load(path)).open() as world:
-        tickets = (await told(world, "list_tickets", {}))["tickets"]
+        tickets = (await result_of(world, "list_tickets", {}))["tickets"]
         for status in ("open", "closed", "open"):
             tickets += [
-                await told(world, "update_ticket", {"ticket_id": t["id"], "status": status}) for t in tickets[:2]
+                await result_of(world, "update_ticket", {"ticket_id": t["id"], "status": status}) for t in tickets[:2]
             ]
-            tickets.append(await told(world, "create_ticket", {"title": "Roof", "status": status}))
-        tickets.append(await told(world, "create_ticket", {}))
-        tickets += (await told(world, "list_tickets", {}))["tickets"]
-        return [*tickets, *[await told(world, "get_ticket", {"ticket_id": one["id"]}) for one in tickets[-3:]]]
+            tickets.append(await result_of(world, "create_ticket", {"title": "Roof", "status": status}))
+        tickets.append(await result_of(world, "create_ticket", {}))
+        tickets += (await result_of(world, "list_tickets", {}))["tickets"]
+        return [*tickets, *[await result_of(world, "get_ticket", {"ticket_id": one["id"]}) for one in tickets[-3:]]]
 
 
-async def told(world: World, tool: str, arguments: Json) -> Json:
+async def result_of(world: World, tool: str, arguments: Json) -> Json:
     observation = await world.call(tool, arguments)
     assert observation.ok, observation
     assert isinstance(observation.body, ToolResult)
@@ -135,20 +135,20 @@ def assert_valid(record: Schema) -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_what_goes_together_does_so_in_every_answer(name: str) -> None:
+def test_a_constraint_holds_in_every_answer(name: str) -> None:
     assert_valid(ticket(name))
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(names=st.lists(st.sampled_from([*PARTS]), unique=True, min_size=2, max_size=4), closed=st.booleans())
-def test_several_of_them_hold_together(names: list[str], closed: bool) -> None:
+def test_several_constraints_hold_together(names: list[str], closed: bool) -> None:
     crowded = {"minProperties", "maxProperties"} & set(names)
     assert_valid(
         ticket(*(name for name in names if name not in crowded), closed=closed and "oneOf by a constant" not in names)
     )
 
 
-def test_both_forms_of_a_choice_are_met_in_a_world() -> None:
+def test_both_alternatives_of_a_schema_occur_in_a_world() -> None:
     with TemporaryDirectory() as folder:
         served = anyio.run(everything_served, Path(folder), ticket("oneOf by a constant"))
     assert {one["kind"] for one in served} == {"card", "bank"}
