@@ -27,15 +27,15 @@ Test: TypeAlias = Callable[[dict[str, Json]], bool]
 LONGEST_QUOTA_KEY = 64
 
 
-def _shared_by(value: Any) -> Any:
+def _check_scope(value: Any) -> Any:
     if value in ("world", "tool") or (isinstance(value, str) and value.startswith("arguments.") and value[10:]):
         return value
-    raise ValueError(f"{value!r} shares nothing; write world, tool, or arguments.NAME")
+    raise ValueError(f"{value!r} is not a scope; write world, tool, or arguments.NAME")
 
 
 QuotaScope = Annotated[
     str,
-    BeforeValidator(_shared_by),
+    BeforeValidator(_check_scope),
     WithJsonSchema(
         {"type": "string", "pattern": r"^(world|tool|arguments\..+)$", "examples": ["arguments.account_id"]}
     ),

@@ -46,7 +46,7 @@ def matcher(value: Any) -> Matcher:
         return _equals(value)
     tests = [_test(name, operand) for name, operand in cast("Mapping[Any, Any]", value).items()]
     if not tests:
-        raise ValueError("a mapping of no operators; an empty object is written {equals: {}}")
+        raise ValueError("an empty mapping has no operators; an empty object is written {equals: {}}")
     return tests[0] if len(tests) == 1 else lambda found: all(test(found) for test in tests)
 
 

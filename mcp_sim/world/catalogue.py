@@ -56,8 +56,8 @@ def announce_list_changes(
     if now == before:
         return transition
     observation = transition.observation
-    told = replace(observation, notifications=(*observation.notifications, _CHANGED))
-    return replace(transition, observation=told)
+    announced = replace(observation, notifications=(*observation.notifications, _CHANGED))
+    return replace(transition, observation=announced)
 
 
 def added_answer(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[Observation, Decision] | None:

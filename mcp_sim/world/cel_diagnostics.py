@@ -19,15 +19,15 @@ def describe_syntax_error(text: str, parser_message: str) -> str:
     rest = lines[line - 1][column - 1 :] if line <= len(lines) else ""
     where = f"at character {column}{f' of line {line}' if len(lines) > 1 else ''}"
     if not text.strip():
-        return "is no CEL expression: it is empty"
+        return "is not a CEL expression: it is empty"
     if not rest.strip() and line >= len(lines):
-        return "is no CEL expression: it ends where more must follow"
+        return "is not a CEL expression: it is incomplete"
     if rest[:1] in {"'", '"'}:
-        return f"is no CEL expression: the text that begins {where} has no end"
+        return f"is not a CEL expression: the string that begins {where} is not closed"
     word = _word(rest)
     known = [other for other in (word, _before(lines[line - 1], column)) if other in _MEANT]
     meant = f"; CEL writes `{_MEANT[known[0]]}` for `{known[0]}`" if known else ""
-    return f"is no CEL expression: {word!r} is not understood {where}{meant}"
+    return f"is not a CEL expression: {word!r} is not understood {where}{meant}"
 
 
 def _word(rest: str) -> str:

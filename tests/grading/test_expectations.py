@@ -181,7 +181,7 @@ async def test_a_fault_that_strikes_the_retry_too_is_one_goal(crm: Crm) -> None:
     entry = "perturbations: [{error: 503, id: fault, fires: 2}]\nexpect: [{recovered: fault}]"
     assert (await verdict(crm(entry), [CREATE, CREATE, CREATE])).outcome == "passed"
     judged = await verdict(crm(entry), [CREATE, CREATE])
-    assert judged == Verdict("failed", "call 1 (create_deal): nothing came of it")
+    assert judged == Verdict("failed", "call 1 (create_deal): it had no effect")
 
 
 async def test_a_null_for_a_field_that_takes_none_is_no_part_of_the_goal(tmp_path: Path) -> None:

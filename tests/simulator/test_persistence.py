@@ -68,9 +68,9 @@ async def alone(simulator: Simulator) -> World:
 async def called(simulator: Simulator, path: Path, calls: list[tuple[str, dict[str, Any]]], name: str = "w") -> World:
     """Calls in a world of a store, as by a process of its own."""
     store = stores["sqlite"].model_validate({"path": path})
-    with store.opened(identity(simulator.scenario, None, "1")) as shelf:
+    with store.open(identity(simulator.scenario, None, "1")) as opened:
         async with Simulator(simulator.scenario) as fresh:
-            world = StoreKeeper(fresh, shelf, name).world(None, "virtual")
+            world = StoreKeeper(fresh, opened, name).world(None, "virtual")
             for tool, arguments in calls:
                 await world.call(tool, arguments)
             return world
@@ -101,7 +101,7 @@ async def test_two_processes_have_one_world_in_turns(crm: Callable[[str], Simula
     store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
     told = identity(simulator.scenario, None, "1")
     async with Simulator(simulator.scenario) as one, Simulator(simulator.scenario) as other:
-        with store.opened(told) as first, store.opened(told) as second:
+        with store.open(told) as first, store.open(told) as second:
             worlds = [
                 StoreKeeper(one, first, "w").world(None, "virtual"),
                 StoreKeeper(other, second, "w").world(None, "virtual"),
@@ -128,9 +128,9 @@ async def test_a_key_makes_two_requests_one_call_across_processes(
     ]
 
     async def answers() -> list[Observation]:
-        with store.opened(identity(simulator.scenario, None, "1")) as shelf:
+        with store.open(identity(simulator.scenario, None, "1")) as opened:
             async with Simulator(simulator.scenario) as fresh:
-                world = StoreKeeper(fresh, shelf, "w").world(None, "virtual")
+                world = StoreKeeper(fresh, opened, "w").world(None, "virtual")
                 found = [await world.call(tool, arguments, key) for key, tool, arguments in calls]
                 with pytest.raises(KeyReused):
                     await world.call("create_deal", {**DEAL, "amount": 1}, "a")
@@ -150,7 +150,7 @@ async def test_a_key_is_known_to_a_process_that_was_there_before_it(
     store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
     told = identity(simulator.scenario, None, "1")
     async with Simulator(simulator.scenario) as one, Simulator(simulator.scenario) as other:
-        with store.opened(told) as first, store.opened(told) as second:
+        with store.open(told) as first, store.open(told) as second:
             worlds = [
                 StoreKeeper(one, first, "w").world(None, "virtual"),
                 StoreKeeper(other, second, "w").world(None, "virtual"),
@@ -173,9 +173,9 @@ async def test_a_call_that_was_cancelled_leaves_nothing_and_the_store_free(
 ) -> None:
     simulator = crm("")
     store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
-    with store.opened(identity(simulator.scenario, None, "1")) as shelf:
+    with store.open(identity(simulator.scenario, None, "1")) as opened:
         async with Simulator(simulator.scenario) as fresh:
-            world = StoreKeeper(fresh, shelf, "w").world(None, "virtual")
+            world = StoreKeeper(fresh, opened, "w").world(None, "virtual")
             with anyio.CancelScope() as scope:
                 scope.cancel()
                 await world.call("create_deal", DEAL)
@@ -193,7 +193,7 @@ async def test_a_store_of_another_scenario_seed_or_intensity_is_refused(
     milder = replace(simulator.scenario, intensity=0.5)
     others = [(crm(FAULTS).scenario, None), (simulator.scenario, 8), (milder, None)]
     for other in [identity(scenario, seed, "1") for scenario, seed in others]:
-        with pytest.raises(UsageError, match="keeps worlds of small-crm"), store.opened(other):
+        with pytest.raises(UsageError, match="has worlds of small-crm"), store.open(other):
             pass
 
 
@@ -205,7 +205,7 @@ async def test_a_file_that_is_no_store_is_refused_or_made_one(
     path.write_bytes(content)
     simulator = crm("")
     if content:
-        with pytest.raises(UsageError, match="no store"):
+        with pytest.raises(UsageError, match="not a store"):
             await called(simulator, path, [])
     else:
         await called(simulator, path, [])

@@ -89,7 +89,7 @@ def test_an_expression_sees_what_was_written_in_the_order_of_creation() -> None:
         ("args.title == 'a'", "unknown name 'args'"),
         ("deal.sizes() == 1", "unknown function 'sizes'; did you mean 'size'?"),
         ("fnd('deal', {}) == []", "unknown function 'fnd'; did you mean 'find'?"),
-        ("deal.size() ==", "it ends where more must follow"),
+        ("deal.size() ==", "it is incomplete"),
         ("", "it is empty"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import Field
 
@@ -56,10 +56,6 @@ class Facts:
     """The number of goals beyond MOST_GOALS."""
 
 
-Judgement: TypeAlias = str | None
-"""What is wrong with a goal at the end; None if it was reached exactly once."""
-
-
 @expectations.register("recovered")
 class Recovered(Expectation):
     """The goal of each call that the perturbation was applied to is reached exactly once; vacuous without such a call.
@@ -87,7 +83,7 @@ class Recovered(Expectation):
     def notice(self, facts: Facts, step: Step, domain: Domain) -> Facts:
         if step.entry == "reset":
             return facts
-        facts = self._with_goal(facts, step, domain) if self._struck(step) else facts
+        facts = self._with_goal(facts, step, domain) if self._is_applied(step) else facts
         if not facts.goals:
             return facts
         goals = tuple(_followed(goal, step, domain) for goal in facts.goals)
@@ -97,19 +93,19 @@ class Recovered(Expectation):
         if not facts.goals:
             return Verdict("vacuous", f"{self.perturbation} was never applied")
         wrong = [
-            f"call {goal.index} ({goal.tool}): {problem}" for goal in facts.goals if (problem := judged(goal, view))
+            f"call {goal.index} ({goal.tool}): {problem}" for goal in facts.goals if (problem := problem_of(goal, view))
         ]
         if wrong:
             return Verdict("failed", "; ".join(wrong))
         beyond = f"; {facts.unfollowed} more were not followed" if facts.unfollowed else ""
-        return Verdict("passed", f"{len(facts.goals)} faulted calls, each put right exactly once{beyond}")
+        return Verdict("passed", f"{len(facts.goals)} faulted calls, each recovered exactly once{beyond}")
 
     def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
         if self.perturbation in perturbations:
             return ()
         return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
 
-    def _struck(self, step: Step) -> bool:
+    def _is_applied(self, step: Step) -> bool:
         return any(decided.id == self.perturbation and decided.outcome == "applied" for decided in step.perturbations)
 
     @staticmethod
@@ -126,14 +122,14 @@ class Recovered(Expectation):
         return replace(facts, goals=(*facts.goals, goal))
 
 
-def judged(goal: Goal, view: View) -> Judgement:
-    """Return what is wrong with a goal at the end of a world."""
+def problem_of(goal: Goal, view: View) -> str | None:
+    """Return what is wrong with a goal at the end of a world; None if it was reached exactly once."""
     if goal.plan is None:
         return _exactly_one(len(goal.keys), goal.is_settled, "it took effect")
     entity, key = str(goal.plan.entity), _key(goal)
     if goal.verb == "create":
-        standing = sum(view.get(entity, made) is not None for made in goal.keys)
-        return _exactly_one(standing, goal.is_settled, f"its {entity} is there")
+        n = sum(view.get(entity, made) is not None for made in goal.keys)
+        return _exactly_one(n, goal.is_settled, f"its {entity} exists")
     if goal.is_settled:
         return None
     if goal.verb in READS:
@@ -145,10 +141,10 @@ def judged(goal: Goal, view: View) -> Judgement:
     return None if is_reached else f"{entity} {key} never got the values"
 
 
-def _exactly_one(n: int, is_refused: bool, what: str) -> Judgement:
+def _exactly_one(n: int, is_refused: bool, what: str) -> str | None:
     if n == 1 or (n == 0 and is_refused):
         return None
-    return f"{what} {times(n)}" if n else "nothing came of it"
+    return f"{what} {times(n)}" if n else "it had no effect"
 
 
 def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
@@ -197,8 +193,8 @@ def _with_key(goal: Goal, key: Key) -> Goal:
 def _values(plan: Plan, arguments: Mapping[str, Json], domain: Domain) -> Record:
     """Return the fields that a call sets, with their values. Null for a field that does not take null sets nothing."""
     given = {field: at_path(arguments, argument.split(".")) for argument, field in plan.sets.items()}
-    said = {field: value for field, value in given.items() if value is not ABSENT}
-    return {field: value for field, value in said.items() if _takes(field, value, plan, domain)} | dict(plan.fixed)
+    present = {field: value for field, value in given.items() if value is not ABSENT}
+    return {field: value for field, value in present.items() if _takes(field, value, plan, domain)} | dict(plan.fixed)
 
 
 def _takes(name: str, value: Json, plan: Plan, domain: Domain) -> bool:

@@ -93,10 +93,10 @@ def map_of(schema: Record) -> Record:
 
 def is_open(schema: Record) -> bool:
     """Whether a schema declares an object without its contents, as frameworks do for any mapping."""
-    said = {name for name, part in schema.items() if part not in ({}, [], None)}
+    declared = {name for name, part in schema.items() if part not in ({}, [], None)}
     return (
         schema.get("type") == "object"
-        and said <= {"type", "additionalProperties", "title", "description"}
+        and declared <= {"type", "additionalProperties", "title", "description"}
         and (schema.get("additionalProperties", True) in (True, {}))
     )
 

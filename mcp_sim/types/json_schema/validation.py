@@ -18,22 +18,22 @@ from mcp_sim.types.json_schema.expansion import count_unfolded
 
 LONGEST_SENTENCE = 300
 MOST_SENTENCES = 10
-MOST_WORDED = 1_000
-MOST_JUDGED = 100_000
-"""Schemas that unfold to more than MOST_WORDED schemas are not explained, and those beyond MOST_JUDGED are refused: the
+MOST_EXPLAINED = 1_000
+MOST_CHECKED = 100_000
+"""Schemas that unfold to more than MOST_EXPLAINED schemas are not explained, and those beyond MOST_CHECKED are refused: the
 time of both doubles with each definition that refers to another one twice."""
 
 
 class Validator:
     """One schema, compiled once. References to other documents are never followed."""
 
-    __slots__ = ("_error_finder", "_judge", "is_valid", "schema")
+    __slots__ = ("_compiled", "_error_finder", "is_valid", "schema")
 
     def __init__(self, schema: Record) -> None:
         self.schema = schema
-        self._judge = compiled(schema)
+        self._checker = compiled(schema)
         self._error_finder: Any = None
-        self.is_valid = self._judge.is_valid
+        self.is_valid = self._checker.is_valid
 
     def problems(self, value: Json) -> tuple[str, ...]:
         """Return what is wrong with a value, each as `path: reason`; empty if it is valid."""
@@ -44,11 +44,11 @@ class Validator:
         found: list[Any] = list(self._error_finder(value))
         errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
-        return tuple(sentences) or self._judged(value)
+        return tuple(sentences) or self._errors_of_checker(value)
 
-    def _judged(self, value: Json) -> tuple[str, ...]:
+    def _errors_of_checker(self, value: Json) -> tuple[str, ...]:
         """Return the explanations of jsonschema-rs, if those of jsonschema are missing or the two libraries differ."""
-        errors = list(self._judge.iter_errors(value))[:MOST_SENTENCES]
+        errors = list(self._checker.iter_errors(value))[:MOST_SENTENCES]
         return tuple(_sentence(list(error.instance_path), error.message) for error in errors)
 
 
@@ -62,7 +62,7 @@ class _Error:
 
 def _error_finder(schema: Record) -> Callable[[Json], Iterable[Any]]:
     """Return what explains the errors of a value; it finds none where only jsonschema-rs is sure to come to an end."""
-    if count_unfolded(schema) > MOST_WORDED:
+    if count_unfolded(schema) > MOST_EXPLAINED:
         return lambda _: (_Error(),)
     if _has_key(schema, "patternProperties"):  # jsonschema matches names with an engine that may take for ever
         return lambda _: ()
@@ -92,9 +92,9 @@ def _has_key(schema: Json, key: str) -> bool:
 
 def compiled(schema: Record) -> jsonschema_rs.Validator:
     """Compile a schema, without the patterns that cannot be compiled. Raises `ValueError` if it is not a schema."""
-    if count_unfolded(schema) > MOST_JUDGED:
+    if count_unfolded(schema) > MOST_CHECKED:
         raise ValueError(
-            f"its parts refer to each other so often that a value is held to more than {MOST_JUDGED:,} of them"
+            f"its parts refer to each other too often: a value would have to fit more than {MOST_CHECKED:,} of them"
         )
     try:
         return jsonschema_rs.validator_for(schema, validate_formats=False, offline=True)
