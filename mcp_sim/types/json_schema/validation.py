@@ -20,14 +20,14 @@ LONGEST_SENTENCE = 300
 MOST_SENTENCES = 10
 MOST_EXPLAINED = 1_000
 MOST_CHECKED = 100_000
-"""Schemas that unfold to more than MOST_EXPLAINED schemas are not explained, and those beyond MOST_CHECKED are refused: the
-time of both doubles with each definition that refers to another one twice."""
+"""Schemas that unfold to more than MOST_EXPLAINED schemas are not explained, and those beyond MOST_CHECKED are refused:
+the time of both doubles with each definition that refers to another one twice."""
 
 
 class Validator:
     """One schema, compiled once. References to other documents are never followed."""
 
-    __slots__ = ("_compiled", "_error_finder", "is_valid", "schema")
+    __slots__ = ("_checker", "_error_finder", "is_valid", "schema")
 
     def __init__(self, schema: Record) -> None:
         self.schema = schema
@@ -44,9 +44,9 @@ class Validator:
         found: list[Any] = list(self._error_finder(value))
         errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
-        return tuple(sentences) or self._errors_of_checker(value)
+        return tuple(sentences) or self._checker_problems(value)
 
-    def _errors_of_checker(self, value: Json) -> tuple[str, ...]:
+    def _checker_problems(self, value: Json) -> tuple[str, ...]:
         """Return the explanations of jsonschema-rs, if those of jsonschema are missing or the two libraries differ."""
         errors = list(self._checker.iter_errors(value))[:MOST_SENTENCES]
         return tuple(_sentence(list(error.instance_path), error.message) for error in errors)
