@@ -7,8 +7,7 @@ import json
 import sys
 from dataclasses import asdict
 
-from mcp_sim.cli.announcing import MOST_NAMED
-from mcp_sim.cli.style import Palette
+from mcp_sim.cli.terminal import MOST_NAMED, Palette
 from mcp_sim.simulator.compile import checked
 from mcp_sim.types.errors import Problem
 
@@ -18,34 +17,34 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", metavar="PATH", help="a scenario, tool spec or tools/list result; a shipped name; a folder"
     )
     parser.add_argument("--json", action="store_true", help="print the problems as a JSON list")
-    parser.add_argument("--strict", action="store_true", help="exit 1 for warnings too, as for a plan that is a guess")
+    parser.add_argument("--strict", action="store_true", help="exit 1 for warnings too, such as guessed plans")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 1 where a document has an error. Warnings are told, and fail with --strict."""
+    """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
     found = [result for path in args.paths for result in checked(path)]
     if args.json:
         print(json.dumps([asdict(problem) for _, problems in found for problem in problems], indent=2))
     else:
         for file, problems in found:
-            _tell(file, problems)
+            _print_problems(file, problems)
     return 1 if any(problems if args.strict else _has_error(problems) for _, problems in found) else 0
 
 
-def _tell(file: str, problems: list[Problem]) -> None:
+def _print_problems(file: str, problems: list[Problem]) -> None:
     palette = Palette.of(sys.stdout)
     named, more = _named(problems)
     for problem in named:
         print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
     if more:
-        print(palette.yellow(f"{file}: warning: {more} more like these: --json tells all"))
+        print(palette.yellow(f"{file}: warning: {more} more like these; --json lists all"))
     if not _has_error(problems):
         warnings = f", {len(problems)} warning{'s' if len(problems) > 1 else ''}" if problems else ""
         print(f"{file}: {palette.green('ok')}{warnings}")
 
 
 def _named(problems: list[Problem]) -> tuple[list[Problem], int]:
-    """What is told one by one, and how many there are besides: of guesses, which stand at no line, so many as serve."""
+    """Return the problems to print, and how many are left out: of warnings without a line, only the first are shown."""
     placeless = [problem for problem in problems if not problem.line and problem.severity == "warning"]
     rest = placeless[MOST_NAMED - 1 :] if len(placeless) > MOST_NAMED else []
     return [problem for problem in problems if problem not in rest], len(rest)

@@ -1,6 +1,6 @@
-"""`mcp-sim client-config`: the entries with which a client starts `mcp-sim serve SCENARIO`, or finds a running server.
+"""`mcp-sim client-config`: print or write the entries with which a client starts or finds `mcp-sim serve SCENARIO`.
 
-Paths are absolute, since applications that are not started from a shell know neither its PATH nor its folder.
+Paths are absolute, because applications not started from a shell know neither its PATH nor its folder.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from mcp_sim.cli.files import kept, replace_file
+from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -24,10 +24,10 @@ from mcp_sim.types.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class ClientFormat:
-    """How a client keeps its servers: in which file, under which key, and what an entry has besides the command.
+    """The configuration format of a client.
 
-    `file` is where it looks by default (relative: in the project's folder). `speaks_http`: it can be given a URL; one
-    that cannot is given `mcp-sim connect URL`.
+    `file` is its default file (relative: in the project's folder), `key` the key with its servers, `extra` what an
+    entry has besides the command. A client with `speaks_http` gets a URL, others get `mcp-sim connect URL`.
     """
 
     file: str
@@ -37,7 +37,7 @@ class ClientFormat:
 
 
 def _claude_desktop() -> str:
-    """Where Claude Desktop keeps its configuration on this system."""
+    """Return the path of Claude Desktop's configuration on this system."""
     folders = {
         "darwin": "~/Library/Application Support/Claude",
         "win32": f"{os.environ.get('APPDATA', '~/AppData/Roaming')}/Claude",
@@ -60,19 +60,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url",
         metavar="http://HOST:PORT[/w/WORLD]",
-        help="the entries of a server that `mcp-sim serve SCENARIO --http HOST:PORT` runs, instead of starting one",
+        help="use the running server of `mcp-sim serve SCENARIO --http HOST:PORT` instead of starting one",
     )
     parser.add_argument(
         "--write",
         nargs="?",
         const="",
         metavar="FILE",
-        help="merge the entries into FILE (default: where the client looks), which is kept as FILE.bak",
+        help="merge the entries into FILE (default: the client's file), and keep a copy as FILE.bak",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the entries as JSON on stdout and where they go on stderr; or merge them into the client's file."""
+    """Print the entries as JSON, with a hint on stderr where they belong, or merge them into the client's file."""
     scenario = load(args.scenario)
     client = CLIENTS[args.client]
     entries = {scenario.servers[key].name: _entry(key, scenario, client, args) for key in scenario.servers}
@@ -83,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"Merge this into {client.file} (or use --write) and restart the client.", file=sys.stderr)
     if args.url is None and len(entries) > 1:
         print(
-            "Each of these starts a world of its own. For one world behind all of them: mcp-sim serve "
-            f"{args.scenario} --http 127.0.0.1:8930, and --url http://127.0.0.1:8930 here.",
+            "Each entry starts a separate world. To share one world, run `mcp-sim serve "
+            f"{args.scenario} --http 127.0.0.1:8930` and use --url http://127.0.0.1:8930 here.",
             file=sys.stderr,
         )
     return 0
@@ -102,7 +102,7 @@ def _entry(server: str, scenario: Scenario, client: ClientFormat, args: argparse
 
 
 def _endpoint(url: str, server: str | None) -> str:
-    """The URL of one server: of the world that `url` names, else of the world `default`."""
+    """Return the URL of one server in the world that `url` names, else in the world `default`."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise UsageError(f"--url must be like http://127.0.0.1:8930 or http://127.0.0.1:8930/w/NAME, not {url!r}")
@@ -116,7 +116,7 @@ def _absolute(reference: str) -> str:
 
 
 def _command() -> list[str]:
-    """How this very installation is started, from anywhere."""
+    """Return the command that starts this installation from any folder."""
     beside = Path(sys.executable).absolute()
     for name in ("mcp-sim", "mcp-sim.exe"):
         if beside.with_name(name).is_file():
@@ -128,13 +128,13 @@ def _command() -> list[str]:
 
 
 def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
-    """Merge the entries into the file: what else it holds stays, what it was is kept beside it."""
+    """Merge the entries into the file, and keep a copy of the file."""
     before = _read(path)
     known = before.get(key, {})
     if not isinstance(known, dict):
         raise UsageError(f"{path}: {key!r} is not an object; nothing was written")
     merged = {**before, key: {**cast("Record", known), **entries}}
-    copy = kept(path)
+    copy = back_up(path)
     replace_file(path, json.dumps(merged, indent=2, ensure_ascii=False) + "\n")
     print(f"Wrote {', '.join(entries)} to {path}{f' (before: {copy})' if copy else ''}.", file=sys.stderr)
     print("Restart the client.", file=sys.stderr)
@@ -146,5 +146,5 @@ def _read(path: Path) -> Record:
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be merged into ({error}); nothing was written") from None
     if not isinstance(value, dict):
-        raise UsageError(f"{path} holds no object; nothing was written")
+        raise UsageError(f"{path} does not contain a JSON object; nothing was written")
     return cast("Record", value)

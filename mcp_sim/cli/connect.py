@@ -1,4 +1,4 @@
-"""`mcp-sim connect URL`: a running HTTP server as one that a client starts and speaks to over stdio."""
+"""`mcp-sim connect URL`: bridge a stdio client to a running HTTP server."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from mcp_sim.server.stdio import Stdio
 from mcp_sim.types.errors import UsageError
 
 GONE = 4
-"""The exit code when nobody answers at the URL."""
+"""The exit code if the server does not answer."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", help="http://HOST:PORT/w/WORLD/mcp, as `mcp-sim serve --http` printed it")
     parser.add_argument(
-        "--token-env", metavar="NAME", default=TOKEN_VARIABLE, help=f"where the token is (default {TOKEN_VARIABLE})"
+        "--token-env",
+        metavar="NAME",
+        default=TOKEN_VARIABLE,
+        help=f"environment variable with the token (default {TOKEN_VARIABLE})",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0 when the client has left, 4 when the server is gone."""
+    """Exit with 0 when the client has disconnected, 4 if the server does not answer."""
     open_standard_streams()
     bridge = Bridge(_checked(args.url), _token(args.token_env))
     code = anyio.run(Stdio().serve, bridge)

@@ -1,7 +1,7 @@
-"""`mcp-sim demo`: a scripted agent works through the flaky CRM over a real MCP connection.
+"""`mcp-sim demo`: run a scripted agent against the flaky CRM over a real MCP connection.
 
-The agent is naive: it takes a timeout for a failure and calls again. What was true at each call is read from the trace
-that the server writes; the verdicts come from the same calls made once more in this process, which is the same world.
+The agent is naive: it takes a timeout for a failure and calls again. The true state at each call is read from the
+server's trace. The verdicts come from repeating the same calls in this process, in an identical world.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from mcp_sim.cli.style import Palette
-from mcp_sim.server.telling import faults, shortened
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.server.call_log import faults, shortened
 from mcp_sim.server.testing import spawned
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record
-from mcp_sim.types.json_text import decode
+from mcp_sim.types.json_values import decode
 from mcp_sim.types.scenario import Scenario
 
 SCENARIO = "flaky_crm"
 MOST_TRIES = 4
 
 Ask: TypeAlias = Callable[..., Awaitable[Record | None]]
-"""Calls a tool, with what the agent thinks of it; None where the answer is an error."""
+"""Calls a tool, with a comment of the agent. Returns None if the answer is an error."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """About thirty lines: call, answer, fault, truth; at the end what the expectations say."""
+    """Print calls, answers, faults and true states, then the verdicts. Exit with 0."""
     scenario = load(SCENARIO)
     with TemporaryDirectory(prefix="mcp-sim-demo-") as folder:
         trace = Path(folder) / "trace.jsonl"
@@ -58,7 +58,7 @@ async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
 
 
 async def _naive_agent(ask: Ask) -> None:
-    """Does what it was told, and calls again whatever has failed."""
+    """Work on the task, and repeat every call that has failed."""
     found = await ask("search_contacts", {"query": "Ada Vos"})
     ada = found["contacts"][0]["id"] if found else ""
     spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}
@@ -77,7 +77,7 @@ async def _until_done(ask: Ask, tool: str, tool_arguments: Record) -> Record:
 
 
 def _asking(client: Client, trace: Path, paint: Palette) -> Ask:
-    """Makes a call and tells it: what was asked, what came back, and what the agent cannot see."""
+    """Return a function that makes a call, and prints it, its answer, and what the agent cannot see."""
 
     async def ask(tool: str, tool_arguments: Record, thought: str = "") -> Record | None:
         result = await client.call_tool(tool, tool_arguments)
@@ -96,7 +96,7 @@ def _text(result: CallToolResult) -> str:
 
 
 def _steps(trace: Path) -> Iterator[Record]:
-    """The calls in a trace; each stands there before its answer is sent."""
+    """Return the calls in a trace. Each is written before its answer is sent."""
     entries: list[Any] = [decode(line) for line in trace.read_bytes().splitlines()]
     return (entry["step"] for entry in entries if entry.get("step", {}).get("entry") == "call")
 

@@ -1,4 +1,4 @@
-"""`mcp-sim diff`: two runs side by side: where they were served and wrote something else, and how the worlds end."""
+"""`mcp-sim diff`: compare two runs by answers, changes, faults and final state."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import cast
 
-from mcp_sim.cli.style import Palette
-from mcp_sim.cli.traces import Course, courses_of, header_of, only_world
-from mcp_sim.server.telling import observed, shortened, written
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
+from mcp_sim.server.call_log import observed, shortened, written
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.world.trace import FORMAT
 
 MARGIN = "    "
 ABSENT = "(absent)"
 MOST_PARTS = 3
-"""So many differences are told of two answers that look the same at their beginning."""
+"""The most differences shown for two answers whose shortened texts are equal."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", type=Path, help="a file that --trace wrote")
-    parser.add_argument("b", metavar="B", type=Path, help="another; or the same, with --world and --world-b")
-    parser.add_argument("--world", metavar="NAME", help="which world, where there are several")
-    parser.add_argument("--world-b", metavar="NAME", help="which world of B, if its name is another")
+    parser.add_argument("b", metavar="B", type=Path, help="another one; or the same, with --world and --world-b")
+    parser.add_argument("--world", metavar="NAME", help="the world to compare, if there are several")
+    parser.add_argument("--world-b", metavar="NAME", help="the world of B, if it has another name")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0 where the runs are the same, 1 where they differ, 2 where a file is no trace."""
-    a = only_world(courses_of(args.a), args.world, args.a)
-    b = only_world(courses_of(args.b), args.world_b or args.world, args.b)
+    """Exit with 0 if the runs are equal, 1 if they differ, 2 if a file is not a trace."""
+    a = only_world(read_worlds(args.a), args.world, args.a)
+    b = only_world(read_worlds(args.b), args.world_b or args.world, args.b)
     palette = Palette.of(sys.stdout)
     try:
         lines = [*_crashes("A", a), *_crashes("B", b), *_paired(a.since_opening(), b.since_opening(), palette)]
         ends = list(_ends(worlds_end(a.since_opening()), worlds_end(b.since_opening())))
     except (AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"no trace: {error!r} is not as format {FORMAT} says") from None
+        raise UsageError(f"not a trace of format {FORMAT}: {error!r}") from None
     for line in (palette.bold(f"A  {_about(args.a, a)}"), palette.bold(f"B  {_about(args.b, b)}"), *lines):
         print(line)
     if not lines:
-        print("the same was served and written at every step")
-    print(palette.bold("at the end"))
-    print("\n".join(ends) if ends else f"{MARGIN}the worlds hold the same")
+        print("answers and changes are equal at every step")
+    print(palette.bold("final state"))
+    print("\n".join(ends) if ends else f"{MARGIN}equal")
     return int(bool(lines or ends))
 
 
-def _about(path: Path, course: Course) -> str:
-    """Which run it is."""
-    opening = next((step for step in reversed(course.steps) if step["entry"] == "reset"), Record())
-    scenario = header_of(path).get("scenario")
-    calls = sum(step["entry"] == "call" for step in course.since_opening())
-    return f"{path}: {scenario}, world {course.world}, seed {opening.get('seed')}, {calls} calls"
+def _about(path: Path, world_trace: WorldTrace) -> str:
+    """Return a description of a run: scenario, world, seed, number of calls."""
+    opening = next((step for step in reversed(world_trace.steps) if step["entry"] == "reset"), Record())
+    scenario = read_header(path).get("scenario")
+    calls = sum(step["entry"] == "call" for step in world_trace.since_opening())
+    return f"{path}: {scenario}, world {world_trace.world}, seed {opening.get('seed')}, {calls} calls"
 
 
-def _crashes(side: str, course: Course) -> Iterator[str]:
-    for crash in course.crashes:
+def _crashes(side: str, world_trace: WorldTrace) -> Iterator[str]:
+    for crash in world_trace.crashes:
         yield f"only {side}  CRASH {crash['tool']} {shortened(crash['arguments'])}: {crash['error']}"
 
 
@@ -68,7 +68,10 @@ def _crashes(side: str, course: Course) -> Iterator[str]:
 
 
 def _paired(a: Sequence[Record], b: Sequence[Record], palette: Palette) -> Iterator[str]:
-    """Calls are paired by tool and arguments, events by what they wrote; what has no partner stands alone."""
+    """Pair calls by tool and arguments, and events by their changes, and yield the differences.
+
+    A step without a counterpart is listed alone.
+    """
     ours, theirs = ([step for step in steps if step["entry"] != "reset"] for steps in (a, b))
     matcher = SequenceMatcher(None, [_identity(one) for one in ours], [_identity(one) for one in theirs], False)
     for tag, a_from, a_to, b_from, b_to in matcher.get_opcodes():
@@ -95,7 +98,7 @@ def _headline(step: Record) -> str:
 
 
 def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
-    """Where two steps that are about the same are not the same."""
+    """Yield the differences between two paired steps."""
     if a["entry"] == "event":
         return
     exact = {name: (left, right) for name, left, right in _compared(a, b) if left != right}
@@ -117,7 +120,7 @@ def _both(name: str, ours: str, theirs: str, palette: Palette) -> Iterator[str]:
 
 
 def _apart(a: Json, b: Json, path: str) -> Iterator[tuple[str, Json, Json]]:
-    """The parts of two values that are not the same, each with where it stands."""
+    """Yield the differing parts of two values, each with its path."""
     if isinstance(a, dict) and isinstance(b, dict):
         ours, theirs = cast("Record", a), cast("Record", b)
         for name in dict.fromkeys((*ours, *theirs)):
@@ -132,17 +135,17 @@ def _apart(a: Json, b: Json, path: str) -> Iterator[tuple[str, Json, Json]]:
 
 def _compared(a: Record, b: Record) -> Iterator[tuple[str, Json, Json]]:
     yield "served", _served(a), _served(b)
-    yield "committed", [*a["committed"], *a["pins"]], [*b["committed"], *b["pins"]]
+    yield "committed", [*a["committed"], *a["absorbed"]], [*b["committed"], *b["absorbed"]]
     yield "faults", _faults(a), _faults(b)
 
 
 def _facts(step: Record) -> dict[str, str]:
-    """What is told of a step, line by line."""
+    """Return what is printed for a step, by label."""
     if step["entry"] == "event":
         return {}
     return {
         "served": observed(_served(step)),
-        "committed": written([*step["committed"], *step["pins"]]),
+        "committed": written([*step["committed"], *step["absorbed"]]),
         "faults": ", ".join(_faults(step)),
     }
 
@@ -157,33 +160,33 @@ def _faults(step: Record) -> list[str]:
     ]
 
 
-# the worlds at the end ------------------------------------------------------------------------------------------------
+# final states ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What became of a record in the course of a run: how it was last written, None where it was removed."""
+    """A record as it was last written in a run; None if it was deleted."""
 
     record: Record | None
 
 
 def worlds_end(steps: Sequence[Record]) -> dict[tuple[str, str | int], End]:
-    """Every record that a run wrote, as it is at the end."""
+    """Return every record that a run wrote, as it is at the end."""
     found: dict[tuple[str, str | int], End] = {}
     for step in steps:
-        for change in (*step.get("committed", ()), *step.get("pins", ())):
+        for change in (*step.get("committed", ()), *step.get("absorbed", ())):
             if change["op"] != "reserve":
                 found[change["entity"], change["key"]] = End(change.get("record"))
     return found
 
 
 def _ends(a: Mapping[tuple[str, str | int], End], b: Mapping[tuple[str, str | int], End]) -> Iterator[str]:
-    """One line per record that differs, and one per field of a record that both have."""
+    """Yield a line for each record that only one run wrote, and for each field that differs."""
     for at in sorted({*a, *b}, key=lambda at: (at[0], str(at[1]))):
         ours, theirs, name = a.get(at), b.get(at), f"{MARGIN}{at[0]} {at[1]}"
         if ours is None or theirs is None:
             end, side, other = (ours, "A", "B") if theirs is None else (theirs, "B", "A")
-            yield f"{name}: only {side} {_how(end)}; in {other} it is as it began, or does not exist"
+            yield f"{name}: only {side} {_how(end)}; in {other} it is unchanged or does not exist"
         elif ours.record is None or theirs.record is None:
             if ours != theirs:
                 yield f"{name}: A {_how(ours)}; B {_how(theirs)}"
@@ -192,7 +195,7 @@ def _ends(a: Mapping[tuple[str, str | int], End], b: Mapping[tuple[str, str | in
 
 
 def _how(end: End | None) -> str:
-    return "removed it" if end is None or end.record is None else f"wrote {shortened(end.record)}"
+    return "deleted it" if end is None or end.record is None else f"wrote {shortened(end.record)}"
 
 
 def _fields(name: str, a: Record, b: Record) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`mcp-sim eval`: how good is a language model as a world model, by the measure of AgentWorldBench?"""
+"""`mcp-sim eval`: evaluate a language model as a world model with AgentWorldBench."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.models import count, named_line, thinking
-from mcp_sim.cli.progress import Progress
-from mcp_sim.cli.style import Palette
-from mcp_sim.models.evaluation.results import Results
-from mcp_sim.models.evaluation.running import Evaluation
+from mcp_sim.cli.terminal import Palette, Progress
+from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
+from mcp_sim.models.evaluation.runner import Evaluation
 from mcp_sim.models.evaluation.samples import samples_in
-from mcp_sim.models.evaluation.scores import DIMENSIONS, Outcome, Standing, standing, standings
-from mcp_sim.models.language_model.endpoint import Line, opened
+from mcp_sim.models.language_model.endpoint import EndpointSettings, open_endpoint
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered
 
 TEMPERATURE = 0.6
-"""At which the benchmark samples."""
+"""The sampling temperature of the benchmark."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("benchmark", choices=["agentworld"], help="which one")
+    parser.add_argument("benchmark", choices=["agentworld"], help="the benchmark")
     parser.add_argument("data", metavar="DATA_DIR", type=Path, help="the folder with its {domain}_test.jsonl files")
     parser.add_argument("--model", metavar="MODEL", required=True, help="the world model: openai:MODEL@URL")
-    parser.add_argument("--judge", metavar="MODEL", help="who judges: openai:MODEL@URL; without it, nothing is judged")
+    parser.add_argument("--judge", metavar="MODEL", help="the judge: openai:MODEL@URL; without it, nothing is judged")
     parser.add_argument(
         "--out", metavar="DIR", type=Path, default=Path("agentworld-results"), help="default agentworld-results"
     )
     parser.add_argument("--limit", metavar="N", type=count, help="at most the first N samples of each domain")
-    parser.add_argument("--concurrency", metavar="N", type=count, default=16, help="how many at a time; default 16")
-    parser.add_argument("--thinking", metavar="off|on|N", type=thinking, help="does the world model reason first?")
-    parser.add_argument("--judge-thinking", metavar="off|on|N", type=thinking, help="does the judge?")
+    parser.add_argument("--concurrency", metavar="N", type=count, default=16, help="requests at a time; default 16")
+    parser.add_argument("--thinking", metavar="off|on|N", type=thinking, help="reasoning of the world model, N tokens")
+    parser.add_argument("--judge-thinking", metavar="off|on|N", type=thinking, help="reasoning of the judge, N tokens")
     parser.add_argument(
-        "--max-tokens", metavar="N", type=count, default=32768, help="the longest answer; default 32768"
+        "--max-tokens", metavar="N", type=count, default=32768, help="longest answer in tokens; default 32768"
     )
-    parser.add_argument("--api-key-env", metavar="NAME", help="the variable with the key; else OPENAI_API_KEY")
-    parser.add_argument("--judge-api-key-env", metavar="NAME", help="the same of the judge")
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
+    )
+    parser.add_argument("--judge-api-key-env", metavar="NAME", help="the same for the judge")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 1 where samples failed; 2 where the data cannot be read; 4 where nobody answers any more."""
+    """Exit with 0, 1 if samples failed, 2 if the data cannot be read, 4 if the model stops answering."""
     samples = samples_in(args.data, args.limit)
     model = _line(args.model, "--model", args, args.thinking, args.api_key_env)
     judge = None
     if args.judge is not None:
         judge = _line(args.judge, "--judge", args, args.judge_thinking, args.judge_api_key_env)
-    predictions = Results.opened(args.out / "predictions.jsonl", model.model)
-    judgements = None if judge is None else Results.opened(args.out / "judgements.jsonl", judge.model)
+    predictions = Results.open(args.out / "predictions.jsonl", model.model)
+    judgements = None if judge is None else Results.open(args.out / "judgements.jsonl", judge.model)
     progress = Progress(sys.stderr, len(samples))
     evaluation = Evaluation(samples, predictions, judgements, None, None, progress.show)
     try:
         anyio.run(_evaluate, evaluation, model, judge, args.concurrency)
     except Unanswered as error:
         progress.clear()
-        _say(f"mcp-sim: {error}\nNobody answers any more; what is done is kept in {args.out}.")
+        _print_error(f"mcp-sim: {error}\nThe model stopped answering; results so far are kept in {args.out}.")
         return 4
     except KeyboardInterrupt:
         progress.clear()
-        _say(f"What is done is kept in {args.out}; the same command goes on with it.")
+        _print_error(f"Results so far are kept in {args.out}; run the same command to continue.")
         raise
     progress.clear()
     return _reported([*evaluation.outcomes()], model, judge, args)
 
 
-def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: str | None) -> Line:
+def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: str | None) -> EndpointSettings:
     return named_line(
         text,
         option,
@@ -85,32 +85,38 @@ def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: 
     )
 
 
-async def _evaluate(evaluation: Evaluation, model: Line, judge: Line | None, at_once: int) -> None:
-    """Ask whom there is something to ask."""
+async def _evaluate(
+    evaluation: Evaluation, model: EndpointSettings, judge: EndpointSettings | None, at_once: int
+) -> None:
+    """Connect to the models that are needed, and run the evaluation."""
     async with AsyncExitStack() as stack:
         if evaluation.lacks_predictions:
-            evaluation.infer = (await stack.enter_async_context(opened(model))).complete
+            evaluation.infer = (await stack.enter_async_context(open_endpoint(model))).complete
         if judge is not None and evaluation.lacks_judgements:
-            evaluation.judge = (await stack.enter_async_context(opened(judge))).complete
+            evaluation.judge = (await stack.enter_async_context(open_endpoint(judge))).complete
         await evaluation.run(at_once)
 
 
-# what is told ---------------------------------------------------------------------------------------------------------
+# report ---------------------------------------------------------------------------------------------------------------
 
 
-def _reported(outcomes: Sequence[Outcome], model: Line, judge: Line | None, args: argparse.Namespace) -> int:
-    """Print the report; exit 1 where samples failed."""
-    overall, domains = standing(outcomes), standings(outcomes)
+def _reported(
+    outcomes: Sequence[Outcome], model: EndpointSettings, judge: EndpointSettings | None, args: argparse.Namespace
+) -> int:
+    """Print the report. Return the exit code: 1 if samples failed."""
+    overall, domains = summarize(outcomes), summarize_by_domain(outcomes)
     if args.json:
         print(json.dumps(_as_json(overall, domains, model, judge), indent=2))
     else:
         print("\n".join(_table(overall, domains, Palette.of(sys.stdout))))
     for line in _remarks(outcomes, overall, judge):
-        _say(line)
+        _print_error(line)
     return int(bool(overall.unpredicted or overall.unjudged))
 
 
-def _as_json(overall: Standing, domains: Mapping[str, Standing], model: Line, judge: Line | None) -> Record:
+def _as_json(
+    overall: ScoreSummary, domains: Mapping[str, ScoreSummary], model: EndpointSettings, judge: EndpointSettings | None
+) -> Record:
     return {
         "benchmark": "agentworld",
         "model": model.model,
@@ -120,7 +126,7 @@ def _as_json(overall: Standing, domains: Mapping[str, Standing], model: Line, ju
     }
 
 
-def _table(overall: Standing, domains: Mapping[str, Standing], palette: Palette) -> Iterator[str]:
+def _table(overall: ScoreSummary, domains: Mapping[str, ScoreSummary], palette: Palette) -> Iterator[str]:
     rows = [_row(name, one) for name, one in {**domains, "overall": overall}.items()]
     heads = ("domain", "scored", *DIMENSIONS, "total", "failed")
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
@@ -130,27 +136,27 @@ def _table(overall: Standing, domains: Mapping[str, Standing], palette: Palette)
     yield palette.bold(_aligned(rows[-1], widths))
 
 
-def _row(name: str, one: Standing) -> tuple[str, ...]:
+def _row(name: str, one: ScoreSummary) -> tuple[str, ...]:
     figures = [*(one.dimensions[dimension] for dimension in DIMENSIONS), one.total]
-    told = ("-" if figure is None else f"{figure:.2f}" for figure in figures)
-    return (name, f"{one.scored}/{one.samples}", *told, str(one.unpredicted + one.unjudged))
+    cells = ("-" if figure is None else f"{figure:.2f}" for figure in figures)
+    return (name, f"{one.scored}/{one.samples}", *cells, str(one.unpredicted + one.unjudged))
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """The first cell to the left, all others to the right."""
+    """Return a row with the first cell aligned left, all others right."""
     rest = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))
     return "  ".join([cells[0].ljust(widths[0]), *rest])
 
 
-def _remarks(outcomes: Sequence[Outcome], overall: Standing, judge: Line | None) -> Iterator[str]:
-    """What failed, and why most often."""
+def _remarks(outcomes: Sequence[Outcome], overall: ScoreSummary, judge: EndpointSettings | None) -> Iterator[str]:
+    """Yield how many samples failed, and the most frequent reasons."""
     for stage, failed in (("prediction", overall.unpredicted), ("judging", overall.unjudged)):
         reasons = Counter(outcome.reason for outcome in outcomes if outcome.failed == stage)
         for reason, _ in reasons.most_common(1):
             yield f"{stage} failed for {failed} of {overall.samples} samples, most often: {reason}"
     if judge is None:
-        yield "Nothing was judged: --judge openai:MODEL@URL names who judges, and the same command goes on."
+        yield "Nothing was judged; run the same command with --judge openai:MODEL@URL to judge the predictions."
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     print(text, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`mcp-sim explain`: which call of a trace would fire what, and why the others did not."""
+"""`mcp-sim explain`: show which faults fire at each call of a trace, and why the others do not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mcp_sim.cli.terminal import Palette
-from mcp_sim.cli.traces import Course, courses_of, header_of
-from mcp_sim.server.telling import observed, shortened
+from mcp_sim.cli.traces import WorldTrace, read_header, read_worlds
+from mcp_sim.server.call_log import observed, shortened
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import Explainer, Finding, at_intensity_of
 from mcp_sim.types import Record
@@ -22,16 +22,16 @@ MARGIN = "    "
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", help="the scenario of the run, or another one that the calls are held against")
+    parser.add_argument("scenario", help="the scenario of the run, or another one to apply to its calls")
     parser.add_argument("--trace", type=Path, metavar="FILE", required=True, help="a file that --trace wrote")
     parser.add_argument("--world", metavar="NAME", help="only this world")
-    parser.add_argument("--call", type=int, metavar="N", help="only the N-th call of a world")
+    parser.add_argument("--call", type=int, metavar="N", help="only call N of a world")
     parser.add_argument("--id", metavar="ID", help="only this perturbation")
 
 
 @dataclass(slots=True)
 class _Tally:
-    """How often each perturbation had a call in its reach, and how often it was decided for one."""
+    """How many calls each perturbation applies to, and at how many of them it fires."""
 
     reached: dict[str, int] = field(default_factory=dict[str, int])
     decided: dict[str, int] = field(default_factory=dict[str, int])
@@ -42,40 +42,42 @@ class _Tally:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 2 where the file is no trace."""
+    """Exit with 0, or 2 if the file is not a trace."""
     scenario = load(args.scenario)
     ids = [entry.id for entry in scenario.perturbations]
     if args.id is not None and args.id not in ids:
         raise UsageError(f"the scenario has no perturbation {args.id!r}{did_you_mean(args.id, ids)}")
-    same, courses = header_of(args.trace).get("sha256") == scenario.sha256, courses_of(args.trace)
-    _refuse_missing(args, courses)
+    same, worlds = read_header(args.trace).get("sha256") == scenario.sha256, read_worlds(args.trace)
+    _refuse_missing(args, worlds)
     palette = Palette.of(sys.stdout)
     if not same:
-        print(palette.dim("the trace is of another scenario: what follows is what this one would do to its calls"))
+        print(palette.dim("the trace belongs to another scenario; shown is what this one would do to its calls"))
     try:
-        for course in courses.values():
-            if args.world in (None, course.world):
-                _tell(course, scenario, args, palette, is_same=same)
+        for world_trace in worlds.values():
+            if args.world in (None, world_trace.world):
+                _print_world(world_trace, scenario, args, palette, is_same=same)
     except (AssertionError, AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"{args.trace} is no trace: {error!r} is not as format {FORMAT} says") from None
+        raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
     return 0
 
 
-def _refuse_missing(args: argparse.Namespace, courses: Mapping[str, Course]) -> None:
-    """Raises UsageError where the trace has no such world, or no such call in it."""
-    if args.world is not None and args.world not in courses:
-        raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, courses)}")
-    wanted = [course for course in courses.values() if args.world in (None, course.world)]
+def _refuse_missing(args: argparse.Namespace, worlds: Mapping[str, WorldTrace]) -> None:
+    """Raise `UsageError` if the trace has no such world or call."""
+    if args.world is not None and args.world not in worlds:
+        raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
+    wanted = [world_trace for world_trace in worlds.values() if args.world in (None, world_trace.world)]
     if args.call is not None and not any(step.get("index") == args.call for one in wanted for step in one.steps):
         raise UsageError(f"{args.trace} has no call {args.call}")
 
 
-def _tell(course: Course, scenario: Scenario, args: argparse.Namespace, palette: Palette, *, is_same: bool) -> None:
-    explainer = Explainer(at_intensity_of(scenario, course.steps) if is_same else scenario)
+def _print_world(
+    world_trace: WorldTrace, scenario: Scenario, args: argparse.Namespace, palette: Palette, *, is_same: bool
+) -> None:
+    explainer = Explainer(at_intensity_of(scenario, world_trace.steps) if is_same else scenario)
     tally = _Tally()
-    print(palette.bold(f"world {course.world}"))
-    first = course.steps[course.own]["n"] if course.own < len(course.steps) else 0
-    for step, findings in explainer.findings(course.steps, course.own, course.stream):
+    print(palette.bold(f"world {world_trace.world}"))
+    first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
+    for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
         wanted = [finding for finding in findings if args.id in (None, finding.id)]
         if step["n"] < first or not wanted:
             continue
@@ -97,9 +99,9 @@ def _headline(step: Record) -> str:
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:
     recorded = any(one["id"] == finding.id for one in step["perturbations"])
     name, why = f"{finding.id} ({finding.kind})", "; ".join(map(str, finding.why)) or "always"
-    more = "".join(f"; {text}" for text in (finding.note, finding.erred and f"it erred: {finding.erred}") if text)
+    more = "".join(f"; {text}" for text in (finding.note, finding.erred and f"error: {finding.erred}") if text)
     if is_same and recorded != finding.decided:
-        more += f"; the trace has it otherwise: {'decided' if recorded else 'not decided'}"
+        more += f"; the trace differs: {'decided' if recorded else 'not decided'}"
     if not finding.decided:
         return palette.dim(f"{MARGIN}no    {name}: {why}{more}")
     outcome = f", {finding.outcome.replace('_', ' ')}" if finding.outcome else ""
@@ -107,17 +109,17 @@ def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) ->
 
 
 def _summary(scenario: Scenario, tally: _Tally, wanted: str | None) -> Iterator[str]:
-    """Each perturbation in one line: how many of the calls in its reach it was decided for."""
+    """Yield a line for each perturbation: at how many of its calls it fires."""
     for entry in scenario.perturbations:
         if wanted not in (None, entry.id):
             continue
         reached = tally.reached.get(entry.id, 0)
         if not entry.enabled:
-            said = "is not enabled"
+            text = "is disabled"
         elif entry.perturbation.is_timed():
-            said = "acts by itself, at no call"
+            text = "acts on its own, not at calls"
         elif not reached:
-            said = f"no call was in its reach ({', '.join(entry.tools) or 'every tool'})"
+            text = f"no call matches its tools ({', '.join(entry.tools) or 'every tool'})"
         else:
-            said = f"fires at {tally.decided[entry.id]} of {reached} calls in its reach"
-        yield f"{entry.id}: {said}"
+            text = f"fires at {tally.decided[entry.id]} of {reached} matching calls"
+        yield f"{entry.id}: {text}"

@@ -1,18 +1,25 @@
-"""How is a file of the user's replaced, so that nothing is lost whatever happens in between?"""
+"""Write files of the user without losing any: replace, back up, and open traces."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
+from os import path as paths
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from mcp_sim import __version__
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import header_line
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all; folders are made. Raises UsageError where it cannot be written."""
+    """Write a file completely or not at all, and create its folder. Raises `UsageError` if it cannot be written."""
     target = path.resolve()
     fresh = None
     try:
@@ -29,8 +36,8 @@ def replace_file(path: Path, text: str) -> None:
             fresh.unlink(missing_ok=True)
 
 
-def kept(path: Path) -> Path | None:
-    """A copy of a file as it is, under the first name that is free; None where there is no file."""
+def back_up(path: Path) -> Path | None:
+    """Copy a file to the first free name `FILE.bak`, `FILE.bak2`, ... and return it, None if there is no file."""
     if not path.exists():
         return None
     names = (f"{path.name}.bak{'' if n == 1 else n}" for n in count(1))
@@ -46,3 +53,22 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+# traces ---------------------------------------------------------------------------------------------------------------
+
+
+def open_trace(path: Path, scenario: Scenario, inputs: Sequence[Path | int] = (), *, goes_on: bool = False) -> Jsonl:
+    """Open the trace of a scenario: a new file, or with `goes_on` the end of an existing one.
+
+    `inputs` are further files or descriptors that the run reads. Raises `UsageError` if the run reads this file.
+    """
+    if path.is_file() and any(_is_same(path, read) for read in (*scenario.files, *inputs)):
+        raise UsageError(f"--trace {path}: this run reads that file; the trace would overwrite it")
+    return Jsonl(path, header_line(scenario.name, scenario.sha256, __version__), goes_on=goes_on)
+
+
+def _is_same(path: Path, read: Path | int) -> bool:
+    with suppress(OSError):
+        return paths.samefile(path, read)  # noqa: PTH121 (the argument may be a descriptor)
+    return False

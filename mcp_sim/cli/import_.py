@@ -1,4 +1,4 @@
-"""`mcp-sim import`: tool specs made of what is there: live servers, a client's configuration, OpenAPI, functions."""
+"""`mcp-sim import`: create tool specs from live servers, client configurations, OpenAPI or function lists."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.server.telling import plain
+from mcp_sim.server.call_log import plain
 from mcp_sim.simulator.compile import check, load
-from mcp_sim.spec.foreign.naming import distinct
-from mcp_sim.spec.foreign.placeholders import Unfilled, filled
-from mcp_sim.spec.import_files import Files, differences, files_of, scenario_text
-from mcp_sim.spec.messages import sentences
+from mcp_sim.spec.foreign.files import distinct
+from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
+from mcp_sim.spec.import_files import Files, build_files, differences, scenario_text
+from mcp_sim.spec.messages import error_messages
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
-NOBODY = 4
+NO_ANSWER = 4
+"""The exit code if a server does not answer."""
+
 MOST_DOUBTS = 20
 LONGEST_LINE = 1000
-"""So many characters of what a server says are shown."""
+"""The most characters of a server's message that are shown."""
 
 SCENARIO = "scenario.yaml"
 
@@ -42,7 +44,7 @@ _OPTIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
                              "repeated"}),
     "timeout": ("--timeout", {"metavar": "SECONDS", "type": float, "help": "how long a server may take; default 60"}),
 }  # fmt: skip
-"""The options of importers that can be given on the command line, each with its flag."""
+"""Option of an importer -> its flag on the command line."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,26 +73,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 1 where documents have errors, or --check finds a difference; 2 where nothing can be imported; 4 where a
-    server does not answer (the others are imported)."""
-    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # it would tell of messages, and with them of secrets
+    """Exit with 0, 1 if documents have errors or --check finds a difference, 2 if nothing can be imported.
+
+    Exit with 4 if a server does not answer; the others are imported.
+    """
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has messages, and these may have secrets
     found = anyio.run(_importer(args).imported)
     for one in found:
         if isinstance(one, Unreached):
             print(_line(f"{one.name}: {one.reason}"), file=sys.stderr)
     servers = _named_apart([one for one in found if isinstance(one, Imported)])
     codes = [_check(servers, args.out)] if args.check else [_write(servers, args.kind, args.out)]
-    return next((code for code in (NOBODY if len(servers) < len(found) else 0, *codes) if code), 0)
+    return next((code for code in (NO_ANSWER if len(servers) < len(found) else 0, *codes) if code), 0)
 
 
 def _line(text: str) -> str:
-    """What a server said, as a line that is not too long and commands no terminal."""
+    """Return a message of a server as a line that is not too long and has no control characters."""
     line = text.rstrip("\n")
     return plain(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}...")
 
 
 def _importer(args: argparse.Namespace) -> Importer:
-    """The importer with what the command line says."""
+    """Return the importer with the options of the command line. Raises `UsageError` if they are invalid."""
     kind = importers[args.kind]
     sources = args.sources[1:] if args.sources[:1] == ["--"] else args.sources
     options: dict[str, Any] = {"sources": sources}
@@ -103,9 +107,9 @@ def _importer(args: argparse.Namespace) -> Importer:
     try:
         return kind.model_validate(options)
     except ValidationError as error:
-        told = "; ".join(sentence for _, sentence in sentences(error, kind, options))
-        nothing = f"say what is to be imported\n{args.usage()}".rstrip()
-        raise UsageError(f"import {args.kind}: {told if sources else nothing}") from None
+        problems = "; ".join(message for _, message in error_messages(error, kind, options))
+        missing = f"nothing to import; name a source\n{args.usage()}".rstrip()
+        raise UsageError(f"import {args.kind}: {problems if sources else missing}") from None
 
 
 def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
@@ -117,19 +121,19 @@ def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
 
 
 def _with_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Headers, variables and URL with `${NAME}` filled in from the environment."""
+    """Return headers, variables and URL with `${NAME}` filled in from the environment."""
     try:
-        parts = {key: {name: filled(value, os.environ) for name, value in options.get(key, {}).items()}
+        parts = {key: {name: fill_placeholders(value, os.environ) for name, value in options.get(key, {}).items()}
                  for key in ("headers", "env")}  # fmt: skip
-        sources = [filled(word, os.environ) if "://" in word else word for word in options["sources"]]
-    except Unfilled as error:
+        sources = [fill_placeholders(word, os.environ) if "://" in word else word for word in options["sources"]]
+    except MissingValue as error:
         raise UsageError(str(error)) from None
-    hidden = [one.partition("?")[2] for one, said in zip(sources, options["sources"], strict=True) if one != said]
-    return {**parts, "sources": sources, "secrets": hidden}
+    secrets = [one.partition("?")[2] for one, raw in zip(sources, options["sources"], strict=True) if one != raw]
+    return {**parts, "sources": sources, "secrets": secrets}
 
 
 def _named_apart(servers: Sequence[Imported]) -> list[Imported]:
-    """The servers, no two of which have files of one name."""
+    """Return the servers under distinct names, so that their files have distinct names."""
     names = distinct([server.name for server in servers])
     return [
         Imported(name, server.tools, server.spec, server.doubts) for name, server in zip(names, servers, strict=True)
@@ -140,8 +144,8 @@ def _named_apart(servers: Sequence[Imported]) -> list[Imported]:
 
 
 def _write(servers: Sequence[Imported], kind: str, folder: Path) -> int:
-    """Write what was imported, and tell what was not understood."""
-    planned = [files_of(server, kind, folder) for server in servers]  # all, before the first is written
+    """Write what was imported, and print what was not understood. Return the exit code."""
+    planned = [build_files(server, kind, folder) for server in servers]  # all, before the first is written
     news = {server.name: _news(server, folder) for server in servers}
     codes = [_write_one(server, files, news[server.name]) for server, files in zip(servers, planned, strict=True)]
     if len(servers) > 1:
@@ -150,7 +154,7 @@ def _write(servers: Sequence[Imported], kind: str, folder: Path) -> int:
 
 
 def _news(server: Imported, folder: Path) -> list[str]:
-    """What is otherwise than at the import before, tool by tool; nothing where there was none."""
+    """Return the changes since the previous import, tool by tool; empty if there was none."""
     try:
         lines = differences(server, folder)
     except (UsageError, DocumentError):
@@ -180,9 +184,9 @@ def _summary(server: Imported, spec: Path) -> str:
     scenario = load(spec)
     tools, guesses = len(scenario.domain.tools), len(scenario.guesses)
     left = f" of {len(server.tools)}" if tools < len(server.tools) else ""
-    told = f"; {_counted(guesses, 'plan is a guess', 'plans are guesses')}: mcp-sim plan {spec}" if guesses else ""
+    guessed = f"; {_counted(guesses, 'plan is a guess', 'plans are guesses')}: mcp-sim plan {spec}" if guesses else ""
     entities = _counted(len(scenario.domain.entities), "entity", "entities")
-    return f"{tools}{left} {'tool' if len(server.tools) == 1 else 'tools'}, {entities}{told}"
+    return f"{tools}{left} {'tool' if len(server.tools) == 1 else 'tools'}, {entities}{guessed}"
 
 
 def _counted(count: int, one: str, several: str) -> str:
@@ -190,13 +194,13 @@ def _counted(count: int, one: str, several: str) -> str:
 
 
 def _write_scenario(specs: Mapping[str, Path], folder: Path) -> None:
-    """A scenario over all servers, unless there is one."""
+    """Write a scenario with all servers, unless the file exists."""
     path = folder / SCENARIO
     if path.exists():
-        print(f"{path}: is there already, and stays as it is", file=sys.stderr)
+        print(f"{path}: already exists and is not changed", file=sys.stderr)
         return
     replace_file(path, scenario_text(specs))
-    print(f"{path}: {', '.join(specs)} over one world")
+    print(f"{path}: {', '.join(specs)} in one world")
 
 
 # --check --------------------------------------------------------------------------------------------------------------
@@ -205,7 +209,7 @@ def _write_scenario(specs: Mapping[str, Path], folder: Path) -> None:
 def _check(servers: Sequence[Imported], folder: Path) -> int:
     found = {server.name: list(_checked(server, folder)) for server in servers}
     for name, lines in found.items():
-        print(f"{name}: {'has changed' if lines else 'is as it was imported'}")
+        print(f"{name}: {'changed' if lines else 'unchanged'}")
         print("".join(f"  {_line(line)}\n" for line in lines), end="")
     return 1 if any(found.values()) else 0
 

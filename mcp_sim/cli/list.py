@@ -1,4 +1,4 @@
-"""`mcp-sim list`: the manual of every kind, from its docstring and fields, and of what ships."""
+"""`mcp-sim list`: document every kind, from its docstring and fields, and the shipped documents."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
-from mcp_sim.cli.style import Palette
+from mcp_sim.cli.terminal import Palette
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.kinds import Kind, Perturbation, families
-from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.kinds.registries import Registry
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
 SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs", "presets": "presets"}
@@ -29,16 +29,16 @@ EXAMPLES = {
     "expectations": "expect:\n  - {entry}",
     "world-models": "world_model:\n  {entry}",
 }
-"""Where the kinds of a family stand in a scenario."""
+"""An entry of each family in a scenario."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("family", nargs="?", metavar="FAMILY", help=f"one of {', '.join(FAMILIES)}; left out: all")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a kind of the family, or what ships: its manual")
+    parser.add_argument("family", nargs="?", metavar="FAMILY", help=f"one of {', '.join(FAMILIES)}; default: all")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a kind of the family, or a shipped document")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 2 for a family or a name that does not exist."""
+    """Exit with 0, or 2 for an unknown family or name."""
     palette = Palette.of(sys.stdout)
     chosen = FAMILIES if args.family is None else (_known(args.family),)
     if args.name is None:
@@ -57,7 +57,7 @@ def _known(family: str) -> str:
 
 
 def _overview(family: str, palette: Palette) -> Iterator[str]:
-    """A family in one line per member."""
+    """Yield a family, one line per member."""
     yield palette.bold(family)
     lines = {name: _first_line(kind) for name, kind in _kinds(family)} if family in KINDS else _documents(family)
     width = max(map(len, lines), default=0)
@@ -75,7 +75,7 @@ def _first_line(kind: type[Any]) -> str:
 
 
 def _documents(family: str) -> dict[str, str]:
-    """What ships, each with the comment at its top."""
+    """Return the shipped documents, each with its first comment."""
     return {name: _comment(path) for name, path in sorted(shipped(SHIPPED[family]).items())}
 
 
@@ -85,10 +85,10 @@ def _comment(path: Path) -> str:
 
 
 def _document(family: str, name: str, palette: Palette) -> str:
-    """A shipped document: where it is, and what it says."""
+    """Return the path and the text of a shipped document."""
     known = shipped(SHIPPED[family])
     if name not in known:
-        raise UsageError(f"nothing called {name!r} ships among the {family}{did_you_mean(name, known)}")
+        raise UsageError(f"unknown name {name!r} in {family}{did_you_mean(name, known)}")
     return f"{palette.dim(str(known[name]))}\n\n{known[name].read_text(encoding='utf-8').rstrip()}"
 
 
@@ -112,7 +112,7 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
 
 
 def permission(entry: str, kind: type[Kind]) -> str:
-    """What a scenario must say so that it may have the entry."""
+    """Return the line that a scenario needs to allow the entry, '' if none."""
     if not issubclass(kind, Perturbation):
         return ""
     (options,) = yaml.safe_load(entry).values()
@@ -120,7 +120,7 @@ def permission(entry: str, kind: type[Kind]) -> str:
 
 
 def about(kind: type[Any]) -> Iterator[str]:
-    """What a kind declares besides its options: a stage, a role."""
+    """Yield what a kind declares besides its options: a stage, a role, its visibility."""
     for attribute in ("stage", "role"):
         value = getattr(kind, attribute, None)
         if value is not None:
@@ -130,7 +130,7 @@ def about(kind: type[Any]) -> Iterator[str]:
 
 
 def option_lines(kind: type[BaseModel], palette: Palette) -> Iterator[str]:
-    """The options of a kind: what each takes, its default, and what it means."""
+    """Yield the options of a kind: type, default and description."""
     schema = kind.model_json_schema()
     defaults = kind.model_construct().model_dump(mode="json")
     width = max(map(len, kind.model_fields))
@@ -146,7 +146,7 @@ def option_lines(kind: type[BaseModel], palette: Palette) -> Iterator[str]:
 
 
 def type_words(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> str:
-    """A JSON Schema in few words: `duration`, `whole number from 1`, `text | json`."""
+    """Return a JSON Schema in few words: `duration`, `whole number from 1`, `text | json`."""
     if "$comment" in schema:
         return schema["$comment"]
     if "$ref" in schema:
@@ -186,7 +186,7 @@ def _range(schema: Mapping[str, Any]) -> str:
 
 
 def example(name: str, kind: type[Kind]) -> str:
-    """An entry as a document would write it, made of the examples of the fields."""
+    """Return an entry as a document would write it, built from the examples of the fields."""
     required = [field for field, info in kind.model_fields.items() if info.is_required()]
     shown = [field for field, info in kind.model_fields.items() if info.examples]
     for fields in (shown, shown[:1], required, []):
@@ -205,7 +205,7 @@ def _is_valid(kind: type[Kind], options: dict[str, Any]) -> bool:
 
 
 def _short(kind: type[Kind], options: dict[str, Any]) -> Any:
-    """The options, or their one value where it stands in the first field."""
+    """Return the options, or the value alone if only the first field is set."""
     first = next(iter(kind.model_fields), "")
     if list(options) != [first]:
         return options
@@ -214,7 +214,7 @@ def _short(kind: type[Kind], options: dict[str, Any]) -> Any:
 
 
 def _flow(value: Any) -> str:
-    """A value as YAML in one line."""
+    """Return a value as YAML in one line."""
     text = yaml.safe_dump(
         to_jsonable_python(value), default_flow_style=True, width=sys.maxsize, allow_unicode=True, sort_keys=False
     )

@@ -1,19 +1,19 @@
-"""Which endpoint does a command line name as MODEL@URL, and with which options is it asked?"""
+"""Options of the command line that name a language model and configure it."""
 
 from __future__ import annotations
 
 import argparse
 import os
 
-from mcp_sim.models.language_model.endpoint import Line
+from mcp_sim.models.language_model.endpoint import EndpointSettings
 from mcp_sim.spec.entries import named_world_model
 from mcp_sim.types import Json
 from mcp_sim.types.errors import UsageError
 
 
-def named_line(text: str, option: str, **options: Json) -> Line:
-    """The endpoint that an option names, reached with these options of the world model `openai`. Raises UsageError."""
-    from mcp_sim.models.world_models.openai import Openai  # noqa: PLC0415 (only who asks a model needs it)
+def named_line(text: str, option: str, **options: Json) -> EndpointSettings:
+    """Return the endpoint that an option names, with these options of the world model `openai`. Raises `UsageError`."""
+    from mcp_sim.models.world_models.openai import Openai  # noqa: PLC0415 (loads the models package only when needed)
 
     model = named_world_model(text, option, **options).world_model
     if not isinstance(model, Openai):
@@ -22,7 +22,7 @@ def named_line(text: str, option: str, **options: Json) -> Line:
 
 
 def thinking(text: str) -> Json:
-    """The value of --thinking: off, on, or a number of tokens. Raises ArgumentTypeError."""
+    """Parse --thinking: off, on, or a number of tokens. Raises `ArgumentTypeError`."""
     if text in ("off", "on"):
         return text
     if not text.isdecimal():
@@ -31,7 +31,7 @@ def thinking(text: str) -> Json:
 
 
 def count(text: str) -> int:
-    """A number from 1. Raises ArgumentTypeError."""
+    """Parse a whole number from 1. Raises `ArgumentTypeError`."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
     return int(text)

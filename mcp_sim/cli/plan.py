@@ -1,29 +1,29 @@
-"""`mcp-sim plan`: what each tool does to which record, how sure that is, why, and how to correct it."""
+"""`mcp-sim plan`: show what each tool does to which records, with confidence and reasons, and how to correct it."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
+from textwrap import wrap
 
 import yaml
 
-from mcp_sim.cli.files import kept, replace_file
-from mcp_sim.cli.plan_lines import entity_lines, plan_lines
-from mcp_sim.cli.style import Palette
+from mcp_sim.cli.files import back_up, replace_file
+from mcp_sim.cli.terminal import Palette
 from mcp_sim.infer import alternatives, corrections
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_files, spec_text
 from mcp_sim.types import Record
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import UsageError, did_you_mean
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import Also, Envelope, Paging, Plan
 
 _GUESS = "a guess"
 
@@ -37,15 +37,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write",
         action="store_true",
-        help="put plans and entities into the tool spec: what it says stays, and the file as it was is kept as .bak",
+        help="insert plans and entities into the tool spec; existing entries stay, a copy is kept as .bak",
     )
-    parser.add_argument("--strict", action="store_true", help="exit 1 where a plan is a guess, and write nothing")
+    parser.add_argument("--strict", action="store_true", help="exit 1 if a plan is a guess, and write nothing")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0, guesses or not; 1 where the documents have errors, or with --strict a guess; 2 where no tool matches."""
+    """Exit with 0, 1 if documents have errors, or with --strict if a plan is a guess, 2 if no tool matches."""
     if args.write and args.tool:
-        raise UsageError("--write is about all tools: leave --tool out")
+        raise UsageError("--write writes all tools; remove --tool")
     scenario = load(args.scenario)
     domain = scenario.domain
     plans = _chosen(domain, args.tool)
@@ -55,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(_as_json(plans, entities), indent=2, ensure_ascii=False))
     else:
         palette = Palette.of(sys.stdout)
-        told = [*plan_lines(plans, palette), *entity_lines(entities, palette), *_correction_lines(domain, plans)]
-        print("\n".join(told))
+        lines = [*plan_lines(plans, palette), *entity_lines(entities, palette), *_correction_lines(domain, plans)]
+        print("\n".join(lines))
     if args.strict and any(plan in scenario.guesses for plan in plans):
         return 1
     if args.write:
@@ -92,7 +92,7 @@ def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
     if not guessed:
         return
     count = f"{len(guessed)} of {len(plans)} plans {'is a guess' if len(guessed) == 1 else 'are guesses'}"
-    yield f"\n{count}. Said in the tool spec they are sure; what is wrong here is put right there:\n\nsim:"
+    yield f"\n{count}. Confirm or correct them in the tool spec:\n\nsim:"
     other_ways = alternatives(domain)
     for tool, part in corrections(domain).items():
         if tool in guessed:
@@ -105,7 +105,7 @@ def _flow(part: Record) -> str:
 
 
 def _scalar(text: str) -> str:
-    """A key as YAML writes it: in quotes where it must be."""
+    """Return a key as YAML, quoted if necessary."""
     return yaml.safe_dump({text: 0}, allow_unicode=True).rsplit(":", 1)[0]
 
 
@@ -113,15 +113,15 @@ def _scalar(text: str) -> str:
 
 
 def _write(reference: str, domain: Domain) -> None:
-    """Put what was inferred into the spec of each server; a plain list gets one beside it."""
+    """Insert what was inferred into the spec of each server; a plain list gets a new spec next to it."""
     files = spec_files(reference)
     for file in files:
         if file.path in shipped("tool_specs").values():
-            raise UsageError(f"{file.path.stem} ships with mcp-sim and stays as it is: write into a copy of it")
+            raise UsageError(f"{file.path.stem} ships with mcp-sim and cannot be changed; use a copy of it")
     for file in files:
         path = spec_beside(file.path) if file.is_list else file.path
         if file.is_list and path.exists():
-            raise UsageError(f"{path} stands beside {file.path.name} already: mcp-sim plan {path} --write")
+            raise UsageError(f"{path} already exists; run mcp-sim plan {path} --write")
         _write_spec(file, path, domain)
 
 
@@ -130,15 +130,164 @@ def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
     before = yaml12.dump(beginning) if file.is_list else file.path.read_bytes().decode("utf-8-sig")
     text = spec_text(before, domain, file.server)
     if text == before:
-        print(f"{path} says it all already.", file=sys.stderr)
+        print(f"{path} is already complete.", file=sys.stderr)
         return
-    copy = kept(path)
+    copy = back_up(path)
     replace_file(path, text)
-    instead = f"; name it where {file.path.name} is named" if file.is_list else ""
+    instead = f"; use it instead of {file.path.name}" if file.is_list else ""
     print(f"Wrote {path}{f' (before: {copy})' if copy else ''}{instead}.", file=sys.stderr)
     guesses = sum(f"  # {_GUESS}" in line for line in text.splitlines())
     if guesses:
-        told = "is a guess" if guesses == 1 else "are guesses"
-        print(f"{guesses} of its plans {told}: look below `# {_GUESS}`.", file=sys.stderr)
-    if unsaid := ", ".join(left_out(domain, file.server)):
-        print(f"Too little is known of {unsaid}: said to touch no records.", file=sys.stderr)
+        what = "is a guess" if guesses == 1 else "are guesses"
+        print(f"{guesses} of its plans {what}, marked with `# {_GUESS}`.", file=sys.stderr)
+    if unknown := ", ".join(left_out(domain, file.server)):
+        print(f"Could not infer what these tools do: {unknown}; written as `verb: none`.", file=sys.stderr)
+
+
+# lines ----------------------------------------------------------------------------------------------------------------
+
+_WIDTH = 100
+_OPERATORS = {
+    "gt": ">",
+    "gte": ">=",
+    "lt": "<",
+    "lte": "<=",
+    "contains": "contains",
+    "in": "is one of",
+    "not": "is not",
+}
+
+
+# tools ----------------------------------------------------------------------------------------------------------------
+
+
+def plan_lines(plans: Sequence[Plan], palette: Palette) -> Iterator[str]:
+    """Yield what each tool does, with confidence and reasons."""
+    rows = [("TOOL", "VERB", "ENTITY", "SURE"), *map(_heads, plans)]
+    widths = [max(len(word) for word in column) for column in zip(*rows, strict=True)]
+    yield palette.bold(_row(rows[0], widths))
+    for plan in plans:
+        row = _row(_heads(plan), widths)
+        yield palette.yellow(f"{row}  a guess") if plan.guessed else row
+        for label, text in _details(plan):
+            yield from (palette.dim(line) for line in _labelled(label, text))
+
+
+def _heads(plan: Plan) -> tuple[str, str, str, str]:
+    return plan.tool, plan.verb, plan.entity or "-", f"{plan.confidence:.2f}"
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _details(plan: Plan) -> Iterator[tuple[str, str]]:
+    texts = {
+        "works as": " ".join(name for name in (plan.backend, plan.operation) if name not in {"", "records"}),
+        "with": ", ".join(f"{name} = {argument}" for name, argument in plan.arguments.items()),
+        "each": plan.each or "",
+        "key": plan.key or "",
+        "copies": plan.copies or "",
+        "sets": ", ".join(
+            [
+                *_pairs(plan.sets),
+                *(f"{name} = {json.dumps(fixed)}" for name, fixed in plan.fixed.items()),
+                *(f"{name} = {place}" for name, place in plan.from_state.items()),
+            ]
+        ),
+        "how": ", ".join(f"{how} {name}" for name, how in plan.how.items()),
+        "requires": ", ".join([*_requirements(plan), *(f"{name} > 0" for name in plan.positive)]),
+        "login": plan.login or "",
+        "caller": plan.caller or "",
+        "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
+        "inside": plan.holder or "",
+        "next id": plan.counter or "",
+        "also": ", ".join(map(_also, plan.also)),
+        "swaps": f"{plan.swap.field}: {plan.swap.old} for {plan.swap.new}" if plan.swap else "",
+        "choice": f"{plan.choice}: {', '.join(plan.choices)}" if plan.choice else "",
+        "filters": ", ".join(_filters(plan)),
+        "text": f"{plan.query} in {', '.join(plan.searched)}" if plan.query else "",
+        "order": ", ".join(name for name in (plan.sort, plan.order) if name),
+        "pages": _paging(plan.paging),
+        "result": _envelope(plan.envelope),
+        "shows": ", ".join(f"{place} = {field}" for place, field in plan.shows.items() if place != field),
+        "only": ", ".join(plan.only),
+        "picks": f"{plan.picked.argument} of {plan.picked.field}" if plan.picked else "",
+        "of whom": ", ".join(f"{one.argument}: {one.link or f'{one.listed} of {one.entity}'}" for one in plan.owners),
+        "with it": ", ".join(f"{one.entity} of each of {one.listed}" for one in plan.children),
+        "among": ", ".join(f"{one.argument}: {one.field} of {one.entity} {one.by}" for one in plan.among),
+        "within": plan.within or "",
+        "because": "; ".join(plan.reasons),
+    }
+    yield from ((label, text) for label, text in texts.items() if text)
+
+
+def _requirements(plan: Plan) -> Iterator[str]:
+    for name, values in plan.requires.items():
+        yield f"{name} is {' or '.join(json.dumps(value) for value in values)}"
+
+
+def _also(one: Also) -> str:
+    asked = f" (from {json.dumps(one.requires)})" if one.requires is not None else ""
+    return f"{one.how} {one.entity}.{one.field}{asked}"
+
+
+def _pairs(sets: Mapping[str, str]) -> Iterator[str]:
+    for argument, field in sets.items():
+        yield argument if argument.rsplit(".", 1)[-1] in {field, "*"} else f"{argument} -> {field}"
+
+
+def _filters(plan: Plan) -> Iterator[str]:
+    for argument, rule in plan.filters.items():
+        if rule.only is not None:
+            yield f"{argument}: {rule.field} is {rule.only!r}"
+        elif rule.unless is not None:
+            yield f"{argument}: else {rule.field} is not {rule.unless!r}"
+        elif rule.op == "equals":
+            yield argument if argument == rule.field else f"{argument}: {rule.field}"
+        else:
+            yield f"{argument}: {rule.field} {_OPERATORS[rule.op]}"
+
+
+def _paging(paging: Paging) -> str:
+    if not paging.is_asked and paging.most is not None:
+        return f"at most {paging.most}"
+    if not paging.is_asked:
+        return ""
+    names = ", ".join(name for name in (paging.limit, paging.offset, paging.page, paging.cursor) if name)
+    return f"{names} (default {paging.size}{f', max {paging.most}' if paging.most else ''})"
+
+
+def _envelope(envelope: Envelope) -> str:
+    places = ((part.name, getattr(envelope, part.name)) for part in fields(envelope) if part.name != "echoes")
+    shown = [f"{name} at {place}" if place else f"the {name} itself" for name, place in places if place is not None]
+    return ", ".join([*shown, *(f"{path} as given" for path in envelope.echoes)])
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    indent = " " * 13
+    return wrap(text, _WIDTH, initial_indent=f"    {label:<9}", subsequent_indent=indent, break_long_words=False)
+
+
+# entities -------------------------------------------------------------------------------------------------------------
+
+
+def entity_lines(entities: Sequence[Entity], palette: Palette) -> Iterator[str]:
+    """Yield the entities with their keys and fields; nothing if there are none."""
+    if not entities:
+        return
+    rows = [(entity.name, entity.key, "" if entity.key_like is None else str(entity.key_like)) for entity in entities]
+    heads = ("ENTITY", "KEY", "LIKE")
+    widths = [max(len(word) for word in column) for column in zip(heads, *rows, strict=True)]
+    yield ""
+    yield palette.bold(_row(heads, widths))
+    for entity, row in zip(entities, rows, strict=True):
+        yield _row(row, widths)
+        names = ", ".join(_field(field) for field in entity.fields.values() if field.name != entity.key)
+        yield from (palette.dim(line) for line in _labelled("fields", names))
+
+
+def _field(field: Field) -> str:
+    if field.derived is not None:
+        return f"{field.name} (derived from {field.derived})"
+    return f"{field.name} -> {field.link}" if field.link is not None else field.name

@@ -1,4 +1,4 @@
-"""`mcp-sim play`: run calls in one world, without MCP; one JSON line per step on stdout."""
+"""`mcp-sim play`: run calls in one world, without MCP, and print one JSON line per call."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any, BinaryIO, TextIO, cast
 
 import anyio
 
-from mcp_sim.cli.asking import Tally
-from mcp_sim.cli.style import Palette
-from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.faults.intensity import with_intensity
+from mcp_sim.cli.files import open_trace
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.traces import ModelUsage
+from mcp_sim.faults.compile import with_intensity
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
-from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import Sink, Verdict
 from mcp_sim.types.scenario import ExpectationEntry, Scenario
 from mcp_sim.world import World
@@ -31,25 +31,26 @@ STDIN = 0
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", help="a scenario or tool spec: a file, or a shipped name")
     parser.add_argument(
-        "calls", nargs="?", default="-", help='lines of {"tool": ..., "arguments": {...}}; - or nothing: stdin'
+        "calls",
+        nargs="?",
+        default="-",
+        help='file with lines of {"tool": ..., "arguments": {...}}; - (the default): stdin',
     )
-    parser.add_argument("--seed", type=int, help="instead of the scenario's own")
-    parser.add_argument(
-        "--intensity", type=float, metavar="0..1", help="how much of its faults, instead of the scenario's own"
-    )
-    parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default) never sleeps")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger there, as JSONL")
+    parser.add_argument("--seed", type=int, help="seed; default: the scenario's")
+    parser.add_argument("--intensity", type=float, metavar="0..1", help="scale of the faults; default: the scenario's")
+    parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default): delays take no real time")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger to FILE, as JSONL")
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
     parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 1 with --grade where an expectation failed; 2 for a line that is no call; 3 for a crash."""
+    """Exit with 0, 1 if an expectation failed with --grade, 2 if a line is not a call, 3 after a crash."""
     scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
     with ExitStack() as stack:
         sinks = list[Sink]()
         if args.trace is not None:
-            sink = trace_file(args.trace, scenario, [STDIN if args.calls == "-" else Path(args.calls)])
+            sink = open_trace(args.trace, scenario, [STDIN if args.calls == "-" else Path(args.calls)])
             stack.callback(sink.close)
             sinks.append(sink)
         lines = sys.stdin.buffer if args.calls == "-" else stack.enter_context(_opened(Path(args.calls)))
@@ -58,15 +59,15 @@ def run(args: argparse.Namespace) -> int:
 
 async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: argparse.Namespace) -> int:
     source = "stdin" if args.calls == "-" else args.calls
-    crashed, tally = False, Tally()
+    crashed, usage = False, ModelUsage()
     async with Simulator(scenario, sinks).open(seed=args.seed, clock=args.clock) as world:
         for place, tool, tool_arguments in _calls(lines, source):
             try:
                 crashed = not await _step(world, tool, tool_arguments) or crashed
             except BadArguments as error:
                 raise UsageError(f"{place}: {error}") from None
-            tally.note(world.ledger.newest)
-        for sentence in tally.sentences():
+            usage.note(world.ledger.newest)
+        for sentence in usage.lines():
             print(sentence, file=sys.stderr)
         verdicts = world.grade() if args.grade else []
         _report(verdicts, sys.stderr)
@@ -76,7 +77,7 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
 
 
 async def _step(world: World, tool: str, tool_arguments: Record) -> bool:
-    """Make one call, wait out its delay as a client would, and print its line; False where it crashed."""
+    """Make one call, wait for its delay as a client would, and print its line. Return False if it crashed."""
     try:
         observation = await world.call(tool, tool_arguments)
     except Crash as crash:
@@ -99,7 +100,7 @@ async def _step(world: World, tool: str, tool_arguments: Record) -> bool:
 
 
 def _shown(observation: Observation) -> Record:
-    """What the agent would see, as data; faults of transport too."""
+    """Return what the agent would see, including transport faults."""
     match observation.body:
         case ToolResult() as body:
             structured = body.value if body.form == "structured" else None
@@ -111,7 +112,7 @@ def _shown(observation: Observation) -> Record:
 
 
 def _calls(lines: BinaryIO, source: str) -> Iterator[tuple[str, str, Record]]:
-    """The calls of the input, a line each, with their places; empty lines are passed over."""
+    """Yield the calls of the input with their places, one per line; empty lines are skipped."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             place = f"{source}:{number}"

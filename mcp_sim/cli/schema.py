@@ -1,4 +1,4 @@
-"""`mcp-sim schema`: the JSON Schema of a document, for editors that complete and check while one writes."""
+"""`mcp-sim schema`: print the JSON Schema of a document, for completion and checks in editors."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0."""
+    """Print the schema. Exit with 0."""
     print(json.dumps(SCHEMAS[args.document](), indent=2))
     return 0

@@ -1,4 +1,4 @@
-"""`mcp-sim serve`: a scenario as an MCP server. Over stdio, stdout carries the protocol and nothing else."""
+"""`mcp-sim serve`: serve a scenario as an MCP server. Over stdio, stdout carries only the protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ import anyio
 
 from mcp_sim import __version__
 from mcp_sim.cli.files import open_trace
-from mcp_sim.cli.startup import announcement, first_few
+from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_calls
+from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.deliverability import Transport, only_server, refuse_uncarried
@@ -32,60 +33,70 @@ from mcp_sim.world import World
 
 STDERR = 2
 MOST_DOUBTS = 10
-LEVELS = ("debug", "info", "warning", "error")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", help="a scenario, tool spec or tools/list result: a file, or a shipped name")
-    parser.add_argument("--seed", type=int, help="instead of the scenario's own")
+    parser.add_argument("--seed", type=int, help="seed; default: the scenario's")
+    parser.add_argument("--intensity", type=float, metavar="0..1", help="scale of the faults; default: the scenario's")
     parser.add_argument(
-        "--intensity", type=float, metavar="0..1", help="how much of its faults, instead of the scenario's own"
+        "--clock", choices=["virtual", "real"], help="real (the default): delays take real time; virtual: they do not"
     )
-    parser.add_argument(
-        "--clock", choices=["virtual", "real"], help="real (the default): delays are felt; virtual never sleeps"
-    )
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger there, as JSONL")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger to FILE, as JSONL")
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
-    parser.add_argument("--strict", action="store_true", help="refuse to serve where what a tool does is a guess")
+    parser.add_argument("--strict", action="store_true", help="refuse to serve if what a tool does is a guess")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
     parser.add_argument(
         "--ledger-keep", type=int, default=1000, metavar="N", help="entries kept in memory (default 1000)"
     )
-    parser.add_argument("--server", metavar="NAME", help="over stdio: which of several servers this process is")
+    parser.add_argument("--server", metavar="NAME", help="over stdio: which of several servers to serve")
     parser.add_argument(
-        "--world", action="append", default=[], metavar="NAME", help="a world's name; over HTTP may be repeated"
+        "--world", action="append", default=[], metavar="NAME", help="name of a world; over HTTP may be repeated"
     )
-    parser.add_argument("--store", type=Path, metavar="FILE", help="over stdio: keep the world there between processes")
+    parser.add_argument("--store", type=Path, metavar="FILE", help="over stdio: keep the world in FILE between runs")
     _http_arguments(parser.add_argument_group("over HTTP, for many worlds and all servers of a scenario"))
 
 
 def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage] (has no public name)
-    group.add_argument("--http", metavar="HOST:PORT", help="serve over streamable HTTP; port 0: any free one")
+    group.add_argument("--http", metavar="HOST:PORT", help="serve over streamable HTTP; port 0: any free port")
     group.add_argument(
-        "--worlds", choices=["any", "declared"], default="any", help="any (the default): made when named; or --world's"
+        "--worlds",
+        choices=["any", "declared"],
+        default="any",
+        help="any (the default): create worlds when first named; declared: only those of --world",
     )
-    group.add_argument("--max-worlds", type=int, default=10_000, metavar="N", help="worlds at a time (default 10000)")
-    group.add_argument("--max-megabytes", type=int, default=2048, metavar="N", help="what worlds may hold (2048)")
-    group.add_argument("--max-sessions", type=int, default=2000, metavar="N", help="sessions of older protocols (2000)")
-    group.add_argument("--session-idle", default="5m", metavar="SPAN", help="when an idle session ends (default 5m)")
-    group.add_argument("--unread", default="60s", metavar="SPAN", help="how long an answer may stay unread (60s)")
-    group.add_argument("--grace", default="10s", metavar="SPAN", help="for running calls, once it is to end (10s)")
+    group.add_argument("--max-worlds", type=int, default=10_000, metavar="N", help="most worlds (default 10000)")
     group.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="a further name this server goes by"
+        "--max-megabytes", type=int, default=2048, metavar="N", help="most memory of all worlds, in MiB (default 2048)"
     )
     group.add_argument(
-        "--token-file", type=Path, metavar="FILE", help="bearer tokens, a line each: TOKEN, or NAME TOKEN"
+        "--max-sessions", type=int, default=2000, metavar="N", help="most sessions of older protocols (default 2000)"
+    )
+    group.add_argument(
+        "--session-idle", default="5m", metavar="SPAN", help="time after which an idle session ends (default 5m)"
+    )
+    group.add_argument(
+        "--unread", default="60s", metavar="SPAN", help="time a client may leave an answer unread (default 60s)"
+    )
+    group.add_argument(
+        "--grace", default="10s", metavar="SPAN", help="time for running calls at shutdown (default 10s)"
+    )
+    group.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a further host name of this server"
+    )
+    group.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="file with bearer tokens, one per line: TOKEN, or NAME TOKEN"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0 when the client has left, 130 after Ctrl-C, 143 after SIGTERM."""
-    gc.disable()  # until all is loaded: there is nothing to collect yet, and looking for it costs a tenth of the start
+    """Exit with 0 when the client has disconnected, 130 after Ctrl-C, 143 after SIGTERM."""
+    gc.disable()  # until all is loaded: there is nothing to collect yet, and looking costs a tenth of the start
     if args.ledger_keep < 1:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
     transport: Transport = "stdio" if args.http is None else "http"
     if transport == "http":
-        _serving().check(args)
+        _serve_http().check(args)
     else:
         _check_stdio(args)
     scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
@@ -104,16 +115,18 @@ def run(args: argparse.Namespace) -> int:
             kept = [] if args.store is None else [args.store]
             sinks.append(open_trace(args.trace, scenario, kept, goes_on=bool(kept)))
             stack.callback(sinks[-1].close)
-        simulator = Simulator(scenario, [*sinks, log], args.ledger_keep)  # what a trace refuses did not happen
+        simulator = Simulator(
+            scenario, [*sinks, log], args.ledger_keep
+        )  # the log comes last: a trace may reject a step
         if args.log_level != "error":
-            log.say(_doubts(scenario, args.scenario))
+            log.say(_warnings(scenario, args.scenario))
         if transport == "http":
-            return _serving().run(simulator, clock, log, args)
+            return _serve_http().run(simulator, clock, log, args)
         return anyio.run(_serve, simulator, server, clock, log, args)
 
 
 def _refuse_guesses(scenario: Scenario, reference: str) -> None:
-    """Raises UsageError where a plan is a guess."""
+    """Raise `UsageError` if a plan is a guess."""
     guessed = ", ".join(first_few([plan.tool for plan in scenario.guesses]))
     if guessed:
         raise UsageError(
@@ -121,20 +134,20 @@ def _refuse_guesses(scenario: Scenario, reference: str) -> None:
         )
 
 
-def _doubts(scenario: Scenario, reference: str) -> Iterator[str]:
-    """What is doubtful in the documents, and may not be what their author meant."""
+def _warnings(scenario: Scenario, reference: str) -> Iterator[str]:
+    """Yield the first warnings about the documents."""
     yield from map(str, scenario.warnings[:MOST_DOUBTS])
     if len(scenario.warnings) > MOST_DOUBTS:
         yield f"{len(scenario.warnings) - MOST_DOUBTS} more warnings: mcp-sim check {reference}"
 
 
-def _serving() -> ModuleType:
-    """The HTTP side, which takes long to load."""
+def _serve_http() -> ModuleType:
+    """Return the module that serves over HTTP; it is slow to import."""
     return import_module("mcp_sim.cli.serve_http")
 
 
 async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
-    # Imported late, so that what is wrong with the documents is told without waiting half a second for the SDK.
+    # Imported late, so that problems of documents are reported without waiting half a second for the SDK.
     from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (loads the SDK)
     from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
 
@@ -153,12 +166,12 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
 
 @asynccontextmanager
 async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) -> AsyncGenerator[World]:
-    """The world that this process is: a new one, or the one that the store has kept."""
+    """Yield the world of this process: a new one, or the one from the store."""
     name = args.world[0] if args.world else "default"
     if args.store is None:
         yield simulator.world(name, seed=args.seed, clock=clock)
         return
-    from mcp_sim.simulator.persistence import StoreKeeper, identity  # noqa: PLC0415 (only where worlds are kept)
+    from mcp_sim.simulator.persistence import StoreKeeper, identity  # noqa: PLC0415 (needed for --store only)
 
     store = stores["sqlite"].model_validate({"path": args.store})
     with store.open(identity(simulator.scenario, args.seed, __version__)) as opened:
@@ -166,45 +179,33 @@ async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) ->
 
 
 def _check_stdio(args: argparse.Namespace) -> None:
-    """Raises UsageError for what only HTTP can do."""
+    """Raise `UsageError` for options that need HTTP."""
     usual = _http_defaults()
     for name in (name for name, value in usual.items() if getattr(args, name) != value):
-        raise UsageError(f"--{name.replace('_', '-')} is for serving over HTTP: give --http HOST:PORT too")
+        raise UsageError(f"--{name.replace('_', '-')} works over HTTP only; add --http HOST:PORT")
     if args.world and args.store is None:
-        raise UsageError("over stdio a process is one world, and --world names it in a --store")
+        raise UsageError("over stdio a process has one world; --world works only with --store")
     if len(args.world) > 1:
-        raise UsageError("over stdio a process is one world: give one --world")
+        raise UsageError("over stdio a process has one world; give --world only once")
     if args.store is not None and args.trace is not None and args.store.resolve() == args.trace.resolve():
-        raise UsageError(f"--store and --trace both name {args.store}; each needs a file of its own")
+        raise UsageError(f"--store and --trace both name {args.store}; use separate files")
     for name in args.world:
         checked_name(name)
 
 
 def _http_defaults() -> dict[str, Any]:
-    """What the options of HTTP are where nobody gives them."""
+    """Return the defaults of the HTTP options."""
     parser = argparse.ArgumentParser(add_help=False)
     _http_arguments(parser.add_argument_group())
     return vars(parser.parse_args([]))
 
 
-def logs_calls(args: argparse.Namespace) -> bool:
-    """Is more to be told than warnings?"""
-    return args.log_level in LEVELS[:2]
-
-
-def freeze_collector() -> None:
-    """What is loaded by now stays; looking through it again and again would make single calls slow."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
-    gc.enable()
-
-
 def _over_stdio(world: World, counts: Mapping[str, int], server: str, reference: str) -> Iterator[str]:
-    """What is served, in a few lines; and, on a terminal, what to do with it."""
+    """Yield what is served, and on a terminal how to connect a client."""
     spec = world.scenario.servers[server]
     yield f"mcp-sim {__version__} serves {spec.name} over stdio: {len(spec.tools)} tools"
     yield from announcement(world.scenario, counts, world.origin.seed, world.clock.mode, reference)
     if sys.stdin.isatty():
-        yield "Waiting for an MCP client on stdin. Clients start this command themselves; the entry for one prints"
+        yield "Waiting for an MCP client on stdin. Clients start this command themselves; print a client's entry with"
         yield f"  mcp-sim client-config {reference} --client claude-desktop"
-        yield "Ctrl-C ends."
+        yield "Press Ctrl-C to stop."

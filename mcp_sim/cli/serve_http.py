@@ -1,4 +1,4 @@
-"""`mcp-sim serve --http`: from the command line to a server that listens."""
+"""`mcp-sim serve --http`: serve a scenario over HTTP."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from importlib.util import find_spec
 import anyio
 
 from mcp_sim import __version__
-from mcp_sim.cli.serve import freeze_collector, logs_calls
-from mcp_sim.cli.startup import announcement
+from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import Access, access, environment
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.http import HttpServer, Limits
@@ -27,14 +26,14 @@ from mcp_sim.types.scenario import Scenario
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raises UsageError for what cannot be served, before anything is loaded."""
+    """Raise `UsageError` for invalid options, before anything is loaded."""
     address(args.http)
     _limits(args)
     _seconds("--unread", args.unread)
     if args.server is not None:
-        raise UsageError("--server chooses what a process is over stdio; over HTTP all servers are served")
+        raise UsageError("--server works over stdio only; over HTTP all servers are served")
     if args.store is not None:
-        raise UsageError("--store keeps the world of a process over stdio; over HTTP the worlds live with the server")
+        raise UsageError("--store works over stdio only; over HTTP worlds are kept in memory")
     if args.max_worlds < 1:
         raise UsageError(f"--max-worlds must be at least 1, not {args.max_worlds}")
     if args.max_megabytes < 1:
@@ -44,7 +43,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def run(simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
-    """Serve until a signal comes; 130 after Ctrl-C, 143 after SIGTERM."""
+    """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = address(args.http)
     rules = access(host, args.allow_host, args.token_file, environment())
@@ -74,7 +73,7 @@ async def _serve(
 def _announced(
     scenario: Scenario, counts: Mapping[str, int], clock: Mode, rules: Access, where: str, args: argparse.Namespace
 ) -> Iterator[str]:
-    """What is told once the server listens: all of it, or only a port that nobody could know."""
+    """Yield what is logged once the server listens; with few logs, only the address if the port was chosen freely."""
     if logs_calls(args):
         yield from _over_http(scenario, where, rules)
         seed = scenario.seed if args.seed is None else args.seed
@@ -95,26 +94,26 @@ def _seconds(option: str, text: str) -> float:
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
     if seconds <= 0:
-        raise UsageError(f"{option} must be more than nothing")
+        raise UsageError(f"{option} must be greater than 0")
     return seconds
 
 
 def _over_http(scenario: Scenario, where: str, rules: Access) -> Iterator[str]:
-    """Which servers are where."""
+    """Yield the URLs of the servers."""
     names = ", ".join(spec.name for spec in scenario.servers.values())
     tools = sum(len(spec.tools) for spec in scenario.servers.values())
     yield f"mcp-sim {__version__} serves {names} over HTTP: {tools} tools"
     for name in scenario.servers:
         yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/mcp  (one agent, one WORLD)"
     if rules.principals:
-        yield f"  tokens   {len(rules.principals)}; nobody is served without"
+        yield f"  tokens   {len(rules.principals)}; every request needs one"
 
 
 def _nameless(where: str) -> Iterator[str]:
-    yield f"WARNING: a client has no session and names no world. It plays in {DEFAULT!r}, with all others of its kind;"
-    yield f"WARNING: give each agent a URL of its own, {where}/w/NAME/mcp, to keep their worlds apart"
+    yield f"WARNING: a client without a session names no world; it shares the world {DEFAULT!r} with others like it."
+    yield f"WARNING: to separate agents, give each its own URL, {where}/w/NAME/mcp"
 
 
 def _has_uvloop() -> bool:
-    """It is installed wherever it exists, and it does not exist everywhere."""
+    """Whether uvloop is installed; it does not exist on every platform."""
     return find_spec("uvloop") is not None

@@ -1,4 +1,4 @@
-"""`mcp-sim show`: a trace as a table, or one step of it in full."""
+"""`mcp-sim show`: print a trace as a table, or one step of it in full."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.cli.asking import Tally
-from mcp_sim.cli.style import Palette
-from mcp_sim.cli.traces import entries_of
-from mcp_sim.server.telling import observed, shortened, written
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.traces import ModelUsage, read_entries
+from mcp_sim.server.call_log import observed, shortened, written
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.world.trace import FORMAT
 
 SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
-"""How the width that is left for the long columns is shared between them."""
+"""Share of each long column in the remaining width."""
 
 NARROWEST = 100
 INDENT = "                 "
@@ -34,9 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 2 where the file is no trace, or has no such step."""
+    """Exit with 0, or 2 if the file is not a trace or has no such step."""
     path, n = _parts(args.trace)
-    entries = entries_of(path)
+    entries = read_entries(path)
     if args.world is not None:
         entries = (entry for entry in entries if entry["world"] == args.world)
     try:
@@ -45,12 +44,12 @@ def run(args: argparse.Namespace) -> int:
         else:
             _full(_step(entries, n, path))
     except (AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is no trace: {error!r} is not as format {FORMAT} says") from None
+        raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
     return 0
 
 
 def _parts(asked: str) -> tuple[Path, int | None]:
-    """The file, and the step that is asked for."""
+    """Return the file, and the number of the requested step."""
     name, colon, number = asked.rpartition(":")
     if colon and number.isdecimal() and not Path(asked).exists():
         return Path(name), int(number)
@@ -71,11 +70,11 @@ def _step(entries: Iterable[Record], n: int, path: Path) -> Record:
 
 
 def _table(entries: Iterable[Record]) -> None:
-    """A row for each entry, the perturbations that were decided below it; a heading where the world changes."""
+    """Print a row for each entry, with its perturbations below, and a heading for each world."""
     paint, world = Palette.of(sys.stdout), None
     width = max(shutil.get_terminal_size((140, 24)).columns, NARROWEST) - len(INDENT) - 2 * len(SHARES)
     widths = [int(width * share) for share in SHARES.values()]
-    tally = Tally()
+    usage = ModelUsage()
     for entry in entries:
         if entry["world"] != world:
             world = entry["world"]
@@ -83,8 +82,8 @@ def _table(entries: Iterable[Record]) -> None:
             print(paint.dim(_row("n", "time", list(SHARES), widths)))
         for line in _lines(entry, widths, paint):
             print(line)
-        tally.note(entry)
-    for sentence in tally.sentences():
+        usage.note(entry)
+    for sentence in usage.lines():
         print(paint.dim(sentence))
 
 
@@ -110,7 +109,7 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
 
 
 def _cells(step: Record) -> list[str]:
-    """Call, served, true, committed; `true` is told only where something else was served."""
+    """Return call, served, true, committed. `true` is empty unless something else was served."""
     match step["entry"]:
         case "call":
             truth = step["truth"] and observed(step["truth"]["observation"])
@@ -145,7 +144,7 @@ def _time(moment: str) -> str:
 
 
 def _full(entry: Record) -> None:
-    """Everything that the ledger knows of one step."""
+    """Print everything that the ledger has of one step."""
     paint, step = Palette.of(sys.stdout), entry["step"]
     print(paint.bold(f"step {step['n']} of world {entry['world']}: {step['entry']} at {step['at']}"))
     for name, value in _sections(step):
@@ -166,8 +165,8 @@ def _sections(step: Record) -> Iterator[tuple[str, str]]:
     yield "true", _json(step["truth"]) if step["truth"] else "the world was not asked"
     yield "served", _json(step["served"]) if step["served"] else "the truth"
     yield "committed", _json(step["committed"]) if step["committed"] else "nothing"
-    if step["pins"]:
-        yield "pinned", _json(step["pins"])
+    if step["absorbed"]:
+        yield "pinned", _json(step["absorbed"])
     for decided in step["perturbations"]:
         yield f"{decided['id']} ({decided['kind']})", f"{decided['outcome'].replace('_', ' ')}: {decided['why']}"
 

@@ -1,4 +1,4 @@
-"""What does a file that --trace wrote hold? Its entries, or its worlds with all that happened in each."""
+"""Read traces: their entries, their worlds, and how a language model was used."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from typing import Any, cast
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_text import decode
+from mcp_sim.types.json_values import decode
 from mcp_sim.world.trace import FORMAT
 
 
 @dataclass(slots=True)
-class Course:
-    """What happened in one world. A fork begins with the steps of its parent; `own` is where its own begin."""
+class WorldTrace:
+    """The steps of one world. A fork begins with the steps of its parent; `own` is the index of its first own step."""
 
     world: str
     steps: list[Record] = field(default_factory=list[Record])
     crashes: list[Record] = field(default_factory=list[Record])
     own: int = 0
     stream: str | None = None
-    """The stream of its own steps, if it is not that of the parent."""
+    """The random stream of its own steps, if it differs from the parent's."""
 
     def since_opening(self) -> list[Record]:
-        """Its steps since it last began."""
+        """Return its steps since the last reset."""
         opened = [at for at, step in enumerate(self.steps) if step["entry"] == "reset"]
         return self.steps[opened[-1] :] if opened else self.steps
 
 
-def entries_of(path: Path) -> Iterator[Record]:
-    """The entries of a trace, line by line; a last line that was cut off is told and passed over."""
+def read_entries(path: Path) -> Iterator[Record]:
+    """Yield the entries of a trace. An incomplete last line is reported on stderr and skipped."""
     try:
         with path.open("rb") as lines:
             _checked_header(next(lines, b""), path)
             for number, line in enumerate(lines, 2):
                 if not line.endswith(b"\n"):
-                    print(f"{path}:{number}: cut off; passed over", file=sys.stderr)
+                    print(f"{path}:{number}: incomplete line skipped", file=sys.stderr)
                     return
                 yield _decoded(line, f"{path}:{number}")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
-def header_of(path: Path) -> Record:
-    """The first line of a trace."""
+def read_header(path: Path) -> Record:
+    """Return the first line of a trace. Raises `UsageError` if the file is not a trace."""
     try:
         with path.open("rb") as lines:
             return _checked_header(next(lines, b""), path)
@@ -54,46 +54,46 @@ def header_of(path: Path) -> Record:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
-def courses_of(path: Path) -> dict[str, Course]:
-    """The worlds of a trace, by name. Raises UsageError for what is no trace."""
-    courses: dict[str, Course] = {}
+def read_worlds(path: Path) -> dict[str, WorldTrace]:
+    """Return the worlds of a trace by name. Raises `UsageError` if the file is not a trace."""
+    worlds: dict[str, WorldTrace] = {}
     try:
-        _collect(entries_of(path), courses)
+        _collect(read_entries(path), worlds)
     except (AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is no trace: {error!r} is not as format {FORMAT} says") from None
-    return courses
+        raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
+    return worlds
 
 
-def _collect(entries: Iterable[Record], courses: dict[str, Course]) -> None:
+def _collect(entries: Iterable[Record], worlds: dict[str, WorldTrace]) -> None:
     for entry in entries:
         name = entry["world"]
         if "fork" in entry:
-            parent = courses.get(entry["fork"]["of"], Course(""))
+            parent = worlds.get(entry["fork"]["of"], WorldTrace(""))
             steps = [step for step in parent.steps if step["n"] <= entry["fork"]["n"]]
-            courses[name] = Course(name, steps, own=len(steps), stream=entry["fork"]["stream"])
+            worlds[name] = WorldTrace(name, steps, own=len(steps), stream=entry["fork"]["stream"])
             continue
-        course = courses.setdefault(name, Course(name))
+        world_trace = worlds.setdefault(name, WorldTrace(name))
         if "crash" in entry:
-            course.crashes.append(entry["crash"])
+            world_trace.crashes.append(entry["crash"])
         else:
-            course.steps.append(entry["step"])
+            world_trace.steps.append(entry["step"])
 
 
-def only_world(courses: dict[str, Course], wanted: str | None, path: Path) -> Course:
-    """The world that is wanted, or the only one. Raises UsageError where that is not one."""
-    if wanted is None and len(courses) == 1:
-        return next(iter(courses.values()))
+def only_world(worlds: dict[str, WorldTrace], wanted: str | None, path: Path) -> WorldTrace:
+    """Return the world named `wanted`, or the only one if that is None. Raises `UsageError` otherwise."""
+    if wanted is None and len(worlds) == 1:
+        return next(iter(worlds.values()))
     if wanted is None:
-        raise UsageError(f"{path} has {len(courses)} worlds ({', '.join(courses)}); choose one with --world")
-    if wanted not in courses:
-        raise UsageError(f"{path} has no world {wanted!r}, but {', '.join(courses)}")
-    return courses[wanted]
+        raise UsageError(f"{path} has {len(worlds)} worlds ({', '.join(worlds)}); choose one with --world")
+    if wanted not in worlds:
+        raise UsageError(f"{path} has no world {wanted!r}; its worlds: {', '.join(worlds)}")
+    return worlds[wanted]
 
 
 def _checked_header(line: bytes, path: Path) -> Record:
     header = _decoded(line, f"{path}:1")
     if header.get("format") != FORMAT:
-        raise UsageError(f"{path} is no trace of format {FORMAT}")
+        raise UsageError(f"{path} is not a trace of format {FORMAT}")
     return header
 
 
@@ -105,3 +105,54 @@ def _decoded(line: bytes, place: str) -> Record:
     if not isinstance(value, dict):
         raise UsageError(f"{place}: not a line of a trace")
     return cast("Record", value)
+
+
+@dataclass(slots=True)
+class ModelUsage:
+    """Counts how a language model was used in the entries of a ledger."""
+
+    calls: int = 0
+    asked: int = 0
+    kept: int = 0
+    needless: int = 0
+    differed: int = 0
+    repaired: int = 0
+    again: int = 0
+    fallbacks: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    _knows: bool = False
+
+    def note(self, entry: Record) -> None:
+        """Count one more entry."""
+        measured: Record = entry.get("measured") or {}
+        if "asked" not in measured and "rejected" not in measured:
+            return
+        self._knows = True
+        self.calls += 1
+        self.asked += measured.get("asked") is True
+        self.kept += measured.get("cached") is True
+        self.needless += measured.get("open_fields") == 0
+        self.differed += measured.get("differs") is True
+        self.repaired += bool(measured.get("repaired"))
+        self.again += bool(measured.get("rejected"))
+        self.fallbacks += measured.get("fallback") is True
+        self.prompt_tokens += measured.get("prompt_tokens", 0)
+        self.completion_tokens += measured.get("completion_tokens", 0)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the summary; nothing if no language model was used."""
+        if not self._knows:
+            return
+        yield (
+            f"language model: asked at {self.asked} of {self.calls} calls ({self.kept} answers from the cache), "
+            f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+        )
+        yield (
+            f"  {self.needless} calls left nothing open for the model; at {self.differed} of these its answer differed "
+            "from the world"
+        )
+        yield (
+            f"  {self.repaired} answers were repaired from the world, {self.again} requested again, "
+            f"{self.fallbacks} given by the fallback"
+        )

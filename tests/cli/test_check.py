@@ -38,7 +38,7 @@ def test_every_problem_of_every_document_is_told(capsys: pytest.CaptureFixture[s
     assert check(capsys, "a.yaml", "b.yaml") == (
         1,
         [
-            "a.yaml:3: seed: must be a whole number, not 'x'",
+            "a.yaml:3: seed: expected a whole number, got 'x'",
             "a.yaml:4: sed: unknown key; did you mean 'seed'?",
             "b.yaml: ok",
         ],
@@ -58,7 +58,7 @@ def test_some_of_many_guesses_are_named_and_all_are_counted(capsys: pytest.Captu
     Path("a.json").write_text(json.dumps({"tools": tools}))
     code, lines = check(capsys, "a.json")
     assert (code, len(lines)) == (0, 13)
-    assert lines[-2:] == ["a.json: warning: 19 more like these: --json tells all", "a.json: ok, 30 warnings"]
+    assert lines[-2:] == ["a.json: warning: 19 more like these; --json lists all", "a.json: ok, 30 warnings"]
     assert len(json.loads("\n".join(check(capsys, "a.json", "--json")[1]))) == 30
 
 
@@ -71,7 +71,7 @@ def test_problems_as_json(capsys: pytest.CaptureFixture[str]) -> None:
             "file": "a.yaml",
             "line": 3,
             "path": "seed",
-            "message": "must be a whole number, not 'x'",
+            "message": "expected a whole number, got 'x'",
             "severity": "error",
         }
     ]
@@ -93,9 +93,9 @@ def test_a_folder_stands_for_the_documents_in_it(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("reference", "problem"),
     [
-        ("nope.yaml", "nope.yaml: there is no such file"),
-        ("no/where.yaml", "no/where.yaml: there is no such file"),
-        ("flaky_crn", "flaky_crn: there is no such file, and nothing of this name ships; did you mean 'flaky_crm'?"),
+        ("nope.yaml", "nope.yaml: file not found"),
+        ("no/where.yaml", "no/where.yaml: file not found"),
+        ("flaky_crn", "flaky_crn: no such file or shipped document; did you mean 'flaky_crm'?"),
         (".", ".: holds no scenario and no tool spec"),
     ],
 )

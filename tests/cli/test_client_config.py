@@ -48,7 +48,7 @@ def test_several_servers_are_an_entry_each_and_the_user_is_told_of_the_worlds(tm
         "crm": ["--server", "crm"],
         "sales": ["--server", "sales"],
     }
-    assert "Each of these starts a world of its own" in told.err
+    assert "Each entry starts a separate world" in told.err
     entries = printed(capsys, str(path), "--client", "cursor", "--url", "http://127.0.0.1:8930/w/one")["mcpServers"]
     assert entries["sales"] == {"type": "http", "url": "http://127.0.0.1:8930/w/one/sales/mcp"}
 

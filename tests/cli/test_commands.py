@@ -44,7 +44,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 
 def test_a_command_that_there_is_not_is_told_with_the_nearest() -> None:
     done = shell("srve crm")
-    assert (done.returncode, done.stderr) == (2, b"mcp-sim: there is no command 'srve'; did you mean 'serve'?\n")
+    assert (done.returncode, done.stderr) == (2, b"mcp-sim: unknown command 'srve'; did you mean 'serve'?\n")
 
 
 @pytest.mark.parametrize(

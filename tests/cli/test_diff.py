@@ -39,9 +39,9 @@ def told(capfd: Any, code: int, *arguments: str) -> list[str]:
 def test_equal_runs_do_not_differ(played: Any, capfd: Any) -> None:
     one, two = (played(name, "calm_crm", CREATE) for name in ("a.jsonl", "b.jsonl"))
     assert told(capfd, 0, one, two)[2:] == [
-        "the same was served and written at every step",
+        "answers and changes are equal at every step",
         "at the end",
-        "    the worlds hold the same",
+        "    equal",
     ]
 
 
@@ -55,7 +55,7 @@ def test_a_fault_is_told_where_it_changed_what_was_served(played: Any, capfd: An
     assert lost.startswith("               B  error: 504 Gateway Timeout")
     assert none == "    faults     A  -"
     assert fault == "               B  lost-deal (lost_ack, nth 1)"
-    assert same == "    the worlds hold the same"
+    assert same == "    equal"
 
 
 def test_answers_that_begin_alike_are_told_apart_by_what_differs(played: Any, capfd: Any) -> None:
@@ -99,13 +99,13 @@ async def test_a_fork_is_compared_with_where_it_came_from(tmp_path: Path, capfd:
 def test_several_worlds_ask_for_a_choice_and_no_trace_is_told(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "run.jsonl"
     entries = [{"world": name, "step": {"n": 1, "entry": "reset", "seed": 1}} for name in ("w1", "w2")]
-    lines = [{"format": 1, "scenario": "x"}, *entries]
+    lines = [{"format": 2, "scenario": "x"}, *entries]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     assert main(["diff", str(path), str(path)]) == 2
     assert "has 2 worlds (w1, w2); choose one with --world" in capfd.readouterr().err
     assert main(["diff", str(path), str(path), "--world", "w3"]) == 2
     assert "has no world 'w3'" in capfd.readouterr().err
-    path.write_text('{"format":2}\n', encoding="utf-8")
+    path.write_text('{"format":1}\n', encoding="utf-8")
     assert main(["diff", str(path), str(path)]) == 2
-    assert "is no trace of format 1" in capfd.readouterr().err
+    assert "is not a trace of format 2" in capfd.readouterr().err
     assert main(["diff", str(tmp_path / "gone"), str(path)]) == 2

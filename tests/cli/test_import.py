@@ -73,12 +73,12 @@ def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
     ]  # fmt: skip
     told = capsys.readouterr().err
     for sentence in (
-        "it offers prompts too; they are not imported",
+        "it also offers prompts; they are not imported",
         "tools[1] is left out: has no name",
-        "tools[2] (no_schema).inputSchema: is no schema; it takes any object",
-        "tools[4] (odd_types).inputSchema: a: 'wurst' is no type; any value is taken",
+        "tools[2] (no_schema).inputSchema: is not a schema; any object is accepted",
+        "tools[4] (odd_types).inputSchema: a: unknown type 'wurst'; any value is accepted",
         "tools[5] (no_json_schema).inputSchema.properties.a.minLength: 'many' is not of type 'integer'",
-        "tools[6] (get_pet) is left out: its name stands before it already",
+        "tools[6] (get_pet) is left out: an earlier tool has the same name",
         "tools[7] (odd_hints): readOnlyHint must be true or false",
         "tools[8] is left out: must be a tool",
     ):
@@ -91,7 +91,7 @@ def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
 
 def test_a_server_that_says_nothing_is_given_up_and_ended(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "mcp", "--timeout", "1", sys.executable, ODD, "--silent", "pid"]) == 4
-    assert "gave no answer within 1 seconds" in capsys.readouterr().err
+    assert "did not answer within 1 seconds" in capsys.readouterr().err
     assert is_gone(int((here / "pid").read_text()))
 
 
@@ -128,10 +128,10 @@ def is_gone(process: int) -> bool:
 @pytest.mark.parametrize(
     ("words", "code", "expected"),
     [
-        (["/no/such/program"], 4, "program: there is no program or folder '/no/such/program'"),
+        (["/no/such/program"], 4, "program: program or folder '/no/such/program' not found"),
         (["http://127.0.0.1:1/mcp"], 4, "127.0.0.1: http://127.0.0.1:1/mcp: All connection attempts failed"),
         (["http://127.0.0.1:1/${NOT_SET_ANYWHERE}"], 2, "set the environment variable NOT_SET_ANYWHERE"),
-        ([], 2, "import mcp: say what is to be imported"),
+        ([], 2, "import mcp: nothing to import; name a source"),
         (["--header", "x", "http://127.0.0.1:1/"], 2, "--header must be like NAME:VALUE"),
     ],
 )
@@ -147,7 +147,7 @@ def test_what_a_server_says_commands_no_terminal_and_is_cut(here: Path, capsys: 
     assert main(["import", "mcp", sys.executable, ODD, "--says", f"\x1b[2J\x07{'x' * 3000}"]) == 4
     told = capsys.readouterr().err.splitlines()
     assert [line for line in told if not line.isprintable() or len(line) > 1000] == []
-    assert "it says: \N{REPLACEMENT CHARACTER}[2J" in told[0]
+    assert "its stderr: \N{REPLACEMENT CHARACTER}[2J" in told[0]
 
 
 def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
@@ -178,7 +178,7 @@ def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
     assert names(here / "sim" / "pets.tools.json") == ["get_pet", "list_pets"]
     assert value(here / "sim" / "scenario.yaml")["tools"] == {"pets": "pets.yaml", "dogs": "dogs.yaml"}
     assert has_no_errors(here / "sim")
-    assert "loud: Connection closed; it says: the key is *** and ***" in told.err
+    assert "loud: Connection closed; its stderr: the key is *** and ***" in told.err
     assert "asking: ${input:pet-key} has no value: set the environment variable PET_KEY" in told.err
     assert "empty: has neither a command nor a URL" in told.err
     assert "hidden" not in told.err
@@ -202,7 +202,7 @@ def test_every_client_keeps_its_servers_elsewhere(text: str, here: Path, capsys:
     servers = '{"one": {"command": "/no/such"}}'
     (here / "a.json").write_text(text.replace("SERVERS", servers), encoding="utf-8")
     assert main(["import", "client", "a.json"]) == 4
-    assert "one: there is no program or folder '/no/such'" in capsys.readouterr().err
+    assert "one: program or folder '/no/such' not found" in capsys.readouterr().err
 
 
 def test_a_file_without_servers_and_a_glob_that_matches_none_are_told(
@@ -213,5 +213,5 @@ def test_a_file_without_servers_and_a_glob_that_matches_none_are_told(
     assert main(["import", "client", "--server", "two*", "a.json"]) == 2
     assert main(["import", "client", "b.json"]) == 2
     told = capsys.readouterr().err
-    assert "no server to import; there are: one" in told
-    assert "names no MCP servers" in told
+    assert "no server to import; configured servers: one" in told
+    assert "has no MCP servers" in told

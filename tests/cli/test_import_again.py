@@ -38,8 +38,8 @@ def test_a_later_import_keeps_what_was_written_and_tells_what_is_new(
     assert "listOwners: {verb: list, entity: owner}" in after
     told = capsys.readouterr()
     assert "since the last import: + listOwners" in told.out
-    assert 'version is now "2.0"; Pet_Store.yaml keeps its own' in told.err
-    assert "sim.showPet is said otherwise in Pet_Store.yaml, which keeps its own" in told.err
+    assert 'version is now "2.0"; Pet_Store.yaml keeps its value' in told.err
+    assert "sim.showPet differs from Pet_Store.yaml, which keeps its value" in told.err
     assert main(["import", "openapi", "--check", source]) == 0
 
 
@@ -59,7 +59,7 @@ def test_a_changed_tool_is_shown_line_by_line(here: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert main(["import", "tools", "--name", "pets", "--check", saved(here / "a.json", [changed, GET])]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "pets: has changed",
+        "pets: changed",
         "  ~ list_pets",
         "      @@ -2,3 +2,3 @@",
         '         "name": "list_pets",',
@@ -74,5 +74,5 @@ def test_a_changed_tool_is_shown_line_by_line(here: Path, capsys: pytest.Capture
 def test_nothing_is_laid_over_a_document_that_is_something_else(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "pets.yaml").write_text("mcp_sim: 1\ntools: crm\nseed: 1\n", encoding="utf-8")
     assert main(["import", "tools", "--name", "pets", saved(here / "a.json", [GET])]) == 2
-    assert "is there already, and no tool spec over pets.tools.json" in capsys.readouterr().err
+    assert "already exists and is not a tool spec for pets.tools.json" in capsys.readouterr().err
     assert sorted(path.name for path in here.iterdir()) == ["a.json", "pets.yaml"]

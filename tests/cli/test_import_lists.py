@@ -10,7 +10,7 @@ import pytest
 from support.specs_made import GET, LIST, has_no_errors, value
 
 from mcp_sim.cli import main
-from mcp_sim.spec.repair import served
+from mcp_sim.spec.repair import repair_tools
 
 
 def test_lists_of_every_shape_are_read(here: Path) -> None:
@@ -66,10 +66,10 @@ def test_functions_in_lines_are_read_and_a_response_is_the_output_schema(
     assert measure["outputSchema"] == {"type": "object", "properties": properties}
     assert "outputSchema" not in plain
     told = capsys.readouterr().err
-    assert "measure: a: 'Object[]' is no type; any value is taken" in told
+    assert "measure: a: unknown type 'Object[]'; any value is accepted" in told
     assert "plain: its response is no object" in told
 
 
 def test_a_usable_list_is_served_to_the_byte() -> None:
-    assert served([LIST, GET]).tools == [LIST, GET]
-    assert served([LIST, GET]).doubts == ()
+    assert repair_tools([LIST, GET]).tools == [LIST, GET]
+    assert repair_tools([LIST, GET]).doubts == ()

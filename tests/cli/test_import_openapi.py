@@ -34,7 +34,7 @@ def test_operations_become_tools_with_schemas_and_component_schemas_entities(
     assert not load(here / "Pet_Store.yaml").domain.plans["listPets"].guessed
     told = capsys.readouterr().err
     assert "PATCH /pets/{petId} is left out" in told
-    assert "a body of image/png is taken as one text" in told
+    assert "a body of image/png is read as one string" in told
     assert "other.yaml#/X" in told
 
 
@@ -71,10 +71,10 @@ def test_of_a_second_version_too(here: Path) -> None:
     ("document", "expected"),
     [
         ({"swagger": "2.0"}, "is Swagger 2.0; convert it to OpenAPI 3 first"),
-        ({"a": 1}, "is no OpenAPI document of version 3"),
+        ({"a": 1}, "is not an OpenAPI document of version 3"),
         ({"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {}}, "describes no operations"),
-        ({"openapi": "3.0.0", "paths": {}}, "is no OpenAPI document: info: Field required"),
-        ([], "is no OpenAPI document of version 3"),
+        ({"openapi": "3.0.0", "paths": {}}, "is not an OpenAPI document: info: Field required"),
+        ([], "is not an OpenAPI document of version 3"),
     ],
 )
 def test_what_is_no_openapi_document_is_refused(

@@ -21,7 +21,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 async def traced(desk: Desk, trace: Path) -> None:
-    header = b'{"format": 1, "scenario": "desk", "sha256": "0", "version": "0"}'
+    header = b'{"format": 2, "scenario": "desk", "sha256": "0", "version": "0"}'
     sink = Jsonl(trace, header)
     smuggled = json.dumps({**OPEN, "id": "mine"})
     async with serving(saying("nonsense", smuggled)) as engine, desk(engine.url, (sink,)).open() as world:
@@ -38,9 +38,9 @@ async def test_show_ends_with_what_the_model_was_asked_for_and_where_it_differed
     await traced(desk, tmp_path / "trace.jsonl")
     assert main(["show", str(tmp_path / "trace.jsonl")]) == 0
     told = capsys.readouterr().out.splitlines()[-3:]
-    assert told[0] == "language model: asked at 3 of 3 calls (0 answers were kept from before), 360 + 90 tokens"
-    assert told[1].startswith("  2 needed no asking, as nothing was open; at 1 of these it would have said")
-    assert told[2] == "  1 answers were repaired from the world, 1 asked for again, 0 given by the fallback"
+    assert told[0] == "language model: asked at 3 of 3 calls (0 answers from the cache), 360 + 90 tokens"
+    assert told[1].startswith("  2 calls left nothing open for the model; at 1 of these its answer differed")
+    assert told[2] == "  1 answers were repaired from the world, 1 requested again, 0 given by the fallback"
 
 
 async def test_play_says_it_too_and_says_nothing_where_no_model_answers(desk: Desk, tmp_path: Path) -> None:

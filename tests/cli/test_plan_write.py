@@ -264,7 +264,7 @@ def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
 ) -> None:
     main(["plan", str(spec), "--write"])
     assert "\n  resync_gadget: {verb: none}\n" in spec.read_text(encoding="utf-8")
-    assert "Too little is known of frobnicate, resync_gadget: said to touch no records" in capsys.readouterr().err
+    assert "Could not infer what these tools do: frobnicate, resync_gadget; written as `verb: none`" in capsys.readouterr().err
 
 
 def test_a_backends_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_written_a_second_time_nothing_changes(spec: Path, capsys: pytest.Captur
     main(["plan", str(spec), "--write"])
     assert spec.read_text(encoding="utf-8").startswith(once.rstrip("\n"))
     main(["plan", str(spec), "--write"])
-    assert "says it all already" in capsys.readouterr().err
+    assert "is already complete" in capsys.readouterr().err
 
 
 def test_a_plain_list_gets_a_spec_beside_it_and_stays_as_it_is(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,9 +301,9 @@ def test_a_plain_list_gets_a_spec_beside_it_and_stays_as_it_is(spec: Path, capsy
     assert main(["plan", str(tools), "--write"]) == 0
     assert tools.read_bytes() == before
     assert "sim:\n" in spec.read_text(encoding="utf-8")
-    assert "name it where widgets.tools.json is named" in capsys.readouterr().err
+    assert "use it instead of widgets.tools.json" in capsys.readouterr().err
     assert main(["plan", str(tools), "--write"]) == 2
-    assert "stands beside widgets.tools.json already" in capsys.readouterr().err
+    assert "widgets.yaml already exists" in capsys.readouterr().err
 
 
 def test_the_list_that_a_scenario_names_gets_a_spec_beside_it(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -313,7 +313,7 @@ def test_the_list_that_a_scenario_names_gets_a_spec_beside_it(spec: Path, capsys
     scenario.write_text(text, encoding="utf-8")
     assert main(["plan", str(scenario), "--write"]) == 0
     assert scenario.read_text(encoding="utf-8") == text
-    assert "name it where widgets.tools.json is named" in capsys.readouterr().err
+    assert "use it instead of widgets.tools.json" in capsys.readouterr().err
     scenario.write_text(text.replace("widgets.tools.json", "widgets.yaml"), encoding="utf-8")
     assert not [problem for problem in check([spec, scenario]) if problem.severity == "error"]
 
@@ -344,7 +344,7 @@ def test_entities_that_are_kept_apart_are_written_under_the_names_that_their_spe
 
 def test_what_ships_is_not_written_to(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "flaky_crm", "--write"]) == 2
-    assert "crm ships with mcp-sim and stays as it is" in capsys.readouterr().err
+    assert "crm ships with mcp-sim and cannot be changed" in capsys.readouterr().err
 
 
 def test_strict_refuses_guesses_and_writes_nothing(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,8 +15,7 @@ import pytest
 from support.places import ROOT, SUPPORT
 
 from mcp_sim import Simulator
-from mcp_sim.server.call_log import CallLog
-from mcp_sim.server.telling import told
+from mcp_sim.server.call_log import CallLog, told
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 HELLO = (
@@ -53,8 +52,8 @@ def test_serve_says_on_stderr_what_it_serves() -> None:
 def test_serve_says_which_faults_the_agent_gets_no_sign_of(tmp_path: Path) -> None:
     faults = [{"stale_read": None}, {"lost_ack": None, "visible": "implicit"}, {"error": None}]
     told = mcp_sim("serve", document(tmp_path, perturbations=faults)).stderr.decode()
-    assert told.count("without a sign of it") == 2
-    assert "lost_ack on every tool: always, without a sign of it" in told
+    assert told.count("not visible to the agent") == 2
+    assert "lost_ack on every tool: always, not visible to the agent" in told
 
 
 def test_on_a_terminal_serve_says_what_it_waits_for() -> None:
@@ -259,7 +258,7 @@ def test_client_config_names_the_clients_it_knows() -> None:
 def test_options_of_http_are_refused_over_stdio(options: list[str]) -> None:
     done = mcp_sim("serve", "crm", *options)
     assert done.returncode == 2
-    assert done.stderr.decode() == f"mcp-sim: {options[0]} is for serving over HTTP: give --http HOST:PORT too\n"
+    assert done.stderr.decode() == f"mcp-sim: {options[0]} works over HTTP only; add --http HOST:PORT\n"
 
 
 def test_of_many_guesses_and_records_some_are_named_and_all_are_counted(tmp_path: Path) -> None:

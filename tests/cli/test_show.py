@@ -81,7 +81,7 @@ def test_a_line_that_was_cut_off_is_told_and_the_rest_shown(trace: Path, capfd: 
     trace.write_bytes(trace.read_bytes()[:-10])
     assert main(["show", str(trace)]) == 0
     told = capfd.readouterr()
-    assert f"{trace}:6: cut off; passed over" in told.err
+    assert f"{trace}:6: incomplete line skipped" in told.err
     assert "list_deals" in told.out
 
 
@@ -92,9 +92,9 @@ def test_what_is_no_trace_is_refused_with_the_reason(trace: Path, tmp_path: Path
     for content, reason in [
         (b"", "not a line of a trace"),
         (b"hello\n", "not a line of a trace"),
-        (b'{"format": 2}\n', "no trace of format 1"),
-        (b'{"format":1}\n[]\n', ":2: not a line of a trace"),
-        (b'{"format":1}\n{"world":"w","step":{"n":1}}\n', "not as format 1 says"),
+        (b'{"format": 1}\n', "no trace of format 2"),
+        (b'{"format":2}\n[]\n', ":2: not a line of a trace"),
+        (b'{"format":2}\n{"world":"w","step":{"n":1}}\n', "is not a trace of format 2"),
     ]:
         other.write_bytes(content)
         assert reason in refusal(capfd, str(other)), content

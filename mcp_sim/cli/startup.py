@@ -1,22 +1,24 @@
-"""What does a server say of its world when it starts: records, faults, guesses?"""
+"""The start of a server, over stdio or HTTP: the report of records, faults and guesses, and garbage collection."""
 
 from __future__ import annotations
 
+import argparse
+import gc
 from collections.abc import Iterator, Mapping
 
+from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.trigger_evaluation import describe
 from mcp_sim.types.clock import Mode, iso
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 
-MOST_NAMED = 12
-"""So many of a kind are named when a server starts."""
+LEVELS = ("debug", "info", "warning", "error")
 
 
 def announcement(
     scenario: Scenario, counts: Mapping[str, int], seed: int, clock: Mode, reference: str
 ) -> Iterator[str]:
-    """What is in the world, what may go wrong, and what was guessed."""
-    records = ", ".join(first_of([f"{entity} {count}" for entity, count in counts.items()]))
+    """Yield the report of a server's start: what is in the world, what may go wrong, and what was guessed."""
+    records = ", ".join(first_few([f"{entity} {count}" for entity, count in counts.items()]))
     models = ", ".join(dict.fromkeys(entry.kind for entry in scenario.world_models))
     yield f"  records  {records or 'none'}"
     faults = [entry for entry in scenario.perturbations if entry.enabled]
@@ -31,19 +33,26 @@ def announcement(
 
 def _fault(entry: PerturbationEntry) -> str:
     most = "" if entry.fires.max is None else f", at most {entry.fires.max} times"
-    silent = ", without a sign of it" if entry.visible == "implicit" else ""
+    silent = ", not visible to the agent" if entry.visible == "implicit" else ""
     return f"{entry.kind} on {', '.join(entry.tools) or 'every tool'}: {describe(entry.when)}{most}{silent}"
 
 
 def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
-    """A guess is loud: the tools of which too little is known to be sure what they do."""
+    """Yield the tools whose plans are guesses."""
     guessed = [f"{plan.tool}: {plan.verb}{f' {plan.entity}' if plan.entity else ''}" for plan in scenario.guesses]
     if guessed:
         share = f"{len(guessed)} of {len(scenario.domain.plans)} tools {'does' if len(guessed) == 1 else 'do'}"
         yield f"  GUESSED  what {share}; `mcp-sim plan {reference}` shows the lines that correct it:"
-    yield from (f"             {one}" for one in first_of(guessed))
+    yield from (f"             {one}" for one in first_few(guessed))
 
 
-def first_of(told: list[str]) -> list[str]:
-    """As many as a screen takes, and how many there are beside them."""
-    return told if len(told) <= MOST_NAMED else [*told[: MOST_NAMED - 1], f"and {len(told) - MOST_NAMED + 1} more"]
+def logs_calls(args: argparse.Namespace) -> bool:
+    """Whether the log level includes the report at the start, and a line per call."""
+    return args.log_level in LEVELS[:2]
+
+
+def freeze_collector() -> None:
+    """Exclude everything loaded so far from garbage collection, since scanning it would slow down single calls."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    gc.enable()

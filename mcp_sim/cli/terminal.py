@@ -1,0 +1,74 @@
+"""Output on terminals: colours (unless NO_COLOR is set), progress bars, shortened lists."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Self, TextIO
+
+MOST_NAMED = 12
+"""The most items of one kind that are listed."""
+
+
+def first_few(items: list[str]) -> list[str]:
+    """Return the first items of a long list, and how many more there are."""
+    return items if len(items) <= MOST_NAMED else [*items[: MOST_NAMED - 1], f"and {len(items) - MOST_NAMED + 1} more"]
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Colours text if `is_on`."""
+
+    is_on: bool
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Self:
+        """Return the palette for a stream."""
+        return cls(stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
+
+    def bold(self, text: str) -> str:
+        return self._paint("1", text)
+
+    def dim(self, text: str) -> str:
+        return self._paint("2", text)
+
+    def red(self, text: str) -> str:
+        return self._paint("31", text)
+
+    def green(self, text: str) -> str:
+        return self._paint("32", text)
+
+    def yellow(self, text: str) -> str:
+        return self._paint("33", text)
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.is_on else text
+
+
+_WIDTH = 28
+_TEXT = 40
+_ERASE = "\r\x1b[K"
+
+
+@dataclass(slots=True)
+class Progress:
+    """A progress bar with `total` steps. It is shown on terminals only."""
+
+    stream: TextIO
+    total: int
+
+    def show(self, done: int, text: str) -> None:
+        """Show how many steps are done, and what is in progress."""
+        if not self.stream.isatty():
+            return
+        share = min(done / self.total, 1) if self.total else 1.0
+        full = int(share * _WIDTH)
+        bar = "█" * full + "░" * (_WIDTH - full)
+        self.stream.write(f"{_ERASE}{bar} {done}/{self.total} {text[:_TEXT]}")
+        self.stream.flush()
+
+    def clear(self) -> None:
+        """Remove the bar from the screen."""
+        if self.stream.isatty():
+            self.stream.write(_ERASE)
+            self.stream.flush()
