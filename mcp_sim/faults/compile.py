@@ -1,49 +1,56 @@
-"""When does a perturbation apply? A scenario's entries, compiled to one `Rule` for each tool in their reach.
+"""Compile a scenario's perturbations: one `CompiledFault` per perturbation and tool in its reach.
 
-It never looks at other perturbations, so adding, removing or reordering entries leaves the others' decisions as they
-were.
+A decision never depends on other perturbations. Adding, removing or reordering entries leaves the others as they were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
-from mcp_sim.faults.trigger_evaluation import Decide, Numbered, decision, describe, numbered_in, splitter
+from mcp_sim.faults.trigger_evaluation import (
+    Decide,
+    NumberedWhen,
+    compile_when,
+    describe,
+    number_counters,
+    partition_by,
+)
 from mcp_sim.types import Memory, Tool, Turn
 from mcp_sim.types.domain import Concealed, Domain
+from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Apply, Stage
-from mcp_sim.types.scenario import Fires, PerturbationEntry, When, in_reach
-from mcp_sim.world.catalogue import IN_FORCE, Lasting
+from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, When, in_reach
+from mcp_sim.world.catalogue import IN_FORCE, CatalogueFault
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One perturbation as it bears on one tool. `place` is its place in the file."""
+class CompiledFault:
+    """One perturbation, compiled for one tool. `place` is its position in the document."""
 
     id: str
     kind: str
     place: int
     stage: Stage
     why: str
-    carries: bool
+    carries_over: bool
     group: str | None
     fires: Fires
     decide: Decide
     apply: Apply
     part: Callable[[Turn], str]
-    """Which bound of `fires` a call counts towards."""
-    numbered: Numbered
+    """Returns which limit of `fires` a call counts towards."""
+    numbered: NumberedWhen
 
     def is_capped(self, turn: Turn) -> bool:
-        """Was it applied as often as `fires` allows, or is it resting?"""
+        """Whether it was applied as often as `fires` allows, or is in its cooldown."""
         if self.fires.max is None and self.fires.cooldown is None:
             return False
         memory = turn.memories.of(self.id)
         if self.fires.max is not None and memory.get(self._applied_at(turn), 0) >= self.fires.max:
             return True
-        return self.fires.cooldown is not None and self._rests(turn, memory)
+        return self.fires.cooldown is not None and self._is_in_cooldown(turn, memory)
 
     def note_applied(self, turn: Turn) -> None:
         """Count an application, and start its cooldown."""
@@ -53,7 +60,7 @@ class Rule:
         memory.set(self._applied_at(turn), memory.get(self._applied_at(turn), 0) + 1)
         memory.set("applied-last", (turn.now, turn.index))
 
-    def _rests(self, turn: Turn, memory: Memory) -> bool:
+    def _is_in_cooldown(self, turn: Turn, memory: Memory) -> bool:
         last, cooldown = memory.get("applied-last"), self.fires.cooldown
         if last is None or cooldown is None:
             return False
@@ -66,27 +73,27 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """All rules of a scenario by tool id, in file order, how many counters they need, and what they conceal."""
+class CompiledFaults:
+    """All compiled perturbations of a scenario: by tool id, in document order. `counters` is the number of slots."""
 
-    by_tool: dict[str, tuple[Rule, ...]]
+    by_tool: dict[str, tuple[CompiledFault, ...]]
     counters: int
-    lasting: tuple[Lasting, ...] = ()
+    lasting: tuple[CatalogueFault, ...] = ()
     concealed: tuple[Concealed, ...] = ()
 
 
-def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules:
-    """The rules of a scenario. One counter serves all tools of an entry."""
+def compile_faults(entries: Sequence[PerturbationEntry], domain: Domain) -> CompiledFaults:
+    """Compile the perturbations of a scenario. All tools of an entry share one counter."""
     slots = count()
     places = {entry.id: place for place, entry in enumerate(entries)}
     enabled = [
-        (entry, numbered_in(entry.when, slots))
+        (entry, number_counters(entry.when, slots))
         for entry in entries
         if entry.enabled and not entry.perturbation.is_timed()
     ]
     by_tool = {
         tool.id: tuple(
-            _rule(entry, places[entry.id], numbered, tool, domain)
+            _compile_fault(entry, places[entry.id], numbered, tool, domain)
             for entry, numbered in enabled
             if in_reach(entry.tools, tool)
         )
@@ -94,11 +101,11 @@ def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules
     }
     lasting = tuple(_lasting(entry, numbered, domain) for entry, numbered in enabled if _lasts(entry))
     concealed = tuple(one for entry, _ in enabled for one in _concealed(entry, domain))
-    return Rules(by_tool, next(slots), lasting, concealed)
+    return CompiledFaults(by_tool, next(slots), lasting, concealed)
 
 
 def _concealed(entry: PerturbationEntry, domain: Domain) -> Sequence[Concealed]:
-    """What a perturbation keeps from the agent."""
+    """Return what a perturbation conceals from the agent."""
     tools = [tool for tool in domain.tools.values() if in_reach(entry.tools, tool)]
     return entry.perturbation.conceals(domain, tools, always=entry.when == When() and entry.fires == Fires())
 
@@ -107,16 +114,16 @@ def _lasts(entry: PerturbationEntry) -> bool:
     return entry.perturbation.stage is Stage.CATALOGUE
 
 
-def _lasting(entry: PerturbationEntry, numbered: Numbered, domain: Domain) -> Lasting:
-    """How it is known outside of calls whether a perturbation of the catalogue is in force."""
-    if not numbered.is_clockwork:
-        return Lasting(entry, describe(entry.when), None)
+def _lasting(entry: PerturbationEntry, numbered: NumberedWhen, domain: Domain) -> CatalogueFault:
+    """Return how to decide outside of calls whether a CATALOGUE perturbation is in force."""
+    if not numbered.depends_on_time_only:
+        return CatalogueFault(entry, describe(entry.when), None)
     some_tool = next(iter(domain.tools.values()))
-    return Lasting(entry, describe(entry.when), decision(numbered, some_tool, domain, entry.id))
+    return CatalogueFault(entry, describe(entry.when), compile_when(numbered, some_tool, domain, entry.id))
 
 
-def _once_and_for_all(decide: Decide, owner: str) -> Decide:
-    """A decision that stands, once it was made."""
+def _latched(decide: Decide, owner: str) -> Decide:
+    """Return a decision that stays true once it was true."""
 
     def decided(turn: Turn) -> bool:
         memory = turn.memories.of(owner)
@@ -130,22 +137,58 @@ def _once_and_for_all(decide: Decide, owner: str) -> Decide:
     return decided
 
 
-def _rule(entry: PerturbationEntry, place: int, numbered: Numbered, tool: Tool, domain: Domain) -> Rule:
+def _compile_fault(
+    entry: PerturbationEntry, place: int, numbered: NumberedWhen, tool: Tool, domain: Domain
+) -> CompiledFault:
     lasts = _lasts(entry)
-    decide = decision(numbered, tool, domain, entry.id, carried_by="" if lasts else entry.id)
-    if lasts and not numbered.is_clockwork:
-        decide = _once_and_for_all(decide, entry.id)
-    return Rule(
+    decide = compile_when(numbered, tool, domain, entry.id, carried_by="" if lasts else entry.id)
+    if lasts and not numbered.depends_on_time_only:
+        decide = _latched(decide, entry.id)
+    return CompiledFault(
         id=entry.id,
         kind=entry.kind,
         place=place,
         stage=entry.perturbation.stage,
         why=describe(entry.when),
-        carries=not lasts and any(trigger.carries for trigger in entry.when.triggers),
+        carries_over=not lasts and any(trigger.carries_over for trigger in entry.when.triggers),
         group=entry.group,
         fires=entry.fires,
         decide=decide,
         apply=entry.perturbation.compile(tool, domain),
-        part=splitter(tool, domain, entry.fires.per),
+        part=partition_by(tool, domain, entry.fires.per),
         numbered=numbered,
+    )
+
+
+def with_intensity(scenario: Scenario, intensity: float | None) -> Scenario:
+    """Return the scenario with another intensity, 0 to 1. Raises `UsageError` if it is out of range."""
+    if intensity is None:
+        return scenario
+    if not 0 <= intensity <= 1:
+        raise UsageError(f"intensity must be a number from 0 to 1, got {intensity:g}")
+    return replace(scenario, intensity=float(intensity))
+
+
+def scaled_perturbations(scenario: Scenario) -> tuple[PerturbationEntry, ...]:
+    """Return the perturbations at the scenario's intensity.
+
+    Probabilities and severities are multiplied by it. Conditions under `not` are left alone: a lower probability there
+    would mean more faults.
+    """
+    if scenario.intensity == 1:
+        return scenario.perturbations
+    return tuple(_scaled(entry, scenario.intensity) for entry in scenario.perturbations)
+
+
+def _scaled(entry: PerturbationEntry, intensity: float) -> PerturbationEntry:
+    perturbation = entry.perturbation.scaled(intensity)
+    return replace(entry, perturbation=perturbation, when=_scaled_when(entry.when, intensity))
+
+
+def _scaled_when(when: When, intensity: float) -> When:
+    return replace(
+        when,
+        triggers=tuple(trigger.scaled(intensity) for trigger in when.triggers),
+        any=tuple(_scaled_when(nested, intensity) for nested in when.any),
+        all=tuple(_scaled_when(nested, intensity) for nested in when.all),
     )

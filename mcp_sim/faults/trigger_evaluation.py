@@ -1,7 +1,7 @@
-"""When does a `when` hold for a call?
+"""Evaluate the `when` of a perturbation for a call.
 
-Deciding looks at the call as it came: filters first; counters count the calls that pass them, from 1; chance is drawn
-last.
+The call is taken as it was sent. Filters are evaluated first, then counters, which count the calls that pass the
+filters from 1, then probabilities.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import TypeAlias
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Check, Role, Trigger
 from mcp_sim.types.kinds import triggers as trigger_kinds
 from mcp_sim.types.scenario import When
 
 Decide: TypeAlias = Callable[[Turn], bool]
-"""Raises Unevaluable where a condition errs on which the decision depends."""
+"""Decides whether a `when` holds for a call. Raises `Unevaluable` if that depends on a condition that fails."""
 
 Counter: TypeAlias = Callable[[Turn], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """A `when` mapping with the place of its counter (None where it needs none)."""
+class NumberedWhen:
+    """A `when` mapping with the slot of its counter, and the nested mappings with theirs."""
 
     when: When
     slot: int
-    any: tuple[Numbered, ...]
-    all: tuple[Numbered, ...]
-    none: tuple[Numbered, ...]
+    any: tuple[NumberedWhen, ...]
+    all: tuple[NumberedWhen, ...]
+    none: tuple[NumberedWhen, ...]
 
     @property
     def is_filter(self) -> bool:
@@ -42,25 +42,25 @@ class Numbered:
         )
 
     @property
-    def is_clockwork(self) -> bool:
-        return all(trigger.is_clockwork for trigger in self.when.triggers) and all(
-            nested.is_clockwork for nested in (*self.any, *self.all, *self.none)
+    def depends_on_time_only(self) -> bool:
+        return all(trigger.depends_on_time_only for trigger in self.when.triggers) and all(
+            nested.depends_on_time_only for nested in (*self.any, *self.all, *self.none)
         )
 
 
-def numbered_in(when: When, slots: count[int]) -> Numbered:
-    """The mapping with a place for its counter, and those within."""
+def number_counters(when: When, slots: count[int]) -> NumberedWhen:
+    """Assign a counter slot to the mapping and to the nested ones."""
     slot = next(slots)
     any_, all_, none = (
-        tuple(numbered_in(nested, slots) for nested in group) for group in (when.any, when.all, when.none)
+        tuple(number_counters(nested, slots) for nested in group) for group in (when.any, when.all, when.none)
     )
-    return Numbered(when, slot, any_, all_, none)
+    return NumberedWhen(when, slot, any_, all_, none)
 
 
-def decision(numbered: Numbered, tool: Tool, domain: Domain, path: str, carried_by: str = "") -> Decide:
-    """The decision of one `when` mapping; `path` names its draws."""
+def compile_when(numbered: NumberedWhen, tool: Tool, domain: Domain, path: str, carried_by: str = "") -> Decide:
+    """Compile one `when` mapping. `path` is the prefix of its draw purposes."""
     when = numbered.when
-    checks = {role: checks_of(when.triggers, role, tool, domain, path) for role in Role}
+    checks = {role: compile_checks(when.triggers, role, tool, domain, path) for role in Role}
     nested = [
         _nested(group, word, tool, domain, path)
         for group, word in ((numbered.any, "any"), (numbered.all, "all"), (numbered.none, "not"))
@@ -70,7 +70,7 @@ def decision(numbered: Numbered, tool: Tool, domain: Domain, path: str, carried_
     late = [check for check, is_filter in nested if not is_filter]
     filters, counters, chances = checks[Role.FILTER], checks[Role.COUNTER], checks[Role.CHANCE]
     number = _counter(numbered.slot, path, tool, domain, when.per)
-    carries = bool(carried_by) and any(trigger.carries for trigger in when.triggers)
+    carries_over = bool(carried_by) and any(trigger.carries_over for trigger in when.triggers)
 
     def decide(turn: Turn) -> bool:
         for check in filters:
@@ -79,19 +79,19 @@ def decision(numbered: Numbered, tool: Tool, domain: Domain, path: str, carried_
         if early and not _all_hold(early, turn):
             return False
         n = number(turn) if counters else 0
-        carried = carries and bool(turn.memories.of(carried_by).get("carried"))
+        carried = carries_over and bool(turn.memories.of(carried_by).get("carried"))
         held = _all_hold(late, turn)
         return carried or (
             held and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
         )
 
     if not (filters or early or late) and len(counters) + len(chances) <= 1:
-        return _single(counters, chances, number, carried_by if carries else None)
+        return _single(counters, chances, number, carried_by if carries_over else None)
     return decide
 
 
 def _single(counters: Sequence[Check], chances: Sequence[Check], number: Counter, carried_by: str | None) -> Decide:
-    """The common cases, a trigger alone or none at all, without the loops."""
+    """Compile the common cases, a single trigger or none at all, without loops."""
     if counters:
         check, carried = counters[0], (carried_by or "", "carried")
         if carried_by is None:
@@ -103,9 +103,9 @@ def _single(counters: Sequence[Check], chances: Sequence[Check], number: Counter
     return lambda _: True
 
 
-def _nested(group: Sequence[Numbered], word: str, tool: Tool, domain: Domain, path: str) -> tuple[Decide, bool]:
-    """`any`, `all` or `not` of nested mappings, and whether it is a mere filter. Each is looked at: it may count."""
-    parts = [decision(nested, tool, domain, nested_path(path, word, at)) for at, nested in enumerate(group)]
+def _nested(group: Sequence[NumberedWhen], word: str, tool: Tool, domain: Domain, path: str) -> tuple[Decide, bool]:
+    """Compile `any`, `all` or `not`, and return whether it is only a filter. All parts are evaluated, as they count."""
+    parts = [compile_when(nested, tool, domain, nested_path(path, word, at)) for at, nested in enumerate(group)]
     is_filter = all(nested.is_filter for nested in group)
     if word == "any":
         return lambda turn: _any_holds(parts, turn), is_filter
@@ -115,7 +115,7 @@ def _nested(group: Sequence[Numbered], word: str, tool: Tool, domain: Domain, pa
 
 
 def _all_hold(parts: Sequence[Decide], turn: Turn) -> bool:
-    """Each is looked at, since it counts calls of its own. One that errs matters only where no other says no."""
+    """Whether all hold. All are evaluated, since they may count calls. An error only matters if no other is false."""
     held, errors = _verdicts(parts, turn)
     if errors and all(held):
         raise errors[0]
@@ -123,7 +123,7 @@ def _all_hold(parts: Sequence[Decide], turn: Turn) -> bool:
 
 
 def _any_holds(parts: Sequence[Decide], turn: Turn) -> bool:
-    """Each is looked at, since it counts calls of its own. One that errs matters only where no other says yes."""
+    """Whether any holds. All are evaluated, since they may count calls. An error only matters if no other is true."""
     held, errors = _verdicts(parts, turn)
     if errors and not any(held):
         raise errors[0]
@@ -140,31 +140,31 @@ def _verdicts(parts: Sequence[Decide], turn: Turn) -> tuple[list[bool], list[Une
     return held, errors
 
 
-def checks_of(triggers: Sequence[Trigger], role: Role, tool: Tool, domain: Domain, path: str) -> list[Check]:
-    """What the triggers of one role, compiled, say of a call; `path` names their draws."""
-    return [trigger.compile(tool, domain, draw_of(trigger, path)) for trigger in triggers if trigger.role is role]
+def compile_checks(triggers: Sequence[Trigger], role: Role, tool: Tool, domain: Domain, path: str) -> list[Check]:
+    """Compile the triggers of one role. `path` is the prefix of their draw purposes."""
+    return [trigger.compile(tool, domain, draw_purpose(trigger, path)) for trigger in triggers if trigger.role is role]
 
 
-def draw_of(trigger: Trigger, path: str) -> str:
-    """The purpose of a trigger's draws."""
+def draw_purpose(trigger: Trigger, path: str) -> str:
+    """Return the purpose of a trigger's draws."""
     return f"{path}/{trigger_kinds.name_of(trigger)}"
 
 
-def counted(numbered: Numbered, path: str, tool: Tool, domain: Domain, turn: Turn) -> int:
-    """The number that a call has by the counter of a `when`, once it was counted."""
+def call_number(numbered: NumberedWhen, path: str, tool: Tool, domain: Domain, turn: Turn) -> int:
+    """Return the number that the counter of a `when` has assigned to the present call."""
     if numbered.when.per is None:
         return turn.memories.counts[numbered.slot]
-    part = splitter(tool, domain, numbered.when.per)
+    part = partition_by(tool, domain, numbered.when.per)
     return turn.memories.of(path).get(f"count:{part(turn)}", 0)
 
 
 def nested_path(path: str, word: str, at: int) -> str:
-    """How the draws and counters of a nested `when` are named."""
+    """Return the path of a nested `when`, which names its draws and counters."""
     return f"{path}/{word}[{at}]"
 
 
 def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) -> Counter:
-    """Counts a call and gives its number, from 1; split by `per`, each value has a count of its own."""
+    """Return a function that counts a call and returns its number, from 1; with `per`, each value has its own count."""
     if per is None:
 
         def number(turn: Turn) -> int:
@@ -173,7 +173,7 @@ def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) 
             return counts[slot]
 
         return number
-    part = splitter(tool, domain, per)
+    part = partition_by(tool, domain, per)
 
     def split_number(turn: Turn) -> int:
         memory, name = turn.memories.of(path), f"count:{part(turn)}"
@@ -184,8 +184,8 @@ def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) 
     return split_number
 
 
-def splitter(tool: Tool, domain: Domain, per: str | None) -> Callable[[Turn], str]:
-    """Which of several counters a call belongs to: one for all, or one per tool, entity or value of an argument."""
+def partition_by(tool: Tool, domain: Domain, per: str | None) -> Callable[[Turn], str]:
+    """Return a function that maps a call to its counter: one for all, or one per tool, entity or argument value."""
     if per is None:
         return lambda _: ""
     if per.startswith("arguments."):
@@ -197,7 +197,7 @@ def splitter(tool: Tool, domain: Domain, per: str | None) -> Callable[[Turn], st
 
 
 def describe(when: When) -> str:
-    """A `when` in few words, for the ledger; empty where it always holds."""
+    """Describe a `when` briefly, for the ledger."""
     parts = [trigger.why() for trigger in when.triggers]
     for word, group in (("any", when.any), ("all", when.all), ("not", when.none)):
         if group:

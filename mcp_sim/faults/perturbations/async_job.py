@@ -1,4 +1,4 @@
-"""The call only begins the work; a job says when it is done."""
+"""Calls that only start a job, which completes later."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.places import NOTHING, answered, no_writes
-from mcp_sim.generate.keys import keys_of, next_key
-from mcp_sim.generate.times import sense, written
+from mcp_sim.backends.rendering.result_parts import MISSING, no_writes, result_value
+from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
@@ -32,7 +32,7 @@ FAILED = ("failed", "failure", "error", "errored")
 
 @dataclass(frozen=True, slots=True)
 class _Jobs:
-    """How the jobs of a scenario look: their records, which the status tool reads."""
+    """The form of a scenario's jobs, which are records that the status tool reads."""
 
     entity: Entity
     argument: str
@@ -43,7 +43,7 @@ class _Jobs:
 
     @classmethod
     def read_by(cls, plan: Plan, domain: Domain) -> _Jobs | None:
-        """The jobs that a status tool reads; None where it reads no record by its id, or one without a status."""
+        """Return the form of the jobs that a tool reads; None if it does not read records with a status by id."""
         entity = domain.entities.get(plan.entity or "")
         if entity is None or plan.verb != "get" or plan.key is None:
             return None
@@ -56,36 +56,36 @@ class _Jobs:
         return cls(entity, plan.key, status, (words[0], words[1], words[2]), result, error)
 
     def record(self, turn: Turn, key: Key) -> Record:
-        """A job that has just begun."""
+        """Return a job that has just started."""
         stamps = {
-            field.name: written(turn.now, field.name, field.schema)
+            field.name: format_time(turn.now, field.name, field.schema)
             for field in self.entity.fields.values()
-            if sense(field.name, field.schema) in ("created", "updated")
+            if time_meaning(field.name, field.schema) in ("created", "updated")
         }
         return {self.entity.key: key, self.status: self.words[0], **stamps}
 
-    def done(self, record: Record, told: Json, keys: Sequence[Key]) -> Record:
-        """The job when it is done: with what the call would have answered, or the id of what it made."""
+    def done(self, record: Record, value: Json, keys: Sequence[Key]) -> Record:
+        """Return the completed job, with the result of the call or the id of the record that it created."""
         ended = {**record, self.status: self.words[1]}
         if self.result is None:
             return ended
         whole = main_type(self.entity.fields[self.result].schema) in ("object", "")
-        result = told if whole else next(iter(keys), None)
-        return ended if result is None or result is NOTHING else {**ended, self.result: result}
+        result = value if whole else next(iter(keys), None)
+        return ended if result is None or result is MISSING else {**ended, self.result: result}
 
     def failed(self, record: Record, message: str) -> Record:
-        told = {} if self.error is None else {self.error: message}
-        return {**record, self.status: self.words[2], **told}
+        error = {} if self.error is None else {self.error: message}
+        return {**record, self.status: self.words[2], **error}
 
 
 @perturbations.register("async_job")
 class AsyncJob(Perturbation):
-    """Answer with a pending job and do the work later: after a time, or after so many further calls.
+    """Answer with a pending job, and do the work later: after a duration or a number of further calls.
 
-    The job is a record of the world, which the tool named in `status_tool` reads: first pending, in the end completed
-    or failed, in the words of its `status` field. What the call would have answered stands in the job's `result`, if it
-    has one. A job whose work no longer fits (another call wrote to the same record) stays pending. No effect on a call
-    that fails or changes nothing.
+    The job is a record of the world, which the tool named in `status_tool` reads. It is pending at first, and completed
+    or failed in the end; the values come from its `status` field. If it has a `result` field, that holds the result of
+    the call. A job stays pending if its work conflicts with another write to the same record. No effect on a call that
+    fails or changes nothing.
     """
 
     stage = Stage.COMMIT
@@ -96,13 +96,13 @@ class AsyncJob(Perturbation):
     )
     after: SpanText = Field(
         default=Span(time=timedelta(seconds=30)),
-        description="When it is ready: `30s` later, or `3 calls` later (the next three find it pending).",
+        description="When the job completes: `30s` later, or `3 calls` later (the next three calls find it pending).",
         examples=["30s"],
     )
     fails: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
-        default=0.0, description="The probability that the job fails; then nothing is written."
+        default=0.0, description="The probability that the job fails, 0 to 1; then nothing is written."
     )
-    message: str = Field(default="the job failed", description="What a failed job says, if it has an `error`.")
+    message: str = Field(default="the job failed", description="The `error` of a failed job, if it has such a field.")
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         plan = _plan(self.status_tool, domain)
@@ -119,19 +119,19 @@ class AsyncJob(Perturbation):
     def _begun(self, turn: Turn, transition: Transition, jobs: _Jobs) -> Transition:
         name = jobs.entity.name
         chance = replace(turn.draws, scope=f"{turn.draws.scope}/job")
-        key = next_key(jobs.entity, keys_of(jobs.entity), turn.view.after(transition.changes), chance)
+        key = next_key(jobs.entity, key_maker(jobs.entity), turn.view.after(transition.changes), chance)
         record = jobs.record(turn, key)
         begun = Change("put", name, key, record, expected=turn.view.version(name, key))
         fails = turn.chance("fails") < self.fails
         work = deferred(turn, () if fails else transition.changes)
         made = [change.key for change in transition.changes if change.op == "put"]
-        ended = jobs.failed(record, self.message) if fails else jobs.done(record, answered(transition), made)
+        ended = jobs.failed(record, self.message) if fails else jobs.done(record, result_value(transition), made)
         end = Change("put", name, key, ended, expected=turn.view.version(name, key) + 1)
         form = "json" if turn.tool.output_schema is None else "structured"
-        told = ToolResult({jobs.argument: key, jobs.status: jobs.words[0]}, form=form)
+        pending = ToolResult({jobs.argument: key, jobs.status: jobs.words[0]}, form=form)
         return replace(
             transition,
-            observation=Observation(told),
+            observation=Observation(pending),
             changes=(*work.now, begun),
             agenda=(*transition.agenda, self._due(turn, (*work.later, end))),
         )
@@ -150,12 +150,12 @@ class AsyncJob(Perturbation):
             known = did_you_mean(self.status_tool, domain.tools)
             return [f"status_tool: there is no tool {self.status_tool!r}{known}"]
         if _Jobs.read_by(plan, domain) is None:
-            return [f"status_tool: {self.status_tool} reads no record with a status by its id; say so under `sim:`"]
+            return [f"status_tool: {self.status_tool} reads no record with a status by its id; declare it under `sim:`"]
         return no_writes(domain, tools, "work to put off")
 
 
 def _plan(name: str, domain: Domain) -> Plan | None:
-    """The plan of a tool, by its id or its bare name."""
+    """Return the plan of a tool, by its id or its bare name."""
     known = next((tool for tool in domain.tools.values() if name in (tool.id, tool.name)), None)
     return None if known is None else domain.plans.get(known.id)
 
@@ -165,5 +165,5 @@ def _first(names: Sequence[str], entity: Entity) -> str | None:
 
 
 def _word(wanted: Sequence[str], choices: Sequence[Json]) -> str:
-    """The word for a status: one of the choices where there are any."""
+    """Return the value for a status, one of the choices if possible."""
     return next((word for word in wanted if word in choices), wanted[0])

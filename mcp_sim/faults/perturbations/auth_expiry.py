@@ -1,4 +1,4 @@
-"""The agent's access runs out, and must be renewed."""
+"""Access that expires and must be renewed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from mcp_sim.types import Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.error_templates import failure_of, refusal, status_phrase
+from mcp_sim.types.error_templates import failure_kind, refusal, status_phrase
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import CountFromZero, SpanText, span_text
@@ -19,36 +19,36 @@ from mcp_sim.types.scenario import in_reach
 
 @perturbations.register("auth_expiry")
 class AuthExpiry(Perturbation):
-    """Refuse every call with a 401 or 403 once the access is `after` old: a duration, or so many calls.
+    """Reject calls with a 401 or 403 once the access token expires: `after` a duration or a number of calls.
 
-    A successful call of the `refresh` tool begins a new access. It is let through also when the access has run out, and
-    does not count as one of the calls. The first `refresh_fails` refreshes fail with the same status, for each access
-    anew (`always`: all of them). Without a refresh tool the access is gone for good. What is refused is not committed.
+    A successful call of the `refresh` tool issues a new token. This tool also works with an expired token, and its
+    calls do not count. The first `refresh_fails` refreshes of each token fail with the same status (`always`: all of
+    them). Without a refresh tool, access is never regained. Rejected calls commit nothing.
 
-    All calls in reach have one access, so the refresh tool must be in reach too. The first access begins with the
-    world. It counts the calls that it is decided for, so it is written without `when`; a call that it lets through is
-    a `no_effect` in the ledger.
+    All calls in reach share one token, so the refresh tool must be in reach too. The first token is issued when the
+    world starts. Use it without `when`: calls for which `when` does not hold are not counted. A call that passes is a
+    `no_effect` in the ledger.
     """
 
     stage = Stage.BEFORE
 
     after: SpanText = Field(
-        description="How long an access lasts: a duration, or a number of calls.", examples=["30m", "20 calls"]
+        description="Lifetime of a token: a duration, or a number of calls.", examples=["30m", "20 calls"]
     )
-    refresh: str | None = Field(default=None, min_length=1, description="The tool that renews it, by glob.")
+    refresh: str | None = Field(default=None, min_length=1, description="The tool that renews the token, by glob.")
     refresh_fails: CountFromZero | Literal["always"] = Field(
-        default=0, description="How many refreshes fail before one works, for each access anew; or always."
+        default=0, description="How many refreshes of each token fail before one works, or `always`."
     )
-    status: Literal[401, 403] = Field(default=401, description="The status that the backend gives it.")
+    status: Literal[401, 403] = Field(default=401, description="The HTTP status of a rejected call.")
     message: str | None = Field(
         default=None,
-        description="What the agent reads. Default: the vendor's wording of unauthorized (401) or forbidden (403).",
+        description="The error text. Default: the tool spec's template for unauthorized (401) or forbidden (403).",
     )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.refresh is None and self.refresh_fails != 0:
-            raise ValueError("refresh_fails goes with refresh: which tool renews the access?")
+            raise ValueError("refresh_fails requires refresh: name the tool that renews the token")
         return self
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
@@ -59,7 +59,7 @@ class AuthExpiry(Perturbation):
         if not any(self._renews(tool) for tool in tools):
             return [f"the refresh tool {self.refresh!r} is not in reach; add it to `tools`"]
         if all(self._renews(tool) for tool in tools):
-            return ["only the refresh tool is in reach, so there is nothing to refuse"]
+            return ["only the refresh tool is in reach, so there is nothing to reject"]
         return ()
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
@@ -72,7 +72,7 @@ class AuthExpiry(Perturbation):
         return turn.no_effect(await proceed(turn))
 
     async def _refreshed(self, turn: Turn, proceed: Proceed) -> Transition:
-        """A call of the refresh tool."""
+        """Answer a call of the refresh tool."""
         failed = turn.memory.get("failed", 0)
         if self.refresh_fails == "always" or failed < self.refresh_fails:
             turn.memory.set("failed", failed + 1)
@@ -93,4 +93,4 @@ class AuthExpiry(Perturbation):
 
     def _refusal(self, turn: Turn, reason: str) -> Transition:
         sentence = f"{status_phrase(self.status)}: {reason}"
-        return Transition(refusal(turn, failure_of(self.status), sentence, self.message, status=self.status))
+        return Transition(refusal(turn, failure_kind(self.status), sentence, self.message, status=self.status))

@@ -1,4 +1,4 @@
-"""Someone else was faster: the record has changed since the agent read it."""
+"""Writes that conflict with another actor's edit of the same record."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.places import READS, Anatomy
+from mcp_sim.backends.rendering.result_parts import READS, ResultShape
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.edits import Editor, value_problems
-from mcp_sim.generate.named import found_key
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.conditions import ABSENT
@@ -22,14 +22,14 @@ WITHOUT_RECORD = (*READS, "create", "none", "unknown")
 
 @perturbations.register("conflict")
 class Conflict(Perturbation):
-    """Let someone else edit the record first, and refuse the call that would write to it with a 409.
+    """Let another actor edit the record first, and reject the agent's write to it with a 409.
 
-    The edit is real: the ledger has it as an `event` of its own before the call, and whoever reads the record again
-    finds it changed. By default one field that the call itself does not set is given another value; `values` says what
-    is written instead. The refused call commits nothing. Made again, it is let through, unless the trigger holds again.
+    The edit is real: it is an `event` of its own in the ledger, and later reads show it. By default it changes one
+    field that the call itself does not set; `values` sets fields instead. The rejected call commits nothing. A second
+    attempt passes, unless the trigger holds again.
 
-    It bites where a call writes to a record that exists (an update, a delete); no effect on reads, on creates, where
-    there is no such record, and where the edit would change nothing.
+    Affects updates and deletes of existing records. No effect on reads and creates, if there is no such record, and if
+    the edit would change nothing.
     """
 
     stage = Stage.BEFORE
@@ -39,16 +39,19 @@ class Conflict(Perturbation):
         description="What the other one writes, by field. Default: another value for one field, drawn.",
     )
     actor: str = Field(
-        default="someone else", min_length=1, description="Who it is, in the ledger.", examples=["a colleague"]
+        default="someone else",
+        min_length=1,
+        description="The other actor's name in the ledger.",
+        examples=["a colleague"],
     )
     message: str | None = Field(
         default=None,
-        description="What the agent reads; {entity} and {key} are filled. "
-        "Default: the vendor's wording of conflict, or a plain one.",
+        description="The error text, with the placeholders {entity} and {key}. "
+        "Default: the tool spec's template for conflict, else a generic one.",
     )
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        known = [Anatomy.of(tool, domain) for tool in tools]
+        known = [ResultShape.of(tool, domain) for tool in tools]
         written = [one.entity for one in known if one.entity is not None and _writes_to_one(one)]
         if tools and not written:
             return ["no tool in reach updates or deletes a record that its arguments name; choose one that does"]
@@ -56,15 +59,15 @@ class Conflict(Perturbation):
         return [problem for entity in entities for problem in value_problems(entity, self.values)]
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
-        entity, plan = anatomy.entity, anatomy.plan
-        if entity is None or plan is None or not _writes_to_one(anatomy):
+        shape = ResultShape.of(tool, domain)
+        entity, plan = shape.entity, shape.plan
+        if entity is None or plan is None or not _writes_to_one(shape):
             return _let_through
         editor, argument = Editor(entity, self.values), plan.key or ""
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             arguments = turn.call.arguments
-            key = found_key(turn.view, entity.name, argument_value(arguments, argument))
+            key = find_key(turn.view, entity.name, argument_value(arguments, argument))
             chance = Chance(turn.draws.key + f"{turn.owner}/edit".encode())
             mine = {field for name, field in plan.sets.items() if argument_value(arguments, name) is not ABSENT}
             edit = None if key is None else editor.edited(turn.view, key, turn.now, chance, mine)
@@ -78,13 +81,13 @@ class Conflict(Perturbation):
         what = edit.entity.replace("_", " ")
         sentence = f"409 Conflict: {what} {key} was changed by someone else in the meantime"
         slots: dict[str, Json] = {"status": 409, "entity": edit.entity, "key": key, "id": key, "value": key}
-        told = refusal(turn, "conflict", sentence, self.message, **slots)
-        return Transition(told, events=(turn.by(self.actor, edit),))
+        error = refusal(turn, "conflict", sentence, self.message, **slots)
+        return Transition(error, events=(turn.by(self.actor, edit),))
 
 
-def _writes_to_one(anatomy: Anatomy) -> bool:
-    """Does the tool write to a record that its arguments name?"""
-    plan = anatomy.plan
+def _writes_to_one(shape: ResultShape) -> bool:
+    """Whether the tool writes to a record that its arguments name."""
+    plan = shape.plan
     return plan is not None and plan.key is not None and plan.verb not in WITHOUT_RECORD
 
 

@@ -1,4 +1,4 @@
-"""Values in the answer are wrong, and look right."""
+"""Plausible but wrong values in results."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.places import Anatomy, each_value, part, unknown_fields, with_part
+from mcp_sim.backends.rendering.result_parts import ResultShape, change_values, get_part, replace_part, unknown_fields
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -34,7 +34,7 @@ _FACTORS = (0.001, 0.01, 100, 1000)
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """A value of a record under way, and what may be asked about it. `others` are the field's values elsewhere."""
+    """A value of a record, and what its corruption depends on. `others` are the field's values in other records."""
 
     value: Json
     is_text: bool
@@ -49,42 +49,42 @@ Corrupt: TypeAlias = Callable[[_Cell], Json]
 
 @perturbations.register("corrupt_values")
 class CorruptValues(Perturbation):
-    """Change values in the records that an answer shows, never ids or links; the same record is wrong in the same way.
+    """Corrupt values of the records in a result, but never ids or links. A record is always corrupted in the same way.
 
-    `noise` moves numbers by up to `amount` and swaps letters in texts; `swap` shows the value of another record;
-    `off_by_one` moves whole numbers by 1 and dates by a day; `unit` shows numbers in another unit (cents for euros);
-    `encoding` shows texts as if their bytes had been read in the wrong encoding, or escaped for HTML. Without `fields`,
-    one field of each record that can be corrupted so is drawn. No effect where an answer has no such field.
+    `noise` changes numbers by up to `amount` and swaps letters in texts. `swap` shows the value of another record.
+    `off_by_one` changes integers by 1 and dates by a day. `unit` shows numbers in another unit (cents instead of
+    euros). `encoding` shows texts decoded with the wrong encoding, or escaped for HTML. Without `fields`, one suitable
+    field of each record is chosen at random. No effect if a result has no such field.
     """
 
     stage = Stage.ANSWER
     visibility = "implicit"
 
     how: Literal["noise", "swap", "off_by_one", "unit", "encoding"] = Field(
-        default="noise", description="In which way.", examples=["noise"]
+        default="noise", description="How values are corrupted.", examples=["noise"]
     )
     fields: list[str] = Field(
-        default_factory=list[str], description="Which fields. Default: one of each record, drawn."
+        default_factory=list[str], description="The fields to corrupt. Default: one of each record, at random."
     )
     amount: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.1, description="How far `noise` moves a number at most, as a part of it."
+        default=0.1, description="The maximum relative change of a number by `noise`, 0 to 1."
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        return each_value(tool, domain, self._corrupt)
+        return change_values(tool, domain, self._corrupt)
 
-    def _corrupt(self, turn: Turn, value: Json, anatomy: Anatomy) -> Json:
+    def _corrupt(self, turn: Turn, value: Json, shape: ResultShape) -> Json:
         corrupted = value
-        for path in anatomy.records(value):
-            corrupted = with_part(corrupted, path, self._corrupted(turn, part(value, path), anatomy))
+        for path in shape.records(value):
+            corrupted = replace_part(corrupted, path, self._corrupted(turn, get_part(value, path), shape))
         return corrupted
 
-    def _corrupted(self, turn: Turn, record: Record, anatomy: Anatomy) -> Record:
-        draws = turn.draws.about(f"{turn.owner}/{canonical(anatomy.key_of(record))}")
+    def _corrupted(self, turn: Turn, record: Record, shape: ResultShape) -> Record:
+        draws = turn.draws.about(f"{turn.owner}/{canonical(shape.key_of(record))}")
         wrong = dict[str, Json]()
         for name in self.fields or record:
-            if name in record and not anatomy.is_key(name):
-                changed = HOW[self.how](self._cell(turn, record, name, anatomy, draws))
+            if name in record and not shape.is_key(name):
+                changed = HOW[self.how](self._cell(turn, record, name, shape, draws))
                 if changed != record[name]:
                     wrong[name] = changed
         if wrong and not self.fields:
@@ -92,9 +92,9 @@ class CorruptValues(Perturbation):
             wrong = {name: wrong[name]}
         return {**record, **wrong}
 
-    def _cell(self, turn: Turn, record: Record, name: str, anatomy: Anatomy, draws: Draws) -> _Cell:
-        others = _others(turn, record, name, anatomy) if self.how == "swap" else ()
-        return _Cell(record[name], anatomy.is_text(name, record[name]), draws, name, others, self.amount)
+    def _cell(self, turn: Turn, record: Record, name: str, shape: ResultShape, draws: Draws) -> _Cell:
+        others = _others(turn, record, name, shape) if self.how == "swap" else ()
+        return _Cell(record[name], shape.is_text(name, record[name]), draws, name, others, self.amount)
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return False
@@ -103,9 +103,9 @@ class CorruptValues(Perturbation):
         keys = [
             f"{name} identifies a record or links to one; ids are never corrupted"
             for name in self.fields
-            if tools and all(Anatomy.of(tool, domain).is_key(name) for tool in tools)
+            if tools and all(ResultShape.of(tool, domain).is_key(name) for tool in tools)
         ]
-        known = [entity.fields for tool in tools if (entity := Anatomy.of(tool, domain).entity) is not None]
+        known = [entity.fields for tool in tools if (entity := ResultShape.of(tool, domain).entity) is not None]
         types = {name: {main_type(one[name].schema) for one in known if name in one} for name in self.fields}
         unfit = [
             f"{name}: {self.how} changes no {' or '.join(sorted(found))}"
@@ -115,12 +115,12 @@ class CorruptValues(Perturbation):
         return [*unknown_fields(domain, tools, self.fields), *keys, *unfit]
 
 
-def _others(turn: Turn, record: Record, name: str, anatomy: Anatomy) -> list[Json]:
-    """The first values that other records have in a field."""
-    if anatomy.entity is None:
+def _others(turn: Turn, record: Record, name: str, shape: ResultShape) -> list[Json]:
+    """Return the first values that other records have in a field."""
+    if shape.entity is None:
         return []
     found = list[Json]()
-    for _, other in turn.view.rows(anatomy.entity.name):
+    for _, other in turn.view.rows(shape.entity.name):
         value = other.get(name)
         if value is not None and value != record[name] and value not in found:
             found.append(value)

@@ -1,4 +1,4 @@
-"""What was written is seen only later."""
+"""Writes that become visible later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from pydantic import Field, field_validator
 
-from mcp_sim.backends.rendering.places import no_writes
+from mcp_sim.backends.rendering.result_parts import no_writes
 from mcp_sim.types import Change, Due, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
@@ -20,12 +20,11 @@ ACTOR = "the backend, late"
 
 @perturbations.register("delayed_visibility")
 class DelayedVisibility(Perturbation):
-    """Answer at once, and let the changes become visible later: after a time, or after so many further calls.
+    """Answer at once, and make the changes visible later: after a duration or a number of further calls.
 
-    Until then reads, lists and counts do not show them; an agent that does not find what it just wrote, and writes it
-    again, has it twice in the end. They are written as an event of their own. A record that was written in the
-    meantime keeps the newer write, and a write that would leave a link to nothing is dropped. No effect on a call that
-    fails or changes nothing.
+    Until then reads, lists and counts do not show them. An agent that does not find its record and creates it again
+    ends up with two. The delayed changes are an event of their own in the ledger. A newer write to the same record
+    wins, and a write that would leave a broken link is dropped. No effect on a call that fails or changes nothing.
     """
 
     stage = Stage.COMMIT
@@ -33,7 +32,7 @@ class DelayedVisibility(Perturbation):
 
     after: SpanText = Field(
         default=Span(time=timedelta(seconds=30)),
-        description="When they are visible: `30s` later, or `3 calls` later (the next three do not see them).",
+        description="When they become visible: `30s` later, or `3 calls` later (the next three do not see them).",
         examples=["30s"],
     )
 
@@ -41,7 +40,7 @@ class DelayedVisibility(Perturbation):
     @classmethod
     def _is_later(cls, after: Span) -> Span:
         if after in (Span(calls=0), Span(time=timedelta(0))):
-            raise ValueError("what is seen after nothing is seen at once")
+            raise ValueError("the delay must be longer than 0")
         return after
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:

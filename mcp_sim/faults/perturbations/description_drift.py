@@ -1,4 +1,4 @@
-"""A tool's description is not what it was."""
+"""Changed descriptions of tools."""
 
 from __future__ import annotations
 
@@ -15,37 +15,40 @@ from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
 
 @perturbations.register("description_drift")
 class DescriptionDrift(Perturbation):
-    """List the tools in reach with other descriptions; what they do stays the same.
+    """List the tools in reach with other descriptions, and leave their behaviour as it is.
 
-    `empty`: without one. `scrambled`: the same words in another order. `misleading`: that of another tool, or `text`.
-    `poisoned`: the true one, followed by `text`, which speaks to the agent in its operator's voice; that takes
-    `allow_adversarial: true` in the scenario. With `arguments`, the descriptions of the arguments are emptied or
-    scrambled as well.
+    `empty`: no description. `scrambled`: the same words in another order. `misleading`: the description of another
+    tool, or `text`. `poisoned`: the true description followed by `text`, an instruction to the agent; this requires
+    `allow_adversarial: true` in the scenario. `arguments` also empties or scrambles the descriptions of arguments.
 
-    It lasts: without `when` from the start; with `after`, `until` or `between` as long as they hold; with any other
-    `when` from the first call of such a tool on for which it holds.
+    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
+    the first call of such a tool for which it holds.
     """
 
     stage = Stage.CATALOGUE
     visibility: ClassVar[Literal["explicit", "implicit"]] = "implicit"
 
     how: Literal["empty", "scrambled", "misleading", "poisoned"] = Field(
-        default="empty", description="What becomes of the description.", examples=["scrambled"]
+        default="empty", description="How descriptions change.", examples=["scrambled"]
     )
     text: str | None = Field(
-        default=None, min_length=1, description="What misleads, or poisons. Default: the description of another tool."
+        default=None,
+        min_length=1,
+        description="The misleading or poisoning text. Default for misleading: the description of another tool.",
     )
-    arguments: bool = Field(default=False, description="Are descriptions of arguments emptied or scrambled as well?")
-    announced: bool = Field(default=False, description="Are clients told that the list of tools has changed?")
+    arguments: bool = Field(default=False, description="Whether descriptions of arguments change as well.")
+    announced: bool = Field(
+        default=False, description="Whether clients are notified that the list of tools has changed."
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if self.how == "poisoned" and self.text is None:
             raise ValueError("poisoned needs a text")
         if self.how in ("empty", "scrambled") and self.text is not None:
-            raise ValueError("text goes with misleading and poisoned")
+            raise ValueError("text is only valid with misleading and poisoned")
         if self.how in ("misleading", "poisoned") and self.arguments:
-            raise ValueError("arguments goes with empty and scrambled")
+            raise ValueError("arguments is only valid with empty and scrambled")
         return self
 
     def is_hostile(self) -> bool:
@@ -56,7 +59,7 @@ class DescriptionDrift(Perturbation):
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         if self.how in ("empty", "scrambled") and tools and not any(self._bites(tool) for tool in tools):
-            return ["no tool in reach has a description to begin with"]
+            return ["no tool in reach has a description"]
         if self.how == "misleading" and self.text is None and len(domain.tools) < 2:
             return ["there is no other tool whose description could mislead; write a text"]
         return ()
@@ -92,7 +95,7 @@ class DescriptionDrift(Perturbation):
                 return self.text or (listing.draws.choice(f"mislead/{tool.id}", others) if others else "")
 
     def _without(self, schema: Any, tool: Tool, listing: Listing, path: str = "") -> Any:
-        """The schema with the descriptions in it emptied or scrambled."""
+        """Return the schema with its descriptions emptied or scrambled."""
         if isinstance(schema, list):
             return [self._without(part, tool, listing, f"{path}/{at}") for at, part in enumerate(cast("Any", schema))]
         if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""The connection breaks."""
+"""Broken connections."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.faults.wire_messages import beginning
+from mcp_sim.faults.wire_messages import message_prefix
 from mcp_sim.types import BrokenDelivery, Observation, Proceed, Transition, Turn
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 
 
 @perturbations.register("disconnect")
 class Disconnect(Perturbation):
-    """Break the connection that the answer should come over: before the call, in the middle of the answer, or after.
+    """Break the connection before the call, in the middle of the answer, or after the call.
 
-    `at: before`: the call never reaches the backend, nothing is committed. `middle`: it takes effect, and the answer
-    breaks off in the midst of its text. `after`: it takes effect, and nothing of the answer comes. The agent cannot
-    tell the first from the last.
+    `at: before`: the call never reaches the backend, and nothing is committed. `middle`: the call takes effect, and the
+    answer ends in the middle of its text. `after`: the call takes effect, and no answer is delivered. The agent cannot
+    distinguish the first from the last.
 
-    Over HTTP the connection is closed; with `session: lost` the session of an older client (up to 2025-11-25) ends too,
-    so that its next request is refused with 404 until it opens another; without a URL that names its world, it then
-    finds a new one. Over stdio the server's output ends and its process with it. `then: stall` leaves the connection
-    open and silent instead, which takes the real clock. No effect where the answer is broken already.
+    Over HTTP the connection is closed. `session: lost` also ends the session of an older client (up to 2025-11-25): its
+    next requests get 404 until it opens another session, which has a new world unless the URL names one. Over stdio the
+    server's output and process end. `then: stall` keeps the connection open without an answer; this requires the real
+    clock. No effect if the answer is broken already.
     """
 
     stage = Stage.TRANSPORT
 
     at: Literal["before", "middle", "after"] = Field(
-        default="after", description="Before the call takes effect, in the middle of its answer, or after the call."
+        default="after",
+        description="When the connection breaks: before the call, in the middle of its answer, or after it.",
     )
     then: Literal["close", "stall"] = Field(
         default="close", description="Whether the connection is closed, or stays open and silent."
@@ -41,9 +42,9 @@ class Disconnect(Perturbation):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if self.then == "stall" and self.at == "middle":
-            raise ValueError("an answer that breaks off in its middle is closed; stall goes with before or after")
+            raise ValueError("stall is only valid with before or after; an answer cut in the middle is closed")
         if self.then == "stall" and self.session == "lost":
-            raise ValueError("a session is lost with a connection that is closed, not with one that stalls")
+            raise ValueError("session: lost is only valid with then: close")
         return self
 
     def breaks(self) -> frozenset[str]:
@@ -59,7 +60,7 @@ class Disconnect(Perturbation):
         observation = transition.observation
         if isinstance(observation.body, BrokenDelivery):
             return turn.no_effect(transition)
-        text = beginning(observation.body, 0.2 + 0.6 * turn.chance("cut")) if self.at == "middle" else ""
+        text = message_prefix(observation.body, 0.2 + 0.6 * turn.chance("cut")) if self.at == "middle" else ""
         return replace(transition, observation=replace(observation, body=self._broken(text)))
 
     def _broken(self, text: str) -> BrokenDelivery:

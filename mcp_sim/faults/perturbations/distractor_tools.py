@@ -1,4 +1,4 @@
-"""There are more tools than are of any use."""
+"""Useless tools beside the real ones."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ WAYS = (
 
 @perturbations.register("distractor_tools")
 class DistractorTools(Perturbation):
-    """List tools beside the real ones that look like them and do nothing: near names, the same arguments.
+    """List additional tools that resemble the real ones but do nothing: similar names, the same arguments.
 
-    They are made of the tools in reach, drawn by the seed, and stand among them. A call of one is an error that says
-    `message`; it changes nothing, and tells nothing of the world: an agent gets on with the real ones alone, so whoever
-    judges a run sees whether it did. Calls of the real ones are as ever (`no_effect` in the ledger).
+    They are copies of random tools in reach, at random places of the list. A call of one is an error with `message`; it
+    changes nothing and reveals nothing about the world. Agents can do their task with the real tools alone, so grading
+    can count the calls of distractors. Calls of the real tools are unaffected (`no_effect` in the ledger).
 
-    It lasts: without `when` from the start; with `after`, `until` or `between` as long as they hold; with any other
-    `when` from the first call of a tool in reach on for which it holds.
+    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
+    the first call of a tool in reach for which it holds.
     """
 
     stage = Stage.CATALOGUE
     severities: ClassVar[tuple[str, ...]] = ("count",)
 
-    count: Annotated[Count, Field(le=MOST)] = Field(default=5, description="How many there are.", examples=[5])
+    count: Annotated[Count, Field(le=MOST)] = Field(default=5, description="Number of additional tools.", examples=[5])
     message: str = Field(
         default="{name} is not available for this account",
-        description="What a call of one is told; {name} is filled.",
+        description="The error text of their calls, with the placeholder {name}.",
     )
-    announced: bool = Field(default=False, description="Are clients told that the list of tools has changed?")
+    announced: bool = Field(
+        default=False, description="Whether clients are notified that the list of tools has changed."
+    )
 
     def announces(self) -> bool:
         return self.announced
@@ -68,7 +70,7 @@ class DistractorTools(Perturbation):
 
 
 def _made(models: Sequence[Tool], taken: set[str]) -> Iterator[Tool]:
-    """All tools that can be made of these, under names that are free."""
+    """Yield all tools that can be derived from these, under free names."""
     for model in models:
         for way, about in WAYS:
             name = way.format(name=model.name)

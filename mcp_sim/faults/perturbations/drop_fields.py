@@ -1,4 +1,4 @@
-"""Fields that should be there are not."""
+"""Missing fields in results."""
 
 from __future__ import annotations
 
@@ -7,47 +7,49 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.places import Anatomy, each_value, part, unknown_fields, with_part
+from mcp_sim.backends.rendering.result_parts import ResultShape, change_values, get_part, replace_part, unknown_fields
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 
 @perturbations.register("drop_fields")
 class DropFields(Perturbation):
-    """Take fields out of the records that an answer shows: they are absent, null, or empty.
+    """Remove fields from the records in a result: they are absent, null, or empty.
 
-    Without `fields`, each record loses one of its own: the same one every time it is shown, and never an id or a link.
-    No effect where no record of the answer has such a field, or where it is null or empty anyway.
+    Without `fields`, each record loses a random one: always the same, and never an id or a link. No effect if no record
+    has such a field, or if it is null or empty already.
     """
 
     stage = Stage.ANSWER
     visibility = "implicit"
 
     fields: list[str] = Field(
-        default_factory=list[str], description="Which fields. Default: one of each record, drawn.", examples=[["email"]]
+        default_factory=list[str],
+        description="The fields to remove. Default: one of each record, at random.",
+        examples=[["email"]],
     )
     leave: Literal["absent", "null", "empty"] = Field(
-        default="absent", description="What is left: no field, null, or an empty value of its type."
+        default="absent", description="What remains: no field, null, or an empty value of the same type."
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        return each_value(tool, domain, self._dropped)
+        return change_values(tool, domain, self._dropped)
 
-    def _dropped(self, turn: Turn, value: Json, anatomy: Anatomy) -> Json:
+    def _dropped(self, turn: Turn, value: Json, shape: ResultShape) -> Json:
         dropped = value
-        for path in anatomy.records(value):
-            record = cast("Record", part(value, path))
-            dropped = with_part(dropped, path, self._without(record, self._chosen(turn, record, anatomy)))
+        for path in shape.records(value):
+            record = cast("Record", get_part(value, path))
+            dropped = replace_part(dropped, path, self._without(record, self._chosen(turn, record, shape)))
         return dropped
 
-    def _chosen(self, turn: Turn, record: Record, anatomy: Anatomy) -> Sequence[str]:
-        """The fields that this record loses."""
+    def _chosen(self, turn: Turn, record: Record, shape: ResultShape) -> Sequence[str]:
+        """Return the fields that this record loses."""
         if self.fields:
             return self.fields
-        names = [name for name, value in record.items() if not anatomy.is_key(name) and value is not None]
-        draws = turn.draws.about(f"{turn.owner}/{canonical(anatomy.key_of(record))}")
+        names = [name for name, value in record.items() if not shape.is_key(name) and value is not None]
+        draws = turn.draws.about(f"{turn.owner}/{canonical(shape.key_of(record))}")
         return sorted(names, key=draws.unit)[:1]
 
     def _without(self, record: Record, names: Sequence[str]) -> Record:
@@ -64,5 +66,5 @@ class DropFields(Perturbation):
 
 
 def _empty(value: Json) -> Json:
-    """The empty value of the same type; null has none."""
+    """Return the empty value of the same type; null for null."""
     return None if value is None else type(value)()

@@ -1,4 +1,4 @@
-"""The backend refuses or fails; the call does not take effect."""
+"""Errors instead of answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from mcp_sim.types import BrokenDelivery, Json, Observation, Proceed, RpcError, ToolResult, Transition, Turn
-from mcp_sim.types.error_templates import failure_of, status_phrase
+from mcp_sim.types.error_templates import failure_kind, status_phrase
 from mcp_sim.types.errors import CRASH_CODE
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Duration
 
@@ -21,39 +21,38 @@ _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 
 @perturbations.register("error")
 class Error(Perturbation):
-    """Answer with an error in the world's place. Nothing is committed: the call may safely be made again.
+    """Return an error instead of the answer. Nothing is committed, so the call can safely be repeated.
 
-    In style `text` the agent reads what the tool spec's `errors:` say for this failure, else the message; in style
-    `json` the text is a JSON object; in style `rpc` it is a JSON-RPC error instead of a tool result. In style `http` no
-    MCP answer comes at all, but a plain HTTP response with this status, as from a gateway before the server: `headers`
-    and `Retry-After` (from `retry_after`) go with it, and `body` (JSON, or a text as it is) or the message is its body.
-    Such an error needs HTTP: over stdio it is refused when `serve` starts.
+    Style `text` uses the template for this failure under `errors:` in the tool spec, else the message. Style `json` is
+    a JSON object as text. Style `rpc` is a JSON-RPC error instead of a tool result. Style `http` is a plain HTTP
+    response with this status, as from a gateway: with `headers`, with `Retry-After` (from `retry_after`), and with
+    `body` (JSON, or literal text) or the message as its body. It requires HTTP; over stdio `serve` refuses to start.
     """
 
     stage = Stage.BEFORE
 
     status: Annotated[int, Field(strict=True, ge=400, le=599)] = Field(
         default=503,
-        description="The HTTP status the backend would have answered with; decides the default message.",
+        description="The HTTP status of the backend; it determines the default message.",
         examples=[503],
     )
     message: str | None = Field(
-        default=None, description="What the agent reads. Default: the tool spec's wording, else the status in words."
+        default=None, description="The error text. Default: the tool spec's template, else the status and its name."
     )
     body: Json = Field(
         default=None, description="The whole error object in style json, `data` in style rpc, the body in style http."
     )
     style: Literal["text", "json", "rpc", "http"] | None = Field(
-        default=None, description="How the error is told. Default: json where a body is given, else text."
+        default=None, description="The form of the error. Default: json if a body is given, else text."
     )
     code: Annotated[int, Field(strict=True)] = Field(default=-32603, description="The JSON-RPC code in style rpc.")
     retry_after: Duration | None = Field(
         default=None,
-        description="After how long the agent is told to come back; told in whole seconds.",
+        description="How long the agent should wait before it retries; shown in whole seconds.",
         examples=["30s"],
     )
     headers: dict[str, str] = Field(
-        default_factory=dict[str, str], description="More headers of the response in style http."
+        default_factory=dict[str, str], description="Additional response headers in style http."
     )
 
     @field_validator("headers")
@@ -71,9 +70,9 @@ class Error(Perturbation):
         if self.code == CRASH_CODE:
             raise ValueError(f"code {CRASH_CODE} means a crash of mcp-sim; choose another")
         if self.style == "text" and self.body is not None:
-            raise ValueError("a body goes with style json, rpc or http; in style text, write a message")
+            raise ValueError("body is only valid with style json, rpc or http; in style text, use message")
         if self.headers and self.style != "http":
-            raise ValueError("headers go with style http")
+            raise ValueError("headers are only valid with style http")
         return self
 
     def breaks(self) -> frozenset[str]:
@@ -97,14 +96,14 @@ class Error(Perturbation):
         if self.message is not None:
             return Observation(ToolResult(self.message, form="text", is_error=True))
         slots = {**turn.call.arguments, **self._data()}
-        return turn.tool.failure(failure_of(self.status), self._message(), **slots)
+        return turn.tool.failure(failure_kind(self.status), self._message(), **slots)
 
     def _response(self) -> BrokenDelivery:
         is_text = self.body is None or isinstance(self.body, str)
         kind = "text/plain; charset=utf-8" if is_text else "application/json"
-        told = {} if self.retry_after is None else {"Retry-After": str(self._seconds())}
+        retry = {} if self.retry_after is None else {"Retry-After": str(self._seconds())}
         given = {name.lower() for name in self.headers}
-        headers = {name: value for name, value in {"Content-Type": kind, **told}.items() if name.lower() not in given}
+        headers = {name: value for name, value in {"Content-Type": kind, **retry}.items() if name.lower() not in given}
         text = self._message() if self.body is None else self.body
         body = text if isinstance(text, str) else encode(text).decode()
         return BrokenDelivery("http", self.status, {**headers, **self.headers}, body)

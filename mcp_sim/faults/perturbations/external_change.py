@@ -1,4 +1,4 @@
-"""Someone else works in the same world."""
+"""Changes by other actors in the same world."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.edits import Editor, value_problems
-from mcp_sim.generate.inserts import Inserter
+from mcp_sim.generate.edits import Editor, Inserter, value_problems
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import unfit_fields
 from mcp_sim.types.conditions import Matcher, at_path, matcher
@@ -29,54 +28,54 @@ MOST_AT_ONCE = 1_000
 
 @perturbations.register("external_change")
 class ExternalChange(Perturbation):
-    """Another actor inserts, edits or deletes records: right before a call, at a time, or every so often.
+    """Let another actor insert, edit or delete records: right before a call, at a given time, or periodically.
 
-    Without `at` and `every` it happens right before the calls that `when` decides for, which then meet the changed
-    world. With them it happens by itself, once at `at` (a duration since the world's start, or a time), or again and
-    again, `every` so long; then it takes no `tools`, `when` or `fires`. Either way the ledger has it as an `event` of
-    its own, by `actor`. What happens by itself is written when the next call comes, with the time at which it happened;
-    where that was more than a thousand times, the last thousand.
+    Without `at` and `every`, the change happens right before the calls for which `when` holds, so these see it. With
+    `at` (a duration since the world's start, or a time) it happens once, with `every` periodically; then `tools`,
+    `when` and `fires` are not allowed. In both cases it is an `event` of its own in the ledger, by `actor`. Timed
+    changes are recorded at the next call, with the time at which they happened; of more than a thousand, the last
+    thousand.
 
-    Which records: those that satisfy `where`, drawn. What is written: `values`; an edit without any gives one field
-    another value, and what an insert leaves open is made up. A record that others link to is not deleted. No effect
-    where there is no such record.
+    The records are chosen at random from those that satisfy `where`. `values` are written; an edit without them changes
+    one field at random, and an insert generates the fields that are not given. A record that others link to is not
+    deleted. No effect if there is no such record.
     """
 
     stage = Stage.WORLD
     visibility: ClassVar[Literal["explicit", "implicit"]] = "implicit"
     severities: ClassVar[tuple[str, ...]] = ("count",)
 
-    do: Literal["insert", "edit", "delete"] = Field(description="What the other one does.", examples=["edit"])
-    entity: str = Field(description="To records of which entity.", examples=["deal"])
+    do: Literal["insert", "edit", "delete"] = Field(description="What the actor does.", examples=["edit"])
+    entity: str = Field(description="The entity of the records.", examples=["deal"])
     where: dict[str, MatcherSource] = Field(
         default_factory=dict[str, MatcherSource],
-        description="Which records are edited or deleted: field -> matcher.",
+        description="The records to edit or delete: field -> matcher. Default: all.",
     )
     values: dict[str, Json] = Field(
-        default_factory=dict[str, Json], description="What is written, by field.", examples=[{"stage": "lost"}]
+        default_factory=dict[str, Json], description="The values to write, by field.", examples=[{"stage": "lost"}]
     )
-    count: Count = Field(default=1, description="How many records at a time, at most.")
+    count: Count = Field(default=1, description="Maximum number of records per change.")
     at: Point | None = Field(
-        default=None, description="When it happens: a duration since the world's start, or a time. Else at calls."
+        default=None, description="When it happens: a duration since the world's start, or a time. Default: at calls."
     )
     every: PositiveDuration | None = Field(
-        default=None, description="How long until it happens again; the first time at `at`, or after as long."
+        default=None, description="The period. The first change is at `at`, or after one period."
     )
-    times: Count | None = Field(default=None, description="How often it happens at most, with `every`.")
-    actor: str = Field(default="someone else", min_length=1, description="Who it is, in the ledger.")
+    times: Count | None = Field(default=None, description="Maximum number of changes with `every`. Default: no limit.")
+    actor: str = Field(default="someone else", min_length=1, description="The actor's name in the ledger.")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if self.do == "delete" and self.values:
-            raise ValueError("values are for insert and edit")
+            raise ValueError("values is only valid with insert and edit")
         if self.do == "insert" and self.where:
-            raise ValueError("where chooses among records that exist; it is for edit and delete")
+            raise ValueError("where is only valid with edit and delete, since it selects existing records")
         if self.times is not None and self.every is None:
-            raise ValueError("times goes with every")
+            raise ValueError("times requires every")
         if self.every is not None and self.every < SHORTEST:
-            raise ValueError("every is at least 1s")
+            raise ValueError("every must be at least 1s")
         if self.at is not None and not isinstance(self.at, datetime) and self.at.time is None:
-            raise ValueError("at is a duration or a time; to act at a call, write `when: {after: 5 calls}`")
+            raise ValueError("at must be a duration or a time; to act at a call, write `when: {after: 5 calls}`")
         return self
 
     def is_timed(self) -> bool:
@@ -90,7 +89,7 @@ class ExternalChange(Perturbation):
         return [*never, *unfit_fields(entity, self.where), *value_problems(entity, self.values)]
 
     def _is_over(self, start: datetime) -> bool:
-        """Is every time at which it happens by itself before the world's start?"""
+        """Whether all of its times are before the world's start."""
         late = start - self._first(start)
         if not self.is_timed() or late <= timedelta(0):
             return False
@@ -132,7 +131,7 @@ class ExternalChange(Perturbation):
         return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
 
     def _changes(self, view: View, now: datetime, draws: Draws, domain: Domain) -> tuple[Change, ...]:
-        """What the other one does to the world as it is."""
+        """Return what the actor changes in this state."""
         entity = domain.entities[self.entity]
         if self.do == "insert":
             return _inserts(Inserter(entity, self.values), view, now, draws, self.count)
@@ -148,7 +147,7 @@ class ExternalChange(Perturbation):
         return tuple(changes)
 
     def _candidates(self, view: View, chance: Chance) -> Iterator[Key]:
-        """The keys of the records in question, in an order that is drawn."""
+        """Yield the keys of the selected records, in random order."""
         keys = [key for key, record in view.rows(self.entity) if self._fits(record)]
         while keys:
             at = chance.below(len(keys))

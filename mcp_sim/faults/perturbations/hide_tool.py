@@ -1,4 +1,4 @@
-"""A tool is gone."""
+"""Tools that disappear."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ UNKNOWN_TOOL = -32602
 
 @perturbations.register("hide_tool")
 class HideTool(Perturbation):
-    """List the tools in reach no longer, as after a change of plan or of permissions; by default refuse them too.
+    """Remove the tools in reach from the list, as after a change of permissions; by default their calls fail too.
 
-    It lasts: without `when` from the start; with `after`, `until` or `between` as long as they hold; with any other
-    `when` from the first call of such a tool on for which it holds. `announced` sends clients the notification that the
-    list of tools has changed, so that they may list them again; else they find out at the next call.
+    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
+    the first call of such a tool for which it holds. With `announced`, clients are notified that the list of tools has
+    changed; otherwise they notice at the next call.
     """
 
     stage = Stage.CATALOGUE
 
     calls: Literal["refused", "answered"] = Field(
-        default="refused", description="Whether a hidden tool is unknown when it is called, or still works."
+        default="refused", description="Whether calls of a hidden tool fail as unknown, or still work."
     )
     refusal: Literal["rpc", "is_error"] = Field(
-        default="rpc", description="How it is unknown: as a JSON-RPC error, or as a result that is an error."
+        default="rpc", description="The form of the error: a JSON-RPC error, or a tool result with isError."
     )
-    announced: bool = Field(default=False, description="Are clients told that the list of tools has changed?")
+    announced: bool = Field(
+        default=False, description="Whether clients are notified that the list of tools has changed."
+    )
 
     def announces(self) -> bool:
         return self.announced
@@ -44,7 +46,7 @@ class HideTool(Perturbation):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         if self.calls == "answered":
             return await proceed(turn)
-        told = f"Unknown tool: {turn.tool.name}"
+        message = f"Unknown tool: {turn.tool.name}"
         if self.refusal == "rpc":
-            return Transition(Observation(RpcError(UNKNOWN_TOOL, told)))
-        return Transition(Observation(ToolResult(told, form="text", is_error=True)))
+            return Transition(Observation(RpcError(UNKNOWN_TOOL, message)))
+        return Transition(Observation(ToolResult(message, form="text", is_error=True)))

@@ -1,4 +1,4 @@
-"""The answer takes its time."""
+"""Slow answers."""
 
 from __future__ import annotations
 
@@ -22,33 +22,30 @@ LONGEST = timedelta(days=1)
 
 @perturbations.register("latency")
 class Latency(Perturbation):
-    """Deliver the answer later, in world time: always the same (`latency: 2s`), or drawn for each call.
+    """Delay the answer, in world time: by a constant (`latency: 2s`), or by a random delay for each call.
 
-    Drawn evenly: `{min: 200ms, max: 3s}`. Log-normal, around a median, with a few that are much longer:
-    `{median: 400ms, sigma: 0.8}`. Pareto, never shorter than `min`, with a heavy tail: `{min: 200ms, alpha: 1.5}`.
-    `max` cuts the tail off; without it, a delay is at most a day.
+    Uniform: `{min: 200ms, max: 3s}`. Log-normal around a median: `{median: 400ms, sigma: 0.8}`. Pareto, never shorter
+    than `min` and with a heavy tail: `{min: 200ms, alpha: 1.5}`. `max` limits the delay; its default is one day.
 
-    What the call did is committed at once; only the agent waits. Under the virtual clock nobody waits: the clock moves.
-    With `progress`, so many progress notifications come on the way, to a client that asked for them.
+    The effect of the call is committed at once; only the answer is late. The virtual clock advances without waiting.
+    `progress` is a number of progress notifications in the meantime, for clients that request them.
     """
 
     stage = Stage.TRANSPORT
     severities: ClassVar[tuple[str, ...]] = ("duration", "min", "max", "median")
 
-    duration: PositiveDuration | None = Field(default=None, description="How long, always the same.", examples=["2s"])
+    duration: PositiveDuration | None = Field(default=None, description="A constant delay.", examples=["2s"])
     min: Duration | None = Field(default=None, description="The shortest delay.", examples=["200ms"])
     max: PositiveDuration | None = Field(default=None, description="The longest delay.", examples=["3s"])
-    median: PositiveDuration | None = Field(
-        default=None, description="Log-normal: half of the delays are shorter than this."
-    )
+    median: PositiveDuration | None = Field(default=None, description="Log-normal: the median of the delays.")
     sigma: Annotated[float, Field(strict=True, gt=0, le=5)] | None = Field(
-        default=None, description="Log-normal: how widely the delays are spread. Default: 0.5."
+        default=None, description="Log-normal: the standard deviation of the logarithm. Default: 0.5."
     )
     alpha: Annotated[float, Field(strict=True, gt=0, le=100)] | None = Field(
-        default=None, description="Pareto: the smaller, the heavier the tail; with 1 or less there is no mean."
+        default=None, description="Pareto: the shape. Smaller values have a heavier tail; 1 or less has no mean."
     )
     progress: Annotated[CountFromZero, Field(le=MOST_PROGRESS)] = Field(
-        default=0, description="How many progress notifications come, evenly, before the answer."
+        default=0, description="Number of evenly spaced progress notifications before the answer."
     )
 
     @model_validator(mode="after")
@@ -69,7 +66,7 @@ class Latency(Perturbation):
         if given == {"min", "alpha"} and self.min:
             return
         raise ValueError(
-            "say one of: a duration, as in latency: 2s; {min, max}; {median, sigma}; {min, alpha} with a min above 0s"
+            "expected one of: a duration (latency: 2s), {min, max}, {median, sigma}, {min, alpha} with a min above 0s"
         )
 
     def notifies(self) -> bool:
@@ -88,7 +85,7 @@ class Latency(Perturbation):
         )
 
     def _delay(self, chance: float) -> timedelta:
-        """The delay below which a share of `chance` of all delays lies."""
+        """Return the quantile `chance` of the delays."""
         if self.median is not None:
             spread = NormalDist(0, 0.5 if self.sigma is None else self.sigma)
             return self._bounded(self.median, spread.inv_cdf(chance) if chance > 0 else -spread.stdev * 9)
@@ -99,7 +96,7 @@ class Latency(Perturbation):
         return self.min + ((self.max or self.min) - self.min) * chance
 
     def _bounded(self, scale: timedelta, exponent: float) -> timedelta:
-        """`scale` times e to the power of the exponent, cut off at the longest delay."""
+        """Return `scale` times e to the power of the exponent, limited to the longest delay."""
         longest = LONGEST if self.max is None else self.max
         if not scale:
             return scale

@@ -1,4 +1,4 @@
-"""The call takes effect, but the agent never hears of it."""
+"""Calls that take effect and report a timeout."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ READS = ("get", "list", "search")
 
 @perturbations.register("lost_ack")
 class LostAck(Perturbation):
-    """Keep the changes, answer with a timeout in the tool's own style. No effect on a call that changes nothing.
+    """Commit the changes, and answer with a timeout in the tool's own style. No effect on a call that changes nothing.
 
-    An agent that takes the timeout for a failure and calls again does the thing twice; one that looks first does not.
+    An agent that repeats the call duplicates its effect; one that checks the state first does not.
     """
 
     stage = Stage.COMMIT
 
     message: str | None = Field(
         default=None,
-        description="What the agent reads. Default: the tool spec's wording of a timeout, else a plain one.",
+        description="The error text. Default: the tool spec's template for timeout, else a generic one.",
     )
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:

@@ -1,4 +1,4 @@
-"""The answer is not what it should be made of."""
+"""Results in a broken form."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.places import Anatomy, each_answer, part, with_body, with_part
+from mcp_sim.backends.rendering.result_parts import ResultShape, change_results, get_part, replace_part, with_body
 from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 PAGE = """\
@@ -25,79 +25,79 @@ PAGE = """\
 </html>
 """
 
-Form: TypeAlias = Callable[[Turn, ToolResult, Anatomy], ToolResult | None]
+Form: TypeAlias = Callable[[Turn, ToolResult, ResultShape], ToolResult | None]
 
 
 @perturbations.register("malformed")
 class Malformed(Perturbation):
-    """Serve a successful answer in a broken form; what the call did is committed.
+    """Return a successful result in a broken form. The effect of the call is committed.
 
-    `cut_json` ends in the middle of the JSON; `html` is the error page of a gateway; `wrong_type` has a list where an
-    object belongs and the reverse; `double_encoded` is JSON within a JSON string; `disagree` says one thing in the
-    text and another in structuredContent, of which some clients show the one and some the other. No effect on errors,
-    on plain texts, and for `disagree` on tools without structuredContent.
+    `cut_json` ends in the middle of the JSON. `html` is the error page of a gateway. `wrong_type` has a list instead of
+    an object, or the reverse. `double_encoded` is JSON within a JSON string. `disagree` has other values in text than
+    in structuredContent; clients may show either. No effect on errors and plain texts, and for
+    `disagree` on tools without structuredContent.
     """
 
     stage = Stage.ANSWER
 
     how: Literal["cut_json", "html", "wrong_type", "double_encoded", "disagree"] = Field(
-        default="cut_json", description="In which way.", examples=["cut_json"]
+        default="cut_json", description="The broken form.", examples=["cut_json"]
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy, form = Anatomy.of(tool, domain), HOW[self.how]
+        shape, form = ResultShape.of(tool, domain), HOW[self.how]
 
         def bend(turn: Turn, transition: Transition, _value: Json) -> Transition:
-            broken = form(turn, cast("ToolResult", transition.observation.body), anatomy)
+            broken = form(turn, cast("ToolResult", transition.observation.body), shape)
             return turn.no_effect(transition) if broken is None else with_body(transition, broken)
 
-        return each_answer(bend)
+        return change_results(bend)
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return False
 
 
-def _cut_json(turn: Turn, body: ToolResult, _anatomy: Anatomy) -> ToolResult:
+def _cut_json(turn: Turn, body: ToolResult, _anatomy: ResultShape) -> ToolResult:
     text = body.encoded.decode()
     most = max(1, len(text) - 1)
     return ToolResult(text[: max(1, int(most * (0.3 + 0.6 * turn.chance("cut"))))], form="text")
 
 
-def _html(_turn: Turn, _body: ToolResult, _anatomy: Anatomy) -> ToolResult:
+def _html(_turn: Turn, _body: ToolResult, _anatomy: ResultShape) -> ToolResult:
     return ToolResult(PAGE, form="text")
 
 
-def _wrong_type(_turn: Turn, body: ToolResult, anatomy: Anatomy) -> ToolResult | None:
-    rows = anatomy.rows(body.value)
+def _wrong_type(_turn: Turn, body: ToolResult, shape: ResultShape) -> ToolResult | None:
+    rows = shape.rows(body.value)
     if rows is None:
         return replace(body, value=[body.value])
-    listed = cast("list[Json]", part(body.value, rows))
-    return replace(body, value=with_part(body.value, rows, {str(at): row for at, row in enumerate(listed)}))
+    listed = cast("list[Json]", get_part(body.value, rows))
+    return replace(body, value=replace_part(body.value, rows, {str(at): row for at, row in enumerate(listed)}))
 
 
-def _double_encoded(_turn: Turn, body: ToolResult, _anatomy: Anatomy) -> ToolResult:
+def _double_encoded(_turn: Turn, body: ToolResult, _anatomy: ResultShape) -> ToolResult:
     return ToolResult(body.encoded.decode(), form="json")
 
 
-def _disagree(_turn: Turn, body: ToolResult, anatomy: Anatomy) -> ToolResult | None:
-    other = _otherwise(body.value, anatomy) if body.form == "structured" else body.value
+def _disagree(_turn: Turn, body: ToolResult, shape: ResultShape) -> ToolResult | None:
+    other = _otherwise(body.value, shape) if body.form == "structured" else body.value
     return None if other == body.value else replace(body, text=encode(other).decode())
 
 
-def _otherwise(value: Json, anatomy: Anatomy) -> Json:
-    """The value with something else in it: a list without its last row, a record with other texts and numbers."""
-    rows = anatomy.rows(value)
+def _otherwise(value: Json, shape: ResultShape) -> Json:
+    """Return a different value: a list without its last row, a record with other texts and numbers."""
+    rows = shape.rows(value)
     if rows is not None:
-        return with_part(value, rows, cast("list[Json]", part(value, rows))[:-1])
+        return replace_part(value, rows, cast("list[Json]", get_part(value, rows))[:-1])
     if not isinstance(value, dict):
         return value
-    return {name: _other(name, inner, anatomy) for name, inner in cast("Record", value).items()}
+    return {name: _other(name, inner, shape) for name, inner in cast("Record", value).items()}
 
 
-def _other(name: str, value: Json, anatomy: Anatomy) -> Json:
-    if anatomy.is_text(name, value):
+def _other(name: str, value: Json, shape: ResultShape) -> Json:
+    if shape.is_text(name, value):
         return " ".join(reversed(value.split())) if " " in value else value[::-1]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and not anatomy.is_key(name)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and not shape.is_key(name)
     return value + 1 if is_number else value
 
 

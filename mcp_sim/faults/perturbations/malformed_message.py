@@ -1,4 +1,4 @@
-"""What comes in place of the answer is no message of the protocol."""
+"""Answers that are not valid protocol messages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.faults.wire_messages import beginning, message
+from mcp_sim.faults.wire_messages import jsonrpc_message, message_prefix
 from mcp_sim.types import BrokenDelivery, Proceed, RpcError, ToolResult, Transition, Turn
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 
 PAGE = (
@@ -21,18 +21,18 @@ FOREIGN_ID = "00000000-0000-4000-8000-000000000000"
 
 @perturbations.register("malformed_message")
 class MalformedMessage(Perturbation):
-    """The call takes effect, but its answer is no JSON-RPC message, or not the one that was asked for.
+    """Replace the answer with an invalid JSON-RPC message. The call takes effect.
 
-    `cut`: the JSON ends too early. `html`: a web page, as of a gateway. `bare`: the result without the envelope of
-    JSON-RPC. `wrong_id`: a whole answer, to a request that nobody made. The connection stays as it is. Over HTTP it
-    comes with status 200 as JSON. Over stdio it comes as a line of its own, and no other answer to the call ever does,
-    which takes the real clock. No effect where the answer is broken already.
+    `cut`: the JSON ends too early. `html`: a web page of a gateway. `bare`: the result without the JSON-RPC envelope.
+    `wrong_id`: a complete response to a request that was never sent. The connection stays open. Over HTTP the message
+    has status 200 and content type JSON. Over stdio it is a line, and no other response to the call follows; this
+    requires the real clock. No effect if the answer is broken already.
     """
 
     stage = Stage.TRANSPORT
 
     form: Literal["cut", "html", "bare", "wrong_id"] = Field(
-        default="cut", description="What comes in place of the answer.", examples=["html"]
+        default="cut", description="The form of the message.", examples=["html"]
     )
 
     def breaks(self) -> frozenset[str]:
@@ -49,11 +49,11 @@ class MalformedMessage(Perturbation):
     def _text(self, body: ToolResult | RpcError, chance: float) -> str:
         match self.form:
             case "cut":
-                return beginning(body, 0.2 + 0.6 * chance)
+                return message_prefix(body, 0.2 + 0.6 * chance)
             case "html":
                 return PAGE
             case "bare":
-                whole = message(body)
+                whole = jsonrpc_message(body)
                 return encode(whole.get("result", whole.get("error"))).decode()
             case "wrong_id":
-                return encode({**message(body), "id": FOREIGN_ID}).decode()
+                return encode({**jsonrpc_message(body), "id": FOREIGN_ID}).decode()

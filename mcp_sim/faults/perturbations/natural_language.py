@@ -1,4 +1,4 @@
-"""A language model bends the answer as it is told in words."""
+"""Results that a language model alters by an instruction."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from mcp_sim.types import Instruction, Json, Observation, Proceed, Tool, ToolRes
 from mcp_sim.types.conditions import ABSENT, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UnknownKind, did_you_mean
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import MatcherSource
 
 
 class Must(BaseModel):
-    """What a bent answer must be like; all of it must hold."""
+    """Conditions for an altered result; all must hold."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    error: bool | None = Field(default=None, description="Is it an error?")
+    error: bool | None = Field(default=None, description="Whether the result must be an error.")
     text: MatcherSource | None = Field(default=None, description="A matcher for the text that the agent reads.")
     value: dict[str, MatcherSource] = Field(
         default_factory=dict[str, Any], description="Dotted path in the result -> matcher."
     )
 
     def problems(self, observation: Observation) -> Sequence[str]:
-        """What an observation lacks."""
+        """Return the conditions that an observation violates."""
         body = observation.body
         if not isinstance(body, ToolResult):
             return ["the answer must be a tool result"]
@@ -39,34 +39,34 @@ class Must(BaseModel):
         if self.text is not None and not matcher(self.text)(body.content[0].get("text", "")):
             found.append(f"the text of the answer must satisfy {canonical(self.text)}")
         for path, wanted in self.value.items():
-            told = at_path(body.value, path.split("."))
-            if not matcher(wanted)(told):
-                shown = "absent" if told is ABSENT else canonical(told)
+            found_value = at_path(body.value, path.split("."))
+            if not matcher(wanted)(found_value):
+                shown = "absent" if found_value is ABSENT else canonical(found_value)
                 found.append(f"{path} must satisfy {canonical(wanted)}, but is {shown}")
         return found
 
 
 @perturbations.register("natural_language")
 class NaturalLanguage(Perturbation):
-    """Have a language model bend the answer by an instruction in words; `must` says by what it is checked.
+    """Have a language model alter the result by an instruction in natural language; `must` checks the outcome.
 
-    The model is told the call, the world, the true answer and the instruction. What it says keeps to the tool's
-    outputSchema and to `must`; it is asked again where it does not. What the call does to the world stays as it was.
-    Where no language model answers the tool (`builtin`, stubs), or its answers do not do, the `fallback` bends the
-    answer: another kind of the answer stage, with its options.
+    The prompt contains the call, the world, the true result and the instruction. The altered result must be valid under
+    the tool's outputSchema and satisfy `must`; otherwise the model is asked again. The effect of the call is unchanged.
+    If no language model answers the tool (`builtin`, stubs), or its results are invalid, the `fallback` alters the
+    result: another kind of the answer stage, with its options.
     """
 
     stage = Stage.ANSWER
 
     instruction: str = Field(
         min_length=1,
-        description="What becomes of the true answer.",
+        description="How to alter the true result.",
         examples=["Report every amount in cents, without saying so."],
     )
-    must: Must = Field(default=Must(), description="How it is checked that the instruction was followed.")
+    must: Must = Field(default=Must(), description="Conditions for the altered result.")
     fallback: dict[str, Json] = Field(
         default_factory=lambda: dict[str, Any](corrupt_values=None),
-        description="What bends the answer where no language model does: one kind with its options.",
+        description="The kind, with its options, that alters the result if no language model does.",
         examples=[{"corrupt_values": {"how": "unit"}}],
     )
 
@@ -81,7 +81,7 @@ class NaturalLanguage(Perturbation):
     @model_validator(mode="after")
     def _is_no_circle(self) -> Self:
         if isinstance(_made(self.fallback), NaturalLanguage):
-            raise ValueError("fallback: natural_language cannot stand in for itself")
+            raise ValueError("fallback: natural_language cannot be its own fallback")
         return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
@@ -105,8 +105,8 @@ class NaturalLanguage(Perturbation):
 
     def _instruction(self, truth: Observation) -> Instruction:
         body = truth.body
-        told = body.encoded.decode() if isinstance(body, ToolResult) else ""
-        return Instruction(f"{self.instruction.strip()}\n\nThe true observation:\n{told}", self.must.problems)
+        text = body.encoded.decode() if isinstance(body, ToolResult) else ""
+        return Instruction(f"{self.instruction.strip()}\n\nThe true observation:\n{text}", self.must.problems)
 
     def is_hostile(self) -> bool:
         return _made(self.fallback).is_hostile()
@@ -119,19 +119,19 @@ class NaturalLanguage(Perturbation):
 
 
 def _made(fallback: Mapping[str, Json]) -> Perturbation:
-    """The kind that a fallback names, with its options; raises ValueError where it is none of the answer stage."""
+    """Return the fallback, with its options. Raises `ValueError` if it is not a kind of the answer stage."""
     ((name, options),) = fallback.items()
     try:
         kind = perturbations[name].model_validate(options)
     except UnknownKind:
         raise ValueError(f"unknown perturbation {name!r}{did_you_mean(name, perturbations.names())}") from None
     if kind.stage is not Stage.ANSWER:
-        raise ValueError(f"{name} does not bend answers; a fallback does")
+        raise ValueError(f"{name} does not alter results; choose a kind of the answer stage")
     return kind
 
 
 def _knowing(turn: Turn, truth: Transition, proceed: Proceed) -> Proceed:
-    """The rest of the pipeline, which has answered this turn already."""
+    """Return a `proceed` that reuses the known result of this turn."""
 
     async def known(other: Turn) -> Transition:
         return truth if other is turn else await proceed(other)

@@ -1,4 +1,4 @@
-"""A list holds rows that do not belong to it."""
+"""Unrelated rows in lists."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.records.showing import shown
-from mcp_sim.backends.rendering.places import Anatomy, each_value, no_reads, part, with_part
-from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.backends.records.projection import projector
+from mcp_sim.backends.rendering.result_parts import ResultShape, change_values, get_part, no_reads, replace_part
+from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import expanded, items, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import items, properties
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
 
@@ -23,35 +24,35 @@ MOST_LOOKED_AT = 1_000
 
 @perturbations.register("noise_rows")
 class NoiseRows(Perturbation):
-    """Put rows into a list or a search that do not belong there; totals say what they said.
+    """Insert unrelated rows into a list or a search result; totals stay as they are.
 
-    `source: world` takes records that exist and are not on the page; `source: invented` makes up records in the
-    likeness of real ones, with ids that no record has. They stand among the others at places that are drawn. No effect
-    on calls that list nothing, and where the world has no other record to show.
+    `source: world` takes existing records that are not on the page. `source: invented` copies real records under unused
+    ids. The rows are inserted at random positions. No effect on calls that list nothing, and if the world has no other
+    record to show.
     """
 
     stage = Stage.ANSWER
     severities: ClassVar[tuple[str, ...]] = ("rows",)
     visibility = "implicit"
 
-    rows: Count = Field(default=3, description="How many rows are added.", examples=[3])
+    rows: Count = Field(default=3, description="Number of rows to add.", examples=[3])
     source: Literal["world", "invented"] = Field(
-        default="world", description="Where they come from: other records, or nowhere."
+        default="world", description="Where the rows come from: other records, or invented ones."
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        show = _shown_by(Anatomy.of(tool, domain), domain)
+        show = _shown_by(ResultShape.of(tool, domain), domain)
 
-        def mixed(turn: Turn, value: Json, anatomy: Anatomy) -> Json:
-            rows = anatomy.rows(value)
-            if rows is None or show is None or anatomy.entity is None or not anatomy.is_read:
+        def mixed(turn: Turn, value: Json, shape: ResultShape) -> Json:
+            rows = shape.rows(value)
+            if rows is None or show is None or shape.entity is None or not shape.is_read:
                 return value
-            listed = cast("list[Json]", part(value, rows))
+            listed = cast("list[Json]", get_part(value, rows))
             chance = turn.draws.generator(f"{turn.owner}/rows")
-            strangers = self._strangers(turn, listed, anatomy.entity, chance)
-            return with_part(value, rows, _mixed(listed, [show(record, turn.view) for record in strangers], chance))
+            strangers = self._strangers(turn, listed, shape.entity, chance)
+            return replace_part(value, rows, _mixed(listed, [show(record, turn.view) for record in strangers], chance))
 
-        return each_value(tool, domain, mixed)
+        return change_values(tool, domain, mixed)
 
     def _strangers(self, turn: Turn, listed: Sequence[Json], entity: Entity, chance: Random) -> Sequence[Record]:
         known = {cast("Record", row).get(entity.key) for row in listed if isinstance(row, dict)}
@@ -65,14 +66,14 @@ class NoiseRows(Perturbation):
         return no_reads(domain, tools, LISTS)
 
 
-def _shown_by(anatomy: Anatomy, domain: Domain) -> Callable[[Record, View], Json] | None:
-    """How a record looks as a row of this tool; None where it lists none."""
-    if anatomy.plan is None or anatomy.entity is None or anatomy.plan.envelope.rows is None:
+def _shown_by(shape: ResultShape, domain: Domain) -> Callable[[Record, View], Json] | None:
+    """Return how to show a record as a row of this tool; None if it does not list records."""
+    if shape.plan is None or shape.entity is None or shape.plan.envelope.rows is None:
         return None
-    schema = expanded(anatomy.tool.output_schema or {})
-    for name in anatomy.plan.envelope.rows.split(".") if anatomy.plan.envelope.rows else ():
+    schema = expanded(shape.tool.output_schema or {})
+    for name in shape.plan.envelope.rows.split(".") if shape.plan.envelope.rows else ():
         schema = properties(schema).get(name, {})
-    return shown(anatomy.entity, items(schema), domain.entities)
+    return projector(shape.entity, items(schema), domain.entities)
 
 
 def _some(view: View, entity: str) -> list[tuple[Key, Record]]:
@@ -80,13 +81,13 @@ def _some(view: View, entity: str) -> list[tuple[Key, Record]]:
 
 
 def _invented(turn: Turn, entity: Entity, models: Sequence[Record]) -> list[Record]:
-    """Records like these under ids that nobody has."""
+    """Return copies of records under unused ids."""
     return [{**model, entity.key: key} for model, key in zip(models, _free(turn, entity), strict=False)]
 
 
 def _free(turn: Turn, entity: Entity) -> Iterator[Key]:
-    """Ids that no record has, one after the other."""
-    view, keys, n = turn.view, keys_of(entity), 0
+    """Yield unused ids."""
+    view, keys, n = turn.view, key_maker(entity), 0
     while True:
         draws = turn.draws.about(f"{turn.draws.scope}/{turn.owner}/invented/{n}")
         key = next_key(entity, keys, view, draws)
@@ -95,7 +96,7 @@ def _free(turn: Turn, entity: Entity) -> Iterator[Key]:
 
 
 def _mixed(listed: Sequence[Json], strangers: Sequence[Json], chance: Random) -> list[Json]:
-    """The rows in their order, the strangers somewhere among them."""
+    """Return the rows in their order, with the strangers at random positions."""
     mixed = list(listed)
     for stranger in strangers:
         mixed.insert(chance.randrange(len(mixed) + 1), stranger)

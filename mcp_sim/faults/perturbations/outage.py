@@ -1,4 +1,4 @@
-"""The backend is down for a while, and comes back by and by."""
+"""Temporary outages of the backend, with gradual recovery."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from mcp_sim.types import Proceed, Transition, Turn
-from mcp_sim.types.error_templates import failure_of, refusal, status_phrase
+from mcp_sim.types.error_templates import failure_kind, refusal, status_phrase
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Duration, PositiveDuration
 
 
 @perturbations.register("outage")
 class Outage(Perturbation):
-    """Refuse every call for so long, from `start` on, by the world's clock: once, or again and again (`every`).
+    """Reject every call during an outage that begins at `start` and `lasts` a duration, once or periodically (`every`).
 
-    After it the backend may recover by and by: during `recovery` each call is let through with a chance that grows
-    evenly from 0 to 1, drawn for each call. What is refused is not committed. A call that is let through is a
-    `no_effect` in the ledger, so it is written without `when`, which would count those too.
+    All times are world time. During `recovery`, after the outage, each call passes with a probability that rises from 0
+    to 1. Rejected calls commit nothing. A call that passes is a `no_effect` in the ledger. Use it without `when`, whose
+    counters would also count the calls that pass.
     """
 
     stage = Stage.BEFORE
     severities: ClassVar[tuple[str, ...]] = ("lasts", "recovery")
 
-    lasts: PositiveDuration = Field(description="How long nothing is let through.", examples=["2m"])
+    lasts: PositiveDuration = Field(description="Duration of the outage.", examples=["2m"])
     start: Duration = Field(
-        default=timedelta(0), description="When it begins, since the world's start.", examples=["30s"]
+        default=timedelta(0), description="When it begins, as a duration since the world's start.", examples=["30s"]
     )
     every: PositiveDuration | None = Field(
-        default=None, description="How long from the beginning of one to the beginning of the next. Default: only one."
+        default=None, description="The period, from one beginning to the next. Default: only one outage."
     )
     recovery: Duration = Field(
-        default=timedelta(0), description="How long after it some calls still fail, fewer and fewer.", examples=["30s"]
+        default=timedelta(0), description="How long a decreasing share of calls still fails.", examples=["30s"]
     )
     status: Annotated[int, Field(strict=True, ge=500, le=599)] = Field(
-        default=503, description="The HTTP status the backend would have answered with."
+        default=503, description="The HTTP status of the backend."
     )
-    tells: bool = Field(
-        default=False, description="Whether the agent is told in how many seconds it ends ({retry_after} in a wording)."
+    announce_end: bool = Field(
+        default=False, description="Whether the error says in how many seconds it ends ({retry_after} in templates)."
     )
     message: str | None = Field(
-        default=None, description="What the agent reads. Default: the tool spec's wording, else the status in words."
+        default=None, description="The error text. Default: the tool spec's template, else the status and its name."
     )
 
     @model_validator(mode="after")
     def _ends(self) -> Self:
         if self.every is not None and self.lasts + self.recovery > self.every:
-            raise ValueError("it lasts, with its recovery, longer than the time from one to the next (every)")
+            raise ValueError("lasts plus recovery must not be longer than every")
         return self
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
@@ -61,14 +61,14 @@ class Outage(Perturbation):
         return self._refusal(turn, max(self.lasts - into, timedelta(0)))
 
     def _into(self, turn: Turn) -> timedelta:
-        """How long ago the latest outage began; negative before the first."""
+        """Return how long ago the latest outage began; negative before the first."""
         since = turn.now - turn.start - self.start
         return since if self.every is None or since < timedelta(0) else since % self.every
 
     def _refusal(self, turn: Turn, left: timedelta) -> Transition:
         slots, again = {"status": self.status}, ""
-        if self.tells:
+        if self.announce_end:
             slots["retry_after"] = max(1, ceil(left / timedelta(seconds=1)))
             again = f"; try again in {slots['retry_after']} s"
         sentence = f"{status_phrase(self.status)}{again}"
-        return Transition(refusal(turn, failure_of(self.status), sentence, self.message, **slots))
+        return Transition(refusal(turn, failure_kind(self.status), sentence, self.message, **slots))

@@ -1,4 +1,4 @@
-"""The answer is far too long."""
+"""Results that are far too long."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.places import NOTHING, Anatomy, part, with_body, with_part
+from mcp_sim.backends.rendering.result_parts import MISSING, ResultShape, get_part, replace_part, with_body
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 LINES = (
@@ -26,22 +26,22 @@ LINES = (
 
 @perturbations.register("oversized")
 class Oversized(Perturbation):
-    """Blow the answer up to about `size` bytes, so that it floods the agent's window; what belongs there stays.
+    """Enlarge the result to about `size` bytes, so that it floods the agent's context. The true content stays.
 
-    `by: debug` adds a field with lines of a log to an object, and appends them to a text; `by: rows` repeats the rows
-    of a list, and does as `debug` where there are none. No effect on errors, and on answers that are as long already.
+    `by: debug` adds a field with log lines to an object, or appends them to a text. `by: rows` repeats the rows of a
+    list; without a list it acts like `debug`. No effect on errors, and on results that are large enough already.
     """
 
     stage = Stage.ANSWER
 
     size: Annotated[int, Field(strict=True, ge=1_000, le=50_000_000)] = Field(
-        default=200_000, description="How long the answer is in the end, in bytes of JSON, roughly.", examples=[200_000]
+        default=200_000, description="Approximate size of the enlarged result, in bytes of JSON.", examples=[200_000]
     )
-    by: Literal["debug", "rows"] = Field(default="debug", description="What it is made longer by.")
+    by: Literal["debug", "rows"] = Field(default="debug", description="What is added.")
     field: str = Field(default="_debug", description="The field that `debug` adds.")
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
+        shape = ResultShape.of(tool, domain)
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             transition = await proceed(turn)
@@ -49,31 +49,31 @@ class Oversized(Perturbation):
             if not isinstance(body, ToolResult) or body.is_error or body.form == "blocks":
                 return turn.no_effect(transition)
             lacking = self.size - len(body.encoded)
-            larger = self._larger(turn, body.value, anatomy, lacking) if lacking > 0 else NOTHING
-            if larger is NOTHING:
+            larger = self._larger(turn, body.value, shape, lacking) if lacking > 0 else MISSING
+            if larger is MISSING:
                 return turn.no_effect(transition)
             return with_body(transition, replace(body, value=larger))
 
         return apply
 
-    def _larger(self, turn: Turn, value: Json, anatomy: Anatomy, lacking: int) -> Json:
-        rows = anatomy.rows(value) if self.by == "rows" else None
-        listed = [] if rows is None else cast("list[Json]", part(value, rows))
+    def _larger(self, turn: Turn, value: Json, shape: ResultShape, lacking: int) -> Json:
+        rows = shape.rows(value) if self.by == "rows" else None
+        listed = [] if rows is None else cast("list[Json]", get_part(value, rows))
         if rows is not None and listed:
             times = 1 + lacking // len(encode(listed)) + 1
-            return with_part(value, rows, listed * times)
+            return replace_part(value, rows, listed * times)
         if isinstance(value, str):
             return value + "\n" + "\n".join(_log(turn, lacking))
         if isinstance(value, dict):
             return {**cast("Record", value), self.field: list(_log(turn, lacking))}
-        return NOTHING
+        return MISSING
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return False
 
 
 def _log(turn: Turn, size: int) -> Iterator[str]:
-    """Lines of a log, about so many bytes of them."""
+    """Yield log lines of about `size` bytes in total."""
     chance = turn.draws.generator(f"{turn.owner}/log")
     opening = [f"request {turn.call.tool} {turn.index}"]
     endless = (

@@ -1,4 +1,4 @@
-"""Lists that come in pages do not add up."""
+"""Faulty pagination of lists."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.rendering.places import (
-    NOTHING,
-    Anatomy,
-    answered,
+from mcp_sim.backends.rendering.result_parts import (
+    MISSING,
+    ResultShape,
+    get_part,
     no_reads,
-    part,
-    reshaped,
-    twice,
-    with_part,
-    with_told,
+    proceed_twice,
+    replace_part,
+    replace_shown,
+    result_value,
+    with_value,
 )
 from mcp_sim.types import Json, Observation, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_schema.shapes import expanded, properties
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, SpanText, span_text
 from mcp_sim.types.plans import Envelope, Paging
@@ -32,27 +33,27 @@ LISTS = ("list", "search")
 
 @dataclass(frozen=True, slots=True)
 class _Pages:
-    """How one tool pages: its arguments, where things stand in its answers, and what a question is but for the page."""
+    """How one tool pages: its arguments, and the paths in its results."""
 
-    anatomy: Anatomy
+    shape: ResultShape
     paging: Paging
     envelope: Envelope
 
     @classmethod
     def of(cls, tool: Tool, domain: Domain) -> _Pages | None:
-        anatomy = Anatomy.of(tool, domain)
-        plan = anatomy.plan
+        shape = ResultShape.of(tool, domain)
+        plan = shape.plan
         if plan is None or plan.verb not in LISTS or not plan.paging.is_asked or plan.envelope.rows is None:
             return None
-        return cls(anatomy, plan.paging, plan.envelope)
+        return cls(shape, plan.paging, plan.envelope)
 
     def question(self, turn: Turn) -> str:
-        """What is asked for, whichever page of it."""
+        """Return the arguments without those that choose the page."""
         chooses = {self.paging.limit, self.paging.offset, self.paging.page, self.paging.cursor}
         return canonical({name: value for name, value in turn.call.arguments.items() if name not in chooses})
 
     def is_later(self, turn: Turn) -> bool:
-        """Is it a page after the first?"""
+        """Whether the call requests a page after the first."""
         arguments, paging = turn.call.arguments, self.paging
         page = arguments.get(paging.page or "")
         return bool(
@@ -64,33 +65,36 @@ class _Pages:
 
 @perturbations.register("pagination")
 class Pagination(Perturbation):
-    """Page badly: smaller pages than asked for, wrong totals, another order, rows twice or not at all, dead cursors.
+    """Paginate incorrectly: small pages, wrong totals, unstable order, duplicate or missing rows, expired cursors.
 
-    `page_size` is the most that one page holds, whatever is asked for. `total` tells another total: that of the page,
-    some more, some fewer, or a round number. `order: unstable` shuffles each page. `duplicates` begins each page after
-    the first with so many rows of the page before, `drops` leaves so many out at its beginning, as happens where
-    records are inserted or deleted while someone pages. `cursor_expires` lets a cursor die after a time or so many
-    calls, with an error. It looks at page after page, so it is written without `when`. No effect on calls that list
-    nothing, and on pages that are as they would be.
+    `page_size` limits the rows of a page, whatever the call requests. `total` replaces the total: that of the page,
+    more, fewer, or a rounded number. `order: unstable` shuffles each page. `duplicates` repeats that many rows of the
+    previous page at the beginning of each later page, `drops` leaves that many out, as if records were inserted or
+    deleted in the meantime. `cursor_expires` makes a cursor fail after a duration or a number of calls. Use it without
+    `when`, since it has to see every page. No effect on calls that list nothing, and on pages that would not change.
     """
 
     stage = Stage.ANSWER
 
-    page_size: Count | None = Field(default=None, description="How many rows a page holds at most.", examples=[2])
+    page_size: Count | None = Field(default=None, description="Maximum number of rows on a page.", examples=[2])
     total: Literal["page", "more", "fewer", "rounded"] | None = Field(
-        default=None, description="Which total is told instead of the true one."
+        default=None, description="Which total replaces the true one."
     )
-    order: Literal["unstable"] | None = Field(default=None, description="In which order a page stands, if not its own.")
-    duplicates: Count | None = Field(default=None, description="How many rows of the page before come again.")
-    drops: Count | None = Field(default=None, description="How many rows are left out at the beginning of a page.")
-    cursor_expires: SpanText | None = Field(default=None, description="How long a cursor lives, in time or calls.")
+    order: Literal["unstable"] | None = Field(
+        default=None, description="The order of the rows on a page. Default: the true one."
+    )
+    duplicates: Count | None = Field(default=None, description="Number of rows of the previous page that are repeated.")
+    drops: Count | None = Field(default=None, description="Number of rows left out at the beginning of a page.")
+    cursor_expires: SpanText | None = Field(
+        default=None, description="Lifetime of a cursor: a duration, or a number of calls."
+    )
 
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("says nothing; choose page_size, total, order, duplicates, drops or cursor_expires")
+            raise ValueError("expected one of page_size, total, order, duplicates, drops, cursor_expires")
         if self.duplicates is not None and self.drops is not None:
-            raise ValueError("say either duplicates or drops")
+            raise ValueError("duplicates and drops exclude each other")
         return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
@@ -100,24 +104,24 @@ class Pagination(Perturbation):
             if pages is None:
                 return turn.no_effect(await proceed(turn))
             truth, page = await self._page(turn, proceed, pages)
-            if answered(page) is NOTHING:
+            if result_value(page) is MISSING:
                 return turn.no_effect(truth)
             if self._is_expired(turn, pages):
                 return replace(truth, observation=self._expired(turn, pages))
-            value = self._bent(turn, answered(page), pages)
-            self._note(turn, answered(page), pages)
-            return reshaped(turn, truth, value)
+            value = self._bent(turn, result_value(page), pages)
+            self._note(turn, result_value(page), pages)
+            return with_value(turn, truth, value)
 
         return apply
 
     async def _page(self, turn: Turn, proceed: Proceed, pages: _Pages) -> tuple[Transition, Transition]:
-        """The true page, and the page of the forced size."""
+        """Return the true page, and the page of the limited size."""
         limit, asked = pages.paging.limit, turn.call.arguments
         if self.page_size is None or limit is None or self._wanted(asked, pages) <= self.page_size:
             truth = await proceed(turn)
             return truth, truth
         call = replace(turn.call, arguments={**asked, limit: self.page_size})
-        truth, page = await twice(turn, proceed, replace(turn, call=call))
+        truth, page = await proceed_twice(turn, proceed, replace(turn, call=call))
         return truth, page if truth.observation.ok else truth
 
     def _wanted(self, arguments: Mapping[str, Json], pages: _Pages) -> int:
@@ -125,15 +129,15 @@ class Pagination(Perturbation):
         return wanted if isinstance(wanted, int) else pages.paging.size
 
     def _bent(self, turn: Turn, value: Json, pages: _Pages) -> Json:
-        where = pages.anatomy.rows(value)
+        where = pages.shape.rows(value)
         if where is None:
             return value
-        rows = self._rows(turn, cast("list[Json]", part(value, where)), pages)
-        bent = with_part(value, where, rows)
-        total = part(value, tuple((pages.envelope.total or "?").split(".")))
+        rows = self._rows(turn, cast("list[Json]", get_part(value, where)), pages)
+        bent = replace_part(value, where, rows)
+        total = get_part(value, tuple((pages.envelope.total or "?").split(".")))
         if self.total is None or not isinstance(total, int):
             return bent
-        return with_told(bent, pages.envelope.total, TOTALS[self.total](total, len(rows)))
+        return replace_shown(bent, pages.envelope.total, TOTALS[self.total](total, len(rows)))
 
     def _rows(self, turn: Turn, rows: Sequence[Json], pages: _Pages) -> list[Json]:
         if pages.is_later(turn) and self.duplicates is not None:
@@ -146,12 +150,12 @@ class Pagination(Perturbation):
         return list(rows)
 
     def _note(self, turn: Turn, value: Json, pages: _Pages) -> None:
-        """Remember how this page ended, and when its cursor was given."""
-        where = pages.anatomy.rows(value)
+        """Remember the last rows of this page, and when its cursor was issued."""
+        where = pages.shape.rows(value)
         if self.duplicates is not None and where is not None:
-            last = tuple(cast("list[Json]", part(value, where))[-self.duplicates :])
+            last = tuple(cast("list[Json]", get_part(value, where))[-self.duplicates :])
             turn.memory.set(f"page:{pages.question(turn)}", last)
-        cursor = part(value, tuple((pages.envelope.cursor or "?").split(".")))
+        cursor = get_part(value, tuple((pages.envelope.cursor or "?").split(".")))
         if self.cursor_expires is not None and isinstance(cursor, str):
             turn.memory.set(f"cursor:{cursor}", (turn.index, turn.now))
 
@@ -176,11 +180,11 @@ class Pagination(Perturbation):
         if unfit or not tools:
             return unfit
         if not paged:
-            return ["no tool in reach has an argument that chooses a page; say which one does under `sim:`"]
+            return ["no tool in reach has an argument that chooses a page; declare it under `sim:`"]
         return [*self._lacking(paged)]
 
     def _lacking(self, paged: Sequence[_Pages]) -> Sequence[str]:
-        """What these options need that none of the tools has."""
+        """Return what these options need and none of the tools has."""
         needs: Sequence[tuple[str, bool, Callable[[_Pages], Any], str]] = (
             ("page_size", self.page_size is not None, self._takes_size, "an argument that takes this page size"),
             ("total", self.total is not None, lambda pages: pages.envelope.total, "a total in its answers"),
@@ -193,7 +197,7 @@ class Pagination(Perturbation):
         limit, size = pages.paging.limit, self.page_size
         if limit is None or size is None:
             return False
-        schema = properties(expanded(pages.anatomy.tool.input_schema)).get(limit, {})
+        schema = properties(expanded(pages.shape.tool.input_schema)).get(limit, {})
         return schema.get("minimum", size) <= size <= schema.get("maximum", size)
 
 
@@ -203,4 +207,4 @@ TOTALS: Mapping[str, Callable[[int, int], int]] = {
     "fewer": lambda total, _rows: max(0, total - max(1, total // 10)),
     "rounded": lambda total, _rows: max(10, round(total, -1)) if total % 10 else total + 10,
 }
-"""What is told instead of a true total, given that and the rows on the page."""
+"""The total that replaces the true one, given that and the number of rows on the page."""

@@ -1,4 +1,4 @@
-"""Of a batch, only some items are written."""
+"""Batches that are written only in part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.rendering.places import NOTHING, Anatomy, answered, no_writes, part, with_body, with_part
+from mcp_sim.backends.rendering.result_parts import (
+    MISSING,
+    ResultShape,
+    get_part,
+    no_writes,
+    replace_part,
+    result_value,
+    with_body,
+)
 from mcp_sim.types import Change, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
@@ -26,33 +34,35 @@ class _Cut:
 
 @perturbations.register("partial_batch")
 class PartialBatch(Perturbation):
-    """Write some items of a batch and drop the others. No effect where the call is no batch of at least two items.
+    """Write some items of a batch and drop the others. No effect if the call is not a batch of at least two items.
 
-    `told: items` marks each dropped item in the answer, `counts` says only how many there were of each sort, and
-    `nothing` answers as if all had been written. Items that write to the same record, or link to one that is dropped,
-    cannot be told apart: then it has no effect.
+    `report: items` marks each dropped item in the result, `counts` shows only how many succeeded and failed, and
+    `nothing` answers as if all items had been written. No effect if a dropped and a kept item write to the same record,
+    or if a kept item links to a dropped one.
     """
 
     stage = Stage.COMMIT
     severities: ClassVar[tuple[str, ...]] = ("share",)
 
     items: list[Count] | None = Field(
-        default=None, description="Which items are dropped, from 1. Default: drawn, as `share` says.", examples=[[2]]
+        default=None, description="The items to drop, counted from 1. Default: random ones, by `share`.", examples=[[2]]
     )
     share: Annotated[float, Field(strict=True, gt=0, lt=1)] = Field(
-        default=0.5, description="Which part of the items is dropped; at least one, and never all."
+        default=0.5, description="The share of the items to drop, 0 to 1; at least one, and never all."
     )
-    told: Literal["items", "counts", "nothing"] = Field(default="items", description="What the agent is told of it.")
-    message: str = Field(default="could not be processed", description="What is said of a dropped item.")
+    report: Literal["items", "counts", "nothing"] = Field(
+        default="items", description="What the result says about dropped items."
+    )
+    message: str = Field(default="could not be processed", description="The error of a dropped item.")
 
     @model_validator(mode="after")
     def _either(self) -> Self:
         if {"items", "share"} <= self.model_fields_set:
-            raise ValueError("say either items or share")
+            raise ValueError("items and share exclude each other")
         return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
+        shape = ResultShape.of(tool, domain)
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             transition = await proceed(turn)
@@ -60,12 +70,12 @@ class PartialBatch(Perturbation):
             kept = _kept(turn, transition.changes, cut, domain)
             if not cut.failed or not transition.observation.ok or kept is None:
                 return turn.no_effect(transition)
-            return self._told(replace(transition, changes=kept), anatomy, cut)
+            return self._with_report(replace(transition, changes=kept), shape, cut)
 
         return apply
 
     def _cut(self, turn: Turn, transition: Transition) -> _Cut:
-        """Which items are dropped; none where there is nothing to choose from."""
+        """Return which items are dropped; none if there is nothing to choose from."""
         parts = tuple(sorted({change.part for change in transition.changes if change.part is not None}))
         if len(parts) < 2:
             return _Cut(parts, frozenset())
@@ -76,42 +86,42 @@ class PartialBatch(Perturbation):
             chosen = set(turn.draws.generator(f"{turn.owner}/items").sample(range(len(parts)), count))
         return _Cut(parts, frozenset(chosen))
 
-    def _told(self, transition: Transition, anatomy: Anatomy, cut: _Cut) -> Transition:
-        value = answered(transition)
+    def _with_report(self, transition: Transition, shape: ResultShape, cut: _Cut) -> Transition:
+        value = result_value(transition)
         ways: dict[str, Callable[[], Any]] = {
-            "items": lambda: self._marked(value, anatomy, cut),
+            "items": lambda: self._marked(value, shape, cut),
             "counts": lambda: {"succeeded": len(cut.parts) - len(cut.failed), "failed": len(cut.failed)},
-            "nothing": lambda: NOTHING,
+            "nothing": lambda: MISSING,
         }
-        told = ways[self.told]()
-        if told is NOTHING:
+        reported = ways[self.report]()
+        if reported is MISSING:
             return transition
-        return with_body(transition, replace(cast("ToolResult", transition.observation.body), value=told))
+        return with_body(transition, replace(cast("ToolResult", transition.observation.body), value=reported))
 
-    def _marked(self, value: Json, anatomy: Anatomy, cut: _Cut) -> Json:
-        """The answer with an error in the place of each dropped item; their numbers where it lists no items."""
-        rows = None if value is NOTHING else anatomy.rows(value)
-        shown: Sequence[Json] = [] if rows is None else cast("list[Json]", part(value, rows))
+    def _marked(self, value: Json, shape: ResultShape, cut: _Cut) -> Json:
+        """Return the result with an error for each dropped item; their numbers if it lists no items."""
+        rows = None if value is MISSING else shape.rows(value)
+        shown: Sequence[Json] = [] if rows is None else cast("list[Json]", get_part(value, rows))
         if rows is None or len(shown) != len(cut.parts):
             return {
                 "succeeded": len(cut.parts) - len(cut.failed),
                 "failed": [self._error(at) for at in sorted(cut.failed)],
             }
         marked = [self._error(at) if at in cut.failed else item for at, item in enumerate(shown)]
-        return with_part(value, rows, marked)
+        return replace_part(value, rows, marked)
 
     def _error(self, at: int) -> Record:
         return {"item": at + 1, "error": self.message}
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
-        return self.told == "nothing"
+        return self.report == "nothing"
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return no_writes(domain, tools, "batch to cut")
 
 
 def _kept(turn: Turn, changes: tuple[Change, ...], cut: _Cut, domain: Domain) -> tuple[Change, ...] | None:
-    """What is written of the changes; None where what is dropped cannot be told apart from what is kept."""
+    """Return the changes to write; None if the dropped changes cannot be separated from them."""
     dropped = {cut.parts[at] for at in cut.failed}
     lost = [change for change in changes if change.part in dropped]
     kept = [change for change in changes if change.part not in dropped]

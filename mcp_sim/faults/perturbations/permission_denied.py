@@ -1,4 +1,4 @@
-"""The agent may not do everything with everything."""
+"""Missing permissions for records or fields."""
 
 from __future__ import annotations
 
@@ -10,59 +10,67 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from mcp_sim.backends.records.refusals import not_found
-from mcp_sim.backends.rendering.places import NOTHING, Anatomy, answered, part, reshaped, twice, with_part
-from mcp_sim.generate.named import found_key
+from mcp_sim.backends.rendering.result_parts import (
+    MISSING,
+    ResultShape,
+    get_part,
+    proceed_twice,
+    replace_part,
+    result_value,
+    with_value,
+)
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Concealed, Domain, Entity
 from mcp_sim.types.error_templates import refusal
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.json_schema.shapes import at, expanded, is_nullable, items, properties, required
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import at, is_nullable, items, properties, required
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import MatcherSource
 
 Withhold: TypeAlias = Literal["null", "absent"]
-"""How a field looks that the agent may not see."""
+"""How a field is withheld from the agent."""
 
 
 @perturbations.register("permission_denied")
 class PermissionDenied(Perturbation):
-    """Refuse what the agent has no right to: records of an `entity`, all or some (`where`), or only some `fields`.
+    """Deny access to the records of an `entity`, to some of them (`where`), or to some `fields`.
 
-    Whole records: what is done with one by its id is refused with a 403, as is a create, and a list where no record may
-    be read. With `where` a list shows the others and these: it takes a look at one of them to find out. With
-    `hidden: true` these records are as if they did not exist, as in systems that do not admit what one may not see: no
-    list, total or count has them, and by id they are not found.
+    Records: a call that names one by its id is rejected with a 403. So are creates, and lists if no record may be read.
+    With `where`, lists still show the denied records; only access by id is rejected. With `hidden: true` these records
+    seem not to exist: they are missing from lists, totals and counts, and are not found by id.
 
-    Fields: a call that sets one of them is refused, and no answer of the entity's tools shows them: they are null where
-    the outputSchema allows it, else left out.
+    Fields: a call that sets one of them is rejected, and results of the entity's tools do not show them. They are null
+    if the outputSchema allows it, else left out.
 
-    `actions` narrows it to `read` or `write`. No effect on a call that touches nothing of this. For `hidden` the world
-    is asked twice about each read: for the truth, and for what the agent may see.
+    `actions` limits this to `read` or `write`. No effect on calls that touch none of this. With `hidden` each read is
+    answered twice: once for the truth, and once for what the agent may see.
     """
 
     stage = Stage.BEFORE
 
-    entity: str = Field(min_length=1, description="Whose records.", examples=["deal"])
+    entity: str = Field(min_length=1, description="The entity of the records.", examples=["deal"])
     where: dict[str, MatcherSource] = Field(
         default_factory=dict[str, MatcherSource],
-        description="Which records: field -> matcher; dotted names reach into nested values. Default: all.",
+        description="The denied records: field -> matcher; dotted names select nested values. Default: all.",
         examples=[{"stage": "won"}],
     )
-    fields: tuple[str, ...] = Field(default=(), description="Only these fields. Default: the whole record.")
-    actions: Literal["any", "read", "write"] = Field(default="any", description="What the agent may not do.")
-    hidden: bool = Field(default=False, description="Whether the records are as if they did not exist.")
+    fields: tuple[str, ...] = Field(default=(), description="The denied fields. Default: the whole record.")
+    actions: Literal["any", "read", "write"] = Field(default="any", description="The denied actions.")
+    hidden: bool = Field(default=False, description="Whether the records seem not to exist.")
     message: str | None = Field(
         default=None,
-        description="What the agent reads; {entity} and, where there is one, {key} are filled. "
-        "Default: the vendor's wording of forbidden, or a plain one.",
+        description="The error text, with the placeholders {entity} and, if there is one, {key}. "
+        "Default: the tool spec's template for forbidden, else a generic one.",
     )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.hidden and self.fields:
-            raise ValueError("hidden is for whole records; fields are never shown anyway")
+            raise ValueError("hidden is only valid for whole records; denied fields are never shown")
         if self.hidden and self.actions != "any":
             raise ValueError(f"a hidden record can be neither read nor written; leave out actions: {self.actions}")
         return self
@@ -72,7 +80,7 @@ class PermissionDenied(Perturbation):
         return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
 
     def fits(self, record: Record) -> bool:
-        """Is it one of the records in question?"""
+        """Whether it is one of the denied records."""
         return all(matches(at_path(record, path)) for path, matches in self.tests)
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
@@ -83,22 +91,22 @@ class PermissionDenied(Perturbation):
         unknown = [name for name in self.fields if entity.fields and name not in known]
         problems = [f"{self.entity} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
         problems.extend(unfit_fields(entity, self.where))
-        about = [one for one in (Anatomy.of(tool, domain) for tool in tools) if _is_about(one, self.entity)]
+        about = [one for one in (ResultShape.of(tool, domain) for tool in tools) if _is_about(one, self.entity)]
         if tools and not about:
             problems.append(f"no tool in reach works on {self.entity}")
-        return [*problems, *(problem for anatomy in about for problem in self._unshowable(anatomy))]
+        return [*problems, *(problem for shape in about for problem in self._unshowable(shape))]
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
-        if self.hidden and anatomy.is_read:
+        shape = ResultShape.of(tool, domain)
+        if self.hidden and shape.is_read:
             return self._seen_without
-        entity = anatomy.entity
+        entity = shape.entity
         if entity is None or entity.name != self.entity:
             return _let_through
-        return _Guard(self, anatomy, entity, dict(self._withheld(anatomy))).apply
+        return _Guard(self, shape, entity, dict(self._withheld(shape))).apply
 
     def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:
-        about = [one for tool in domain.tools.values() if _is_about(one := Anatomy.of(tool, domain), self.entity)]
+        about = [one for tool in domain.tools.values() if _is_about(one := ResultShape.of(tool, domain), self.entity)]
         is_bypassed = any(one.is_read and one.tool not in tools for one in about)
         is_shown = not self.hidden and not self.fields and (bool(self.where) or not always)
         if self.actions == "write" or is_bypassed or is_shown:
@@ -106,17 +114,17 @@ class PermissionDenied(Perturbation):
         return [Concealed(self.entity, frozenset(self.fields), self.fits)]
 
     async def _seen_without(self, turn: Turn, proceed: Proceed) -> Transition:
-        """The answer to a read, in a world without the records in question."""
+        """Answer a read in a world without the denied records."""
         gone = [Change("remove", self.entity, key) for key, row in turn.view.rows(self.entity) if self.fits(row)]
         if not gone:
             return turn.no_effect(await proceed(turn))
-        truth, seen = await twice(turn, proceed, turn.after(gone))
+        truth, seen = await proceed_twice(turn, proceed, turn.after(gone))
         if seen.observation == truth.observation:
             return turn.no_effect(truth)
         return replace(truth, observation=seen.observation)
 
     def denied(self, turn: Turn, key: Key | None = None) -> Transition:
-        """The call, refused."""
+        """Return the rejection of a call."""
         what = self.entity.replace("_", " ") + ("" if key is None else f" {key}")
         slots: dict[str, Json] = {"status": 403, "entity": self.entity}
         if key is not None:
@@ -124,24 +132,24 @@ class PermissionDenied(Perturbation):
         sentence = f"403 Forbidden: no permission for {what}"
         return Transition(refusal(turn, "forbidden", sentence, self.message, **slots))
 
-    def _withheld(self, anatomy: Anatomy) -> Iterator[tuple[str, Withhold]]:
+    def _withheld(self, shape: ResultShape) -> Iterator[tuple[str, Withhold]]:
         for field in self.fields:
             if self.actions != "write":
-                yield field, "null" if is_nullable(_record_schema(anatomy).get(field, {})) else "absent"
+                yield field, "null" if is_nullable(_record_schema(shape).get(field, {})) else "absent"
 
-    def _unshowable(self, anatomy: Anatomy) -> Iterator[str]:
-        """The fields that a tool's outputSchema asks for, so that they cannot be withheld."""
-        for field, how in self._withheld(anatomy):
-            if how == "absent" and field in required(_record_whole(anatomy)):
-                yield f"{anatomy.tool.id} must show {field!r} by its outputSchema, so it cannot be withheld"
+    def _unshowable(self, shape: ResultShape) -> Iterator[str]:
+        """Yield a problem for each field that a tool's outputSchema requires, so that it cannot be withheld."""
+        for field, how in self._withheld(shape):
+            if how == "absent" and field in required(_record_whole(shape)):
+                yield f"{shape.tool.id} must show {field!r} by its outputSchema, so it cannot be withheld"
 
 
 @dataclass(frozen=True, slots=True)
 class _Guard:
-    """What stands before one tool that works on the entity in question."""
+    """The access check of one tool that works on the entity."""
 
     rule: PermissionDenied
-    anatomy: Anatomy
+    shape: ResultShape
     entity: Entity
     withheld: Mapping[str, Withhold]
 
@@ -153,11 +161,11 @@ class _Guard:
         return self._withholding(turn, transition) if self.withheld else turn.no_effect(transition)
 
     def _refused(self, turn: Turn) -> Transition | None:
-        """The refusal of what the call is about to do; None where it may."""
-        rule, plan = self.rule, self.anatomy.plan
-        if plan is None or rule.actions == ("write" if self.anatomy.is_read else "read"):
+        """Return the rejection of the call; None if it is allowed."""
+        rule, plan = self.rule, self.shape.plan
+        if plan is None or rule.actions == ("write" if self.shape.is_read else "read"):
             return None
-        if rule.fields and (self.anatomy.is_read or not set(rule.fields) & self._set(turn).keys()):
+        if rule.fields and (self.shape.is_read or not set(rule.fields) & self._set(turn).keys()):
             return None
         if plan.verb == "create":
             return rule.denied(turn) if rule.fits(self._set(turn)) else None
@@ -167,7 +175,7 @@ class _Guard:
 
     def _refused_by_key(self, turn: Turn, argument: str) -> Transition | None:
         asked = argument_value(turn.call.arguments, argument)
-        key = found_key(turn.view, self.entity.name, asked)
+        key = find_key(turn.view, self.entity.name, asked)
         record = None if key is None else turn.view.get(self.entity.name, key)
         if key is None or record is None or not self.rule.fits(record):
             return None
@@ -176,28 +184,28 @@ class _Guard:
         return self.rule.denied(turn, key)
 
     def _set(self, turn: Turn) -> Record:
-        """The fields that the call sets."""
-        plan = self.anatomy.plan
+        """Return the fields that the call sets."""
+        plan = self.shape.plan
         if plan is None:
             return {}
         given = {field: argument_value(turn.call.arguments, name) for name, field in plan.sets.items()}
         return {field: value for field, value in given.items() if value is not ABSENT} | dict(plan.fixed)
 
     def _withholding(self, turn: Turn, transition: Transition) -> Transition:
-        """The answer without the fields that the agent may not see."""
-        value = answered(transition)
-        if value is NOTHING:
+        """Return the result without the fields that the agent may not see."""
+        value = result_value(transition)
+        if value is MISSING:
             return turn.no_effect(transition)
         after = turn.view.after(transition.changes)
-        for path in self.anatomy.records(value):
-            shown: Record = part(value, path)
+        for path in self.shape.records(value):
+            shown: Record = get_part(value, path)
             if self.rule.fits(self._true(after, shown)):
-                value = with_part(value, path, self._without(shown))
-        return reshaped(turn, transition, value)
+                value = replace_part(value, path, self._without(shown))
+        return with_value(turn, transition, value)
 
     def _true(self, view: View, shown: Record) -> Record:
-        """The record behind what is shown of it."""
-        key = found_key(view, self.entity.name, self.anatomy.key_of(shown))
+        """Return the stored record of one in a result."""
+        key = find_key(view, self.entity.name, self.shape.key_of(shown))
         record = None if key is None else view.get(self.entity.name, key)
         return shown if record is None else record
 
@@ -210,13 +218,13 @@ class _Guard:
         return kept
 
 
-def _is_about(anatomy: Anatomy, entity: str) -> bool:
-    return anatomy.entity is not None and anatomy.entity.name == entity
+def _is_about(shape: ResultShape, entity: str) -> bool:
+    return shape.entity is not None and shape.entity.name == entity
 
 
-def _record_whole(anatomy: Anatomy) -> Record:
-    """The schema of the records that a tool shows; {} where it declares none."""
-    plan, declared = anatomy.plan, anatomy.tool.output_schema
+def _record_whole(shape: ResultShape) -> Record:
+    """Return the schema of the records that a tool shows; {} if it declares none."""
+    plan, declared = shape.plan, shape.tool.output_schema
     if plan is None or declared is None:
         return {}
     schema = expanded(declared)
@@ -226,8 +234,8 @@ def _record_whole(anatomy: Anatomy) -> Record:
     return at(schema, record) if record is not None else {}
 
 
-def _record_schema(anatomy: Anatomy) -> Mapping[str, Record]:
-    return properties(_record_whole(anatomy))
+def _record_schema(shape: ResultShape) -> Mapping[str, Record]:
+    return properties(_record_whole(shape))
 
 
 async def _let_through(turn: Turn, proceed: Proceed) -> Transition:

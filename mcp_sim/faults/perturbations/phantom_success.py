@@ -1,11 +1,11 @@
-"""The call says that it worked, and nothing was written."""
+"""Calls that report success without writing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mcp_sim.backends.rendering.places import no_writes
+from mcp_sim.backends.rendering.result_parts import no_writes
 from mcp_sim.types import Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
@@ -14,10 +14,10 @@ from mcp_sim.world.deferred_commits import reservations, writes
 
 @perturbations.register("phantom_success")
 class PhantomSuccess(Perturbation):
-    """Answer as if the call had worked, and drop its changes. No effect on a call that fails or changes nothing.
+    """Report success, and drop the changes of the call. No effect on a call that fails or changes nothing.
 
-    The id that the agent was told stays used up: the next record gets the next one, and this one is never found. An
-    agent that reads back what it wrote finds out. A key that the call itself gave can be used again.
+    A generated id stays reserved: the next record gets the next id, and this one is never found. A key that the call
+    itself chose can be used again. An agent that reads back what it wrote notices the loss.
     """
 
     stage = Stage.COMMIT

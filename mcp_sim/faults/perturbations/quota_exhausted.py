@@ -1,4 +1,4 @@
-"""A budget of calls, items or cost, and it is used up."""
+"""Exhausted budgets of calls, items or cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from mcp_sim.types import Json, Proceed, Tool, ToolResult, Transition, Turn
-from mcp_sim.types.call_matchers import Shared, argument_value, share_of, share_problems
+from mcp_sim.types.call_matchers import QuotaScope, argument_value, quota_key, quota_problems
 from mcp_sim.types.conditions import at_path
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import refusal, status_phrase
@@ -34,43 +34,43 @@ Measure: TypeAlias = Annotated[
 
 @perturbations.register("quota_exhausted")
 class QuotaExhausted(Perturbation):
-    """Refuse calls once a budget of `limit` is used up: for good, or until it is `renewed`.
+    """Reject calls once a budget of `limit` is used up: permanently, or until it is `renewed`.
 
-    What is counted: `calls`; `items`, the records that lists and reads have returned (a call that finds the budget not
-    yet empty is answered in full); or the cost that an argument names (`arguments.amount`): a number counts itself, a
-    text its characters, a list its items, and a call that costs more than is left is refused, a cheaper one still goes
-    through. A refused call uses nothing up and commits nothing.
+    `of` is what counts. `calls`: each call. `items`: the records that lists and reads return; the last call that finds
+    budget left is answered in full. `arguments.NAME`: the cost in an argument, which is the value of a number, the
+    characters of a text or the items of a list; a call that costs more than is left is rejected, a cheaper one passes.
+    Rejected calls use up nothing and commit nothing.
 
-    All calls in reach share one budget, unless each tool or each value of an argument has its own (`per`). It counts
-    the calls that it is decided for, so it is written without `when`; a call that it lets through is a `no_effect` in
-    the ledger.
+    All calls in reach share one budget, unless each tool or each value of an argument has its own (`per`). Use it
+    without `when`: calls for which `when` does not hold are not counted. A call that passes is a `no_effect` in the
+    ledger.
     """
 
     stage = Stage.BEFORE
 
     limit: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] = Field(
-        description="How much there is; 0: nothing is left from the beginning.", examples=[100]
+        description="The budget; 0 means that nothing is left from the beginning.", examples=[100]
     )
     of: Measure = Field(
-        default="calls", description="What is counted: calls, items, or the cost that an argument names."
+        default="calls", description="What is counted: calls, items, or the cost in an argument (arguments.NAME)."
     )
     renewed: PositiveDuration | None = Field(
         default=None,
-        description="The budget begins anew so often, from the world's start. Default: never.",
+        description="The period after which the budget is renewed, from the world's start. Default: never.",
         examples=["1d"],
     )
-    per: Shared = Field(
-        default="world", description="Who shares a budget: all calls of the world, of one tool, or of one argument."
+    per: QuotaScope = Field(
+        default="world", description="Which calls share a budget: those of the world, a tool, or an argument's value."
     )
-    status: Literal[402, 403, 429] = Field(default=429, description="The status that the backend gives it.")
+    status: Literal[402, 403, 429] = Field(default=429, description="The HTTP status of a rejected call.")
     message: str | None = Field(
         default=None,
-        description="What the agent reads; {limit}, {used} and, where it is renewed, {retry_after} are filled. "
-        "Default: the vendor's wording, or a plain one.",
+        description="The error text, with the placeholders {limit}, {used} and, with `renewed`, {retry_after}. "
+        "Default: the tool spec's template, else a generic one.",
     )
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        problems = [*share_problems(self.of, tools), *share_problems(self.per, tools)]
+        problems = [*quota_problems(self.of, tools), *quota_problems(self.per, tools)]
         plans = [domain.plans.get(tool.id) for tool in tools]
         if self.of == "items" and tools and not any(_returns_items(plan) for plan in plans):
             problems.append("no tool in reach returns records, so there are no items to count; count calls")
@@ -81,7 +81,7 @@ class QuotaExhausted(Perturbation):
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             number = 0 if self.renewed is None else (turn.now - turn.start) // self.renewed
-            share = f"used:{share_of(turn, self.per)}"
+            share = f"used:{quota_key(turn, self.per)}"
             seen, used = turn.memory.get(share, (number, 0))
             used = used if seen == number else 0
             cost = self._cost(turn)
@@ -95,7 +95,7 @@ class QuotaExhausted(Perturbation):
         return apply
 
     def _cost(self, turn: Turn) -> float:
-        """What the call uses up, as far as that is known before it is made."""
+        """Return the cost of the call, as far as it is known beforehand."""
         if self.of in ("calls", "items"):
             return 1 if self.of == "calls" else 0
         return cost_of(argument_value(turn.call.arguments, self.of.removeprefix("arguments.")))
@@ -113,14 +113,14 @@ class QuotaExhausted(Perturbation):
 
 
 def cost_of(value: Json) -> float:
-    """A number counts itself (not below 0), a text its characters, a list its items; anything else costs nothing."""
+    """Return a number itself (at least 0), the length of a text or a list, and 0 for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return max(value, 0)
     return len(cast("str | list[Any]", value)) if isinstance(value, str | list) else 0
 
 
 def items(transition: Transition, plan: Plan | None) -> int:
-    """How many records an answer returns."""
+    """Return the number of records in a result."""
     body = transition.observation.body
     if plan is None or not isinstance(body, ToolResult) or body.is_error:
         return 0

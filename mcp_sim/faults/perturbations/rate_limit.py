@@ -1,4 +1,4 @@
-"""So many calls in a window of time, and no more."""
+"""Rate limits: a maximum number of calls per time window."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from mcp_sim.types import Proceed, Tool, Transition, Turn
-from mcp_sim.types.call_matchers import Shared, share_of, share_problems
+from mcp_sim.types.call_matchers import QuotaScope, quota_key, quota_problems
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import refusal
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
@@ -21,38 +21,38 @@ MOST_SLIDING = 10_000
 SECOND = 1_000_000
 
 Admit: TypeAlias = Callable[[Any, int], tuple[Any, int]]
-"""From what is remembered (None: nothing) and the time: what to remember, and how long to wait (0: let through).
+"""Maps the memory (None: empty) and the time to the new memory and the time to wait (0: the call passes).
 
-Times are whole microseconds since the world's start.
+Times are integer microseconds since the world's start.
 """
 
 
 @perturbations.register("rate_limit")
 class RateLimit(Perturbation):
-    """Let `limit` calls through in each window, refuse the rest, and say after how many seconds a call is let through.
+    """Reject calls beyond `limit` per window with a 429 that says how many seconds to wait.
 
-    Three ways to count: in `fixed` windows, which follow one another from the world's start; in a `sliding` window, so
-    that there are never more than `limit` calls within any stretch of this length; or with a token `bucket`, which
-    holds `burst` tokens and is refilled evenly with `limit` tokens per window.
+    `counting` is one of three methods. `fixed`: consecutive windows from the world's start. `sliding`: never more than
+    `limit` calls within any interval of this length. `bucket`: a token bucket that holds `burst` tokens and is refilled
+    evenly with `limit` tokens per window.
 
-    All calls in reach share one quota, unless each tool or each value of an argument has its own (`per`). It counts the
-    calls that it is decided for, so it is written without `when`; a call that it lets through is a `no_effect` in the
-    ledger, and a refused one does not count. `retry_after` is in whole seconds, rounded up: an agent that waits that
-    long is let through.
+    All calls in reach share one quota, unless each tool or each value of an argument has its own (`per`). Use it
+    without `when`: calls for which `when` does not hold are not counted. A call that passes is a `no_effect` in the
+    ledger; a rejected one does not count. `retry_after` is in whole seconds, rounded up: an agent that waits this long
+    gets through.
     """
 
     stage = Stage.BEFORE
 
-    limit: Count = Field(default=10, description="How many calls each window lets through.", examples=[10])
-    window: PositiveDuration = Field(default=timedelta(minutes=1), description="How long a window is.", examples=["1m"])
+    limit: Count = Field(default=10, description="Maximum number of calls per window.", examples=[10])
+    window: PositiveDuration = Field(default=timedelta(minutes=1), description="Length of a window.", examples=["1m"])
     counting: Literal["fixed", "sliding", "bucket"] = Field(
-        default="fixed", description="How calls are counted: in fixed windows, a sliding one, or with a token bucket."
+        default="fixed", description="The method: fixed windows, a sliding window, or a token bucket."
     )
     burst: Count | None = Field(
-        default=None, description="How many tokens the bucket holds, full at first. Default: limit."
+        default=None, description="Capacity of the bucket, which is full at first. Default: limit."
     )
-    per: Shared = Field(
-        default="world", description="Who shares a quota: all calls of the world, of one tool, or of one argument."
+    per: QuotaScope = Field(
+        default="world", description="Which calls share a quota: those of the world, a tool, or an argument's value."
     )
     message: str | None = Field(
         default=None,
@@ -69,10 +69,10 @@ class RateLimit(Perturbation):
         return self
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        return share_problems(self.per, tools)
+        return quota_problems(self.per, tools)
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
-        share = f"used:{share_of(turn, self.per)}"
+        share = f"used:{quota_key(turn, self.per)}"
         now = (turn.now - turn.start) // timedelta(microseconds=1)
         kept, wait = self._admit()(turn.memory.get(share), now)
         if wait > 0:
@@ -98,7 +98,7 @@ class RateLimit(Perturbation):
 
 
 def fixed(limit: int, window: int) -> Admit:
-    """Windows that follow one another; remembers the number of the window and how many calls it let through."""
+    """Count in consecutive windows. Remembers the number of the window and how many calls passed in it."""
 
     def admit(kept: tuple[int, int] | None, now: int) -> tuple[tuple[int, int], int]:
         number, into = divmod(now, window)
@@ -109,7 +109,7 @@ def fixed(limit: int, window: int) -> Admit:
 
 
 def sliding(limit: int, window: int) -> Admit:
-    """A window that ends now; remembers the times of the calls in it that were let through."""
+    """Count in a window that ends now. Remembers the times of the calls in it that passed."""
 
     def admit(kept: tuple[int, ...] | None, now: int) -> tuple[tuple[int, ...], int]:
         recent = tuple(time for time in kept or () if time > now - window)
@@ -119,9 +119,9 @@ def sliding(limit: int, window: int) -> Admit:
 
 
 def bucket(limit: int, window: int, burst: int) -> Admit:
-    """A token bucket; remembers when it will be full again, in units of 1/limit microseconds: nothing is rounded.
+    """Use a token bucket. Remembers when it will be full again, in units of 1/limit microseconds to avoid rounding.
 
-    A token takes `window` such units to come; a call is let through if the bucket holds a whole one.
+    A token takes `window` such units to be added; a call passes if the bucket holds a whole one.
     """
 
     def admit(full: int | None, now: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""A tool's arguments or results have another form than they had."""
+"""Changed arguments and results of tools."""
 
 from __future__ import annotations
 
@@ -13,18 +13,10 @@ from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, T
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.json_schema.shapes import (
-    as_list,
-    as_object,
-    constants,
-    expanded,
-    main_type,
-    properties,
-    required,
-    types_of,
-)
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, main_type, properties, required, types_of
 from mcp_sim.types.json_schema.validation import Validator, compiled
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Apply, Listing, Perturbation, Stage, perturbations
 
 Type = Literal["string", "number", "integer", "boolean"]
@@ -44,16 +36,16 @@ UNTOUCHED: Final = object()
 
 @perturbations.register("schema_drift")
 class SchemaDrift(Perturbation):
-    """Change what the tools in reach take and return, as a new version of an API does; what they do stays the same.
+    """Change the arguments and results of the tools in reach, like a new version of an API; their effect is the same.
 
-    Arguments are renamed, removed, retyped, added as required ones, or their enum is narrowed; fields of results are
-    renamed, wherever they stand. `told` says how an agent can know: `announced`, the list of tools shows it, and a
-    notification says that it has changed; `listed`, the list shows it to whoever looks again; `silent`, the list stays
-    as it was, and only refusals tell. Calls in the old form are refused in the tool's own style, or `accepted` still.
+    Arguments can be renamed, removed, retyped, newly required, or limited to fewer values. Fields of results can be
+    renamed at any depth. `notice` is how an agent can know. `announced`: the list of tools shows the change, and
+    clients are notified. `listed`: only the list shows it. `silent`: the list stays as it was. Calls in the old form
+    are rejected in the tool's own style, or still accepted (`old_calls`).
 
-    It lasts: without `when` from the start; with `after`, `until` or `between` as long as they hold; with any other
-    `when` from the first call of such a tool on for which it holds. No effect on a call that is the same in both forms.
-    In the ledger a call has the arguments that it came with.
+    Lasts from the start without `when`; with `after`, `until` or `between` while they hold; with any other `when` from
+    the first call of such a tool for which it holds. No effect on a call that is the same in both forms. The ledger
+    shows the arguments as they were sent.
     """
 
     stage = Stage.CATALOGUE
@@ -61,9 +53,9 @@ class SchemaDrift(Perturbation):
     rename: dict[str, str] = Field(
         default_factory=dict[str, str], description="Argument -> its new name.", examples=[{"title": "name"}]
     )
-    remove: list[str] = Field(default_factory=list[str], description="Arguments that are no longer taken.")
+    remove: list[str] = Field(default_factory=list[str], description="Arguments that are no longer accepted.")
     retype: dict[str, Type] = Field(
-        default_factory=dict[str, Type], description="Argument -> its new type, in which it says the same."
+        default_factory=dict[str, Type], description="Argument -> its new type; values are converted."
     )
     require: dict[str, NewArgument] = Field(
         default_factory=dict[str, Any], description="New required arguments: name -> type or JSON Schema."
@@ -74,11 +66,11 @@ class SchemaDrift(Perturbation):
     rename_output: dict[str, str] = Field(
         default_factory=dict[str, str], description="Field of results -> its new name."
     )
-    told: Literal["announced", "listed", "silent"] = Field(
-        default="listed", description="Does the list of tools show it, and are clients told to look?"
+    notice: Literal["announced", "listed", "silent"] = Field(
+        default="listed", description="Whether the list of tools shows the change, and clients are notified."
     )
     old_calls: Literal["refused", "accepted"] = Field(
-        default="refused", description="What becomes of calls in the old form."
+        default="refused", description="Whether calls in the old form are rejected or still work."
     )
 
     severities: ClassVar[tuple[str, ...]] = ()
@@ -87,15 +79,15 @@ class SchemaDrift(Perturbation):
     def _changes_something(self) -> Self:
         changes = (self.rename, self.remove, self.retype, self.require, self.narrow, self.rename_output)
         if not any(changes):
-            raise ValueError("changes nothing; write rename, remove, retype, require, narrow or rename_output")
+            raise ValueError("expected one of rename, remove, retype, require, narrow, rename_output")
         if twice := sorted(({*self.rename} | {*self.retype} | {*self.narrow}) & {*self.remove}):
-            raise ValueError(f"{', '.join(twice)}: what is removed cannot be changed as well")
+            raise ValueError(f"{', '.join(twice)}: a removed argument cannot be changed as well")
         if any(not values for values in self.narrow.values()):
             raise ValueError("narrow: an argument that allows no value at all; remove it instead")
         return self
 
     def announces(self) -> bool:
-        return self.told == "announced"
+        return self.notice == "announced"
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return not self.rename_output
@@ -131,12 +123,12 @@ class SchemaDrift(Perturbation):
         return [*found, *self._idle(tool, declared), *self._unreadable(tool)]
 
     def _taken(self, declared: Mapping[str, Record]) -> list[str]:
-        """The new names that an argument has already, or is given as well."""
+        """Return the new names that another argument already has, or gets as well."""
         new = [*(name for old, name in self.rename.items() if old in declared), *self.require]
         return sorted({name for name in new if name in declared or new.count(name) > 1})
 
     def _idle(self, tool: Tool, declared: Mapping[str, Record]) -> Iterator[str]:
-        """What stays as it was."""
+        """Yield a problem for each change that changes nothing."""
         for name, new in self.retype.items():
             if name in declared and types_of(declared[name]) == (new,):
                 yield f"{name} of {tool.id} is a {new} already"
@@ -146,7 +138,7 @@ class SchemaDrift(Perturbation):
                 yield f"{name} of {tool.id} allows nothing else already"
 
     def _unreadable(self, tool: Tool) -> Iterator[str]:
-        """Fields of results that are not there, or would be there twice."""
+        """Yield a problem for each field of results that would exist twice."""
         if tool.output_schema is None:
             return
         objects = [*_objects(expanded(tool.output_schema))]
@@ -163,7 +155,7 @@ class SchemaDrift(Perturbation):
         )
 
     def catalogue(self, listing: Listing) -> Sequence[Tool]:
-        if self.told == "silent":
+        if self.notice == "silent":
             return listing.tools
         return [self._listed(tool) if tool.id in listing.reach else tool for tool in listing.tools]
 
@@ -205,7 +197,7 @@ class SchemaDrift(Perturbation):
         return {self.rename_output.get(name, name): self._renamed(part) for name, part in fields.items()}
 
     def drifted(self, schema: Record) -> Record:
-        """The inputSchema in its new form."""
+        """Return the inputSchema in its new form."""
         declared: Record = {}
         for name, part in properties(schema).items():
             if name not in self.remove:
@@ -227,7 +219,7 @@ class SchemaDrift(Perturbation):
 
 
 class _Forms:
-    """The old and the new form of one tool's arguments, as far as they differ: the rest is held to what it was."""
+    """The old and the new form of one tool's arguments, as far as they differ."""
 
     def __init__(self, drift: SchemaDrift, tool: Tool) -> None:
         self._drift = drift
@@ -241,7 +233,7 @@ class _Forms:
         self._new = Validator(_part(drifted, new_names))
 
     def understood(self, given: Record) -> Record | str:
-        """The arguments in the old form, or what is wrong with them."""
+        """Return the arguments in the old form, or their problems."""
         problems = self._problems(given)
         if not problems:
             old = self._in_old_form(given)
@@ -271,14 +263,14 @@ class _Forms:
 
 
 def _part(schema: Record, names: Collection[str]) -> Record:
-    """What an object schema says of certain properties."""
+    """Return an object schema reduced to certain properties."""
     kept = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     declared = {name: part for name, part in properties(schema).items() if name in names}
     return {**kept, "type": "object", "properties": declared, "required": sorted(required(schema) & {*names})}
 
 
 def _objects(schema: Json) -> Iterator[Record]:
-    """The fields of each object that a schema declares, at whatever depth."""
+    """Yield the fields of each object that a schema declares, at any depth."""
     for part in as_list(schema):
         yield from _objects(part)
     for key, part in as_object(schema).items():
@@ -289,7 +281,7 @@ def _objects(schema: Json) -> Iterator[Record]:
 
 
 def _converted(value: Json, schema: Record) -> Any:
-    """The value in the type that a schema has; UNTOUCHED where it says nothing in it."""
+    """Return the value converted to the type of a schema; `UNTOUCHED` if that is impossible."""
     if main_type(schema) == "string":
         return value if isinstance(value, str) else encode(value).decode()
     try:

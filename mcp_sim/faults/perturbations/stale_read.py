@@ -1,4 +1,4 @@
-"""A read answers from the past."""
+"""Reads of an older state."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.rendering.places import Anatomy, no_reads, twice
-from mcp_sim.types import Proceed, Seen, Tool, Transition, Turn
+from mcp_sim.backends.rendering.result_parts import ResultShape, no_reads, proceed_twice
+from mcp_sim.types import PastVersion, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, Span, SpanText
@@ -18,50 +18,50 @@ from mcp_sim.types.options import Count, Span, SpanText
 
 @perturbations.register("stale_read")
 class StaleRead(Perturbation):
-    """Answer a read from an older version of the state, as a replica does that lags behind, or a cache.
+    """Answer a read from an older version of the state, like a lagging replica or a cache.
 
-    An agent that has just written does not see it, and one that decides on what it reads decides on the past. The lag
-    is in time, in calls, or in versions (each write makes one); 256 versions are kept, and the oldest stands for all
-    before. No effect on calls that are not known to read, and where the past says the same.
+    An agent does not see what it has just written. The lag is a duration, a number of calls, or a number of versions
+    (each write makes one). 256 versions are kept; the oldest is used for everything before it. No effect on calls that
+    are not known to read, and if the result is the same.
     """
 
     stage = Stage.ANSWER
     visibility = "implicit"
-    looks_back: ClassVar[bool] = True
+    reads_past_versions: ClassVar[bool] = True
 
     lag: SpanText | None = Field(
         default=None,
-        description="How far back: `30s` ago, or as before the last `3 calls`. Default: the version before.",
+        description="The lag: `30s`, or the state before the last `3 calls`. Default: the previous version.",
         examples=["30s"],
     )
     versions: Annotated[Count, Field(lt=256)] | None = Field(
-        default=None, description="How many versions back, instead of `lag`."
+        default=None, description="The lag as a number of versions, instead of `lag`."
     )
 
     @model_validator(mode="after")
     def _either(self) -> Self:
         if self.lag is not None and self.versions is not None:
-            raise ValueError("say either lag or versions")
+            raise ValueError("lag and versions exclude each other")
         if self.lag in (Span(calls=0), Span(time=timedelta(0))):
-            raise ValueError("a lag of nothing is none")
+            raise ValueError("lag must be longer than 0")
         return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        is_read = Anatomy.of(tool, domain).is_read
+        is_read = ResultShape.of(tool, domain).is_read
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             then = self._then(turn) if is_read and turn.versions else None
             if then is None or then is turn.versions[-1]:
                 return turn.no_effect(await proceed(turn))
-            truth, past = await twice(turn, proceed, replace(turn, view=then.view))
+            truth, past = await proceed_twice(turn, proceed, replace(turn, view=then.view))
             if truth.changes or past.observation == truth.observation:
                 return turn.no_effect(truth)
             return replace(truth, observation=past.observation)
 
         return apply
 
-    def _then(self, turn: Turn) -> Seen:
-        """The version that is answered from."""
+    def _then(self, turn: Turn) -> PastVersion:
+        """Return the version that answers the read."""
         lag = self.lag
         if lag is None:
             back = self.versions or 1

@@ -1,4 +1,4 @@
-"""The answer does not come in time, and whether the call took effect is another question."""
+"""Timeouts of calls that may or may not have taken effect."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from mcp_sim.types.options import Duration, duration_text
 
 @perturbations.register("timeout")
 class Timeout(Perturbation):
-    """Keep the agent waiting: after `after` it reads of a timeout, or with `then: hang` it never gets an answer.
+    """Return a timeout error after a wait of `after`, or never answer (`then: hang`).
 
-    `commit` says what the call did all the same: `none` (it never reached the backend), `applied` (it took effect), or
-    `coin` (one or the other, drawn for each call). The agent cannot tell them apart, as with a real timeout. The ledger
-    can: `truth` is null where the world was not asked. A call that hangs ends when the client gives up; that takes the
-    real clock.
+    `commit` is the effect of the call: `none` (it never reached the backend), `applied` (it took effect), or `coin`
+    (one or the other at random, for each call). As with a real timeout, the agent cannot know which; in the ledger,
+    `truth` is null if the call did not reach the world. A call that hangs ends when the client gives up; this requires
+    the real clock.
     """
 
     stage = Stage.BEFORE
@@ -30,21 +30,21 @@ class Timeout(Perturbation):
         default=timedelta(seconds=30), description="How long the agent waits for the answer.", examples=["30s"]
     )
     then: Literal["answer", "hang"] = Field(
-        default="answer", description="What comes then: an answer that tells of a timeout, or nothing ever."
+        default="answer", description="What follows the wait: a timeout error, or never an answer."
     )
     commit: Literal["none", "applied", "coin"] = Field(
-        default="none", description="Whether the call takes effect; coin: drawn for each call."
+        default="none", description="Whether the call takes effect; coin: at random for each call."
     )
     message: str | None = Field(
         default=None,
-        description="What the agent reads. Default: the tool spec's wording of a timeout, else a plain one.",
+        description="The error text. Default: the tool spec's template for timeout, else a generic one.",
     )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         unheard = sorted({"after", "message"} & self.model_fields_set)
         if self.then == "hang" and unheard:
-            raise ValueError(f"{' and '.join(unheard)}: nothing comes after a call that hangs; leave it out")
+            raise ValueError(f"{' and '.join(unheard)}: not valid with then: hang, which never answers")
         return self
 
     def breaks(self) -> frozenset[str]:
@@ -65,5 +65,5 @@ class Timeout(Perturbation):
         if self.then == "hang":
             return Observation(BrokenDelivery("no_answer"))
         waited = duration_text(self.after)
-        told = refusal(turn, "timeout", f"timed out after {waited}", self.message, after=waited)
-        return Observation(told.body, delay=self.after)
+        error = refusal(turn, "timeout", f"timed out after {waited}", self.message, after=waited)
+        return Observation(error.body, delay=self.after)

@@ -1,4 +1,4 @@
-"""A part of the answer is missing, and nothing says so."""
+"""Silently truncated results."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ from typing import Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.rendering.places import Anatomy, each_value, no_reads, part, with_part
+from mcp_sim.backends.rendering.result_parts import ResultShape, change_values, get_part, no_reads, replace_part
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, CountFromZero
 
 
 @perturbations.register("truncate")
 class Truncate(Perturbation):
-    """Cut the answer silently: `items` keeps so many rows, `characters` cuts each longer text, `bytes` keeps what fits.
+    """Truncate the result silently: limit its rows (`items`), length of texts (`characters`), or size (`bytes`).
 
-    What is served is still valid JSON, and totals and cursors say what they said. Ids are never cut. For `bytes`, rows
-    are dropped from the end and then texts are cut, until the JSON is no longer than that (or there is no more to cut).
-    No effect where nothing is longer.
+    The result is still valid JSON, and totals and cursors stay as they are. Ids are never cut. For `bytes`, rows are
+    dropped from the end and then texts are cut, until the JSON fits or nothing is left to cut. No effect if nothing
+    exceeds the limit.
     """
 
     stage = Stage.ANSWER
     visibility = "implicit"
 
-    items: CountFromZero | None = Field(default=None, description="How many rows are kept.", examples=[5])
-    characters: CountFromZero | None = Field(default=None, description="How long a text may be.")
-    bytes: Count | None = Field(default=None, description="How long the JSON of the answer may be.")
+    items: CountFromZero | None = Field(default=None, description="Maximum number of rows.", examples=[5])
+    characters: CountFromZero | None = Field(default=None, description="Maximum length of a text.")
+    bytes: Count | None = Field(default=None, description="Maximum size of the result's JSON.")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
         if sum(limit is not None for limit in (self.items, self.characters, self.bytes)) != 1:
-            raise ValueError("say exactly one of items, characters, bytes")
+            raise ValueError("expected exactly one of items, characters, bytes")
         return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        return each_value(tool, domain, lambda _, value, anatomy: self._cut(value, anatomy))
+        return change_values(tool, domain, lambda _, value, shape: self._cut(value, shape))
 
-    def _cut(self, value: Json, anatomy: Anatomy) -> Json:
+    def _cut(self, value: Json, shape: ResultShape) -> Json:
         if self.items is not None:
-            return _first_rows(value, anatomy, self.items)
+            return _first_rows(value, shape, self.items)
         if self.characters is not None:
-            return _short_texts(value, anatomy, self.characters)
-        return _within(value, anatomy, cast("int", self.bytes))
+            return _short_texts(value, shape, self.characters)
+        return _within(value, shape, cast("int", self.bytes))
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return self.items is not None
@@ -54,38 +54,38 @@ class Truncate(Perturbation):
         return () if self.items is None else no_reads(domain, tools, ("list", "search"))
 
 
-def _first_rows(value: Json, anatomy: Anatomy, most: int) -> Json:
-    rows = anatomy.rows(value)
-    return value if rows is None else with_part(value, rows, cast("list[Json]", part(value, rows))[:most])
+def _first_rows(value: Json, shape: ResultShape, most: int) -> Json:
+    rows = shape.rows(value)
+    return value if rows is None else replace_part(value, rows, cast("list[Json]", get_part(value, rows))[:most])
 
 
-def _short_texts(value: Json, anatomy: Anatomy, most: int) -> Json:
-    """The value with every text cut that is longer and no key."""
+def _short_texts(value: Json, shape: ResultShape, most: int) -> Json:
+    """Return the value with longer texts cut, except for ids."""
     if isinstance(value, list):
-        return [_short_texts(item, anatomy, most) for item in cast("list[Json]", value)]
+        return [_short_texts(item, shape, most) for item in cast("list[Json]", value)]
     if not isinstance(value, dict):
         return value
     return {
         name: inner[:most]
-        if isinstance(inner, str) and anatomy.is_text(name, inner)
-        else _short_texts(inner, anatomy, most)
+        if isinstance(inner, str) and shape.is_text(name, inner)
+        else _short_texts(inner, shape, most)
         for name, inner in cast("Record", value).items()
     }
 
 
-def _within(value: Json, anatomy: Anatomy, most: int) -> Json:
-    """The value cut to so many bytes of JSON, as far as that goes."""
-    rows = anatomy.rows(value)
-    count = 0 if rows is None else len(cast("list[Json]", part(value, rows)))
-    kept = _most(count, lambda n: _first_rows(value, anatomy, n), most) if len(encode(value)) > most else value
+def _within(value: Json, shape: ResultShape, most: int) -> Json:
+    """Return the value cut to `most` bytes of JSON, as far as possible."""
+    rows = shape.rows(value)
+    count = 0 if rows is None else len(cast("list[Json]", get_part(value, rows)))
+    kept = _most(count, lambda n: _first_rows(value, shape, n), most) if len(encode(value)) > most else value
     if len(encode(kept)) <= most:
         return kept
-    longest = max((len(text) for text in _texts(kept, anatomy)), default=0)
-    return _most(longest, lambda n: _short_texts(kept, anatomy, n), most)
+    longest = max((len(text) for text in _texts(kept, shape)), default=0)
+    return _most(longest, lambda n: _short_texts(kept, shape, n), most)
 
 
 def _most(high: int, cut: Callable[[int], Json], most: int) -> Json:
-    """The longest cut that fits, by halving; the shortest where none does."""
+    """Return the longest cut that fits, found by bisection; the shortest if none fits."""
     low = 0
     while low < high:
         middle = (low + high + 1) // 2
@@ -93,12 +93,12 @@ def _most(high: int, cut: Callable[[int], Json], most: int) -> Json:
     return cut(low)
 
 
-def _texts(value: Json, anatomy: Anatomy) -> Iterator[str]:
+def _texts(value: Json, shape: ResultShape) -> Iterator[str]:
     if isinstance(value, list):
         for item in cast("list[Json]", value):
-            yield from _texts(item, anatomy)
+            yield from _texts(item, shape)
     elif isinstance(value, dict):
         for name, inner in cast("Record", value).items():
-            if isinstance(inner, str) and anatomy.is_text(name, inner):
+            if isinstance(inner, str) and shape.is_text(name, inner):
                 yield inner
-            yield from _texts(inner, anatomy)
+            yield from _texts(inner, shape)

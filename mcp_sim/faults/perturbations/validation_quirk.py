@@ -1,4 +1,4 @@
-"""An input rule that no schema tells."""
+"""Undocumented validation of arguments."""
 
 from __future__ import annotations
 
@@ -37,39 +37,41 @@ RULES: Mapping[str, tuple[Callable[[str], bool], str]] = {
 
 @perturbations.register("validation_quirk")
 class ValidationQuirk(Perturbation):
-    """Refuse arguments that the schema allows and this backend does not: a rule that is written nowhere.
+    """Reject arguments that the schema allows, by an undocumented rule.
 
-    What is accepted is one of: `accepts`, a matcher for one `argument`; `max_length` in characters; a `rule` for texts.
-    The last two bear on one `argument`, or without it on every text among the arguments, nested ones included. The
-    failure is the one that invalid arguments have in the tool's own style; the call is not made. No effect on a call
-    that keeps the rule; an argument that was not given keeps every rule.
+    The rule is one of: `accepts`, a matcher for one `argument`; `max_length`, in characters; `rule`, for texts. The
+    last two apply to one `argument`, or by default to every text in the arguments, including nested ones. The error is
+    that of invalid arguments in the tool's own style; the call does not reach the backend. No effect on a call that
+    satisfies the rule. Omitted arguments satisfy every rule.
     """
 
     stage = Stage.BEFORE
 
     argument: str | None = Field(
-        default=None, min_length=1, description="Which argument; dotted where nested. Default: every text."
+        default=None, min_length=1, description="The argument, as a dotted path if nested. Default: every text."
     )
     accepts: MatcherSource | None = Field(default=None, description="A matcher that the argument must satisfy.")
-    max_length: Count | None = Field(default=None, description="How many characters a text has at most.", examples=[40])
-    rule: Rule | None = Field(default=None, description="What a text must be like.")
+    max_length: Count | None = Field(
+        default=None, description="Maximum length of a text, in characters.", examples=[40]
+    )
+    rule: Rule | None = Field(default=None, description="The rule for texts.")
     message: str | None = Field(
         default=None,
-        description="What the agent reads; {argument} and {value} are filled. "
-        "Default: the vendor's wording of invalid, or a plain one that names argument and rule.",
+        description="The error text, with the placeholders {argument} and {value}. "
+        "Default: the tool spec's template for invalid, else a generic one with argument and rule.",
     )
 
     @model_validator(mode="after")
     def _one_rule(self) -> Self:
         if len({"accepts", "max_length", "rule"} & self.model_fields_set) != 1:
-            raise ValueError("write exactly one of accepts, max_length, rule")
+            raise ValueError("expected exactly one of accepts, max_length, rule")
         if "accepts" in self.model_fields_set and self.argument is None:
-            raise ValueError("accepts goes with argument: which one must satisfy it?")
+            raise ValueError("accepts requires argument: name the one that must satisfy it")
         return self
 
     @cached_property
     def keeps(self) -> Matcher:
-        """Does a value keep the rule?"""
+        """The test that a value must pass."""
         if self.max_length is not None:
             most = self.max_length
             return lambda value: not isinstance(value, str) or len(value) <= most
@@ -119,7 +121,7 @@ class ValidationQuirk(Perturbation):
 
 
 def texts(value: Json, name: str) -> Iterator[tuple[str, str]]:
-    """Every text in a value, by its dotted name."""
+    """Yield every text in a value, with its dotted name."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, Mapping):

@@ -1,1 +1,1 @@
-"""Triggers: when a perturbation applies; one kind per file."""
+"""Kinds of triggers: when a perturbation applies. One kind per file."""

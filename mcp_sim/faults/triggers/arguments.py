@@ -11,8 +11,9 @@ from mcp_sim.types import Tool
 from mcp_sim.types.call_matchers import argument_test, may_satisfy, unknown_argument
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_schema.shapes import expanded, properties
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 from mcp_sim.types.options import MatcherSource
 
@@ -21,11 +22,11 @@ MOST_SHOWN = 120
 
 @triggers.register("arguments")
 class Arguments(Trigger):
-    """Calls whose arguments satisfy matchers, all of them. A filter: counters beside it see only the calls that pass.
+    """Calls whose arguments satisfy all given matchers. A filter: counters beside it see only the calls that pass.
 
-    A dotted name reaches into nested objects (`customer.email`) and lists (`items.0.sku`), unless the call has an
-    argument of exactly that name. An argument that was not given satisfies `not` and `exists: false` alone; defaults of
-    the inputSchema are not filled in, since the call is looked at as it came.
+    A dotted name selects a part of nested objects (`customer.email`) and lists (`items.0.sku`), unless the call has an
+    argument of exactly that name. An omitted argument satisfies only `not` and `exists: false`. Defaults of the
+    inputSchema are not filled in.
     """
 
     role = Role.FILTER
@@ -51,7 +52,7 @@ class Arguments(Trigger):
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return [problem for name in self.arguments if (problem := unknown_argument(name, tools))]
 
-    def doubts(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+    def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         declared = [properties(expanded(tool.input_schema)) for tool in tools]
         schemas = {name: [known[name] for known in declared if name in known] for name in self.arguments}
         return [

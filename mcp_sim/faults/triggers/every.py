@@ -1,4 +1,4 @@
-"""Again and again, at a fixed distance."""
+"""Every k-th call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 from mcp_sim.types.options import Count
-from mcp_sim.types.time_bounds import Numbers
+from mcp_sim.types.time_bounds import CallNumbers
 
 
 @triggers.register("every")
@@ -17,14 +17,14 @@ class Every(Trigger):
 
     role = Role.COUNTER
 
-    k: Count = Field(description="How many calls from one to the next.", examples=[3])
+    k: Count = Field(description="The period, as a number of calls.", examples=[3])
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         k = self.k
         return lambda _, number: number % k == 0
 
-    def numbers(self) -> Numbers:
-        return Numbers((self.k,), period=self.k)
+    def call_numbers(self) -> CallNumbers:
+        return CallNumbers((self.k,), period=self.k)
 
     def why(self) -> str:
         return f"every {self.k}"

@@ -1,4 +1,4 @@
-"""After what has happened in the world before."""
+"""Calls after certain earlier calls."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.types import Past, Tool, Turn
+from mcp_sim.types import PastCall, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 from mcp_sim.types.options import Count, SpanText, span_text
 from mcp_sim.types.scenario import in_reach
-from mcp_sim.types.time_bounds import Stretch
+from mcp_sim.types.time_bounds import TimeBounds
 
 
 @triggers.register("history")
 class History(Trigger):
-    """Calls before which certain other calls were made: of a tool, with success or not, so many, not long ago.
+    """Calls that follow certain other calls: of a tool, with an outcome, at least a number of times, within a period.
 
-    `history: {tool: search_*, outcome: ok, at_least: 2, within: 10 calls}` holds where at least two searches among the
-    ten calls before this one succeeded. What counts is what the agent was served, not what was true. A world looks back
-    on as many entries as it keeps of its ledger (1,000 unless it is told otherwise). A filter: counters beside it see
-    only the calls that pass.
+    `history: {tool: search_*, outcome: ok, at_least: 2, within: 10 calls}` holds if at least two of the ten calls
+    before this one were successful searches. The served result counts, not the truth. Only entries that the ledger
+    still keeps are considered (default 1,000). A filter: counters beside it see only the calls that pass.
     """
 
     role = Role.FILTER
 
-    tool: str = Field(default="*", description="Which tool was called, by glob.", examples=["search_*"])
+    tool: str = Field(default="*", description="The tool that was called, by glob.", examples=["search_*"])
     outcome: Literal["ok", "error"] | None = Field(
         default=None, description="Whether the agent was served a success or a failure. Default: either."
     )
-    at_least: Count = Field(default=1, description="How many such calls there were at least.")
+    at_least: Count = Field(default=1, description="Minimum number of such calls.")
     within: SpanText | None = Field(
-        default=None, description="How long ago at most: a duration, or `N calls`. Default: ever.", examples=["5m"]
+        default=None,
+        description="Maximum age of these calls: a duration, or `N calls`. Default: no limit.",
+        examples=["5m"],
     )
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
@@ -53,8 +54,8 @@ class History(Trigger):
 
         return check
 
-    def stretch(self, start: datetime) -> Stretch:
-        return Stretch(after=self.at_least)
+    def time_bounds(self, start: datetime) -> TimeBounds:
+        return TimeBounds(after=self.at_least)
 
     def why(self) -> str:
         within = "" if self.within is None else f" within {span_text(self.within)}"
@@ -67,8 +68,8 @@ class History(Trigger):
             return [f"never holds: {span_text(self.within)} are fewer than {self.at_least}"]
         return ()
 
-    def _within(self) -> Callable[[Turn, Past], bool]:
-        """Is an earlier call recent enough?"""
+    def _within(self) -> Callable[[Turn, PastCall], bool]:
+        """Return a test of whether an earlier call is recent enough."""
         if self.within is None:
             return lambda _turn, _past: True
         if self.within.calls is not None:
@@ -78,7 +79,7 @@ class History(Trigger):
         return lambda turn, past: turn.now - past.at <= time
 
 
-def _latest_first(turn: Turn, is_recent: Callable[[Turn, Past], bool]) -> Iterator[Past]:
+def _latest_first(turn: Turn, is_recent: Callable[[Turn, PastCall], bool]) -> Iterator[PastCall]:
     for past in reversed(turn.history):
         if not is_recent(turn, past):
             return

@@ -1,4 +1,4 @@
-"""Now and then, by chance."""
+"""Random calls."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 
 @triggers.register("probability")
 class Probability(Trigger):
-    """Each call for itself, with this probability.
+    """Each call independently, with this probability.
 
-    `probability: 0.25` strikes about one call in four. Drawn from seed, stream, call and perturbation, so the same on
-    every run; a call that is repeated with equal arguments is drawn anew.
+    `probability: 0.25` holds for about one call in four. The draw depends on seed, stream, call and perturbation, so it
+    is the same in every run. A repetition of a call has a draw of its own.
     """
 
     role = Role.CHANCE
     severities: ClassVar[tuple[str, ...]] = ("p",)
 
     p: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
-        description="From 0 (never) to 1 (always).", examples=[0.25]
+        description="The probability, from 0 (never) to 1 (always).", examples=[0.25]
     )
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         strikes = below(self.p, purpose)
         return lambda turn, _: strikes(turn.draws)
 
-    def doubts(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+    def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return () if self.p else ["never holds; write `enabled: false` beside it to leave the entry out"]
 
     def why(self) -> str:

@@ -1,4 +1,4 @@
-"""While the world is in a certain state."""
+"""Calls in certain states of the world."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from pydantic import Field
 
-from mcp_sim.generate.named import found_key
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Record, Tool, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.domain import Domain
@@ -22,12 +22,12 @@ NAMES: Final = ("args", "count", "now", "record")
 
 @triggers.register("state")
 class State(Trigger):
-    """Calls for which a CEL expression is true of the world as the call finds it.
+    """Calls for which a CEL expression is true of the state before the call.
 
-    The expression sees `args` (the call's arguments), `record` (the one that the tool's key argument names, else null),
-    `count.ENTITY`, `now`, and `find('deal', {'stage': 'won'})`, a list. Declared arguments that were not given, and
-    declared fields that a record lacks, are null. For a call where it errs, or is neither true nor false, the
-    perturbation is not decided, and the ledger says why. A filter: counters beside it see only the calls that pass.
+    The expression can use `args` (the call's arguments), `record` (the one that the tool's key argument names, else
+    null), `count.ENTITY`, `now`, and `find('deal', {'stage': 'won'})`, a list. Omitted arguments and missing fields are
+    null if they are declared. If the expression fails or is not a boolean, the perturbation does not apply and the
+    ledger has the error. A filter: counters beside it see only the calls that pass.
     """
 
     role = Role.FILTER
@@ -36,7 +36,7 @@ class State(Trigger):
 
     @cached_property
     def condition(self) -> Expression:
-        """The expression, compiled; raises ValueError where it cannot be."""
+        """The compiled expression. Raises `ValueError` if it is invalid."""
         return expression(self.cel, NAMES)
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
@@ -71,7 +71,7 @@ class State(Trigger):
         ]
 
     def _never(self) -> str | None:
-        """Why an expression that reads nothing of the world is never true; raises ValueError where it is none."""
+        """Return why an expression without names is never true, else None. Raises `ValueError` if it is invalid."""
         if self.condition.uses:
             return None
         try:
@@ -82,7 +82,7 @@ class State(Trigger):
 
 
 def _sights(tool: Tool, domain: Domain) -> Mapping[str, Callable[[Turn], Any]]:
-    """What each name means at a call of this tool."""
+    """Return how to get the value of each name at a call of this tool."""
     arguments = object_binder(properties(tool.input_schema))
     return {
         "args": lambda turn: arguments(turn.call.arguments),
@@ -99,7 +99,7 @@ def _record(tool: Tool, domain: Domain) -> Callable[[Turn], Record | None]:
     argument, entity, bind = plan.key, plan.entity, record_binder(domain, plan.entity)
 
     def record(turn: Turn) -> Record | None:
-        key = found_key(turn.view, entity, argument_value(turn.call.arguments, argument))
+        key = find_key(turn.view, entity, argument_value(turn.call.arguments, argument))
         return None if key is None else bind(cast("Record", turn.view.get(entity, key)))
 
     return record

@@ -1,4 +1,4 @@
-"""Up to a point in the world's life."""
+"""Calls before a point in time."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 from mcp_sim.types.options import Point, point_text
-from mcp_sim.types.time_bounds import Stretch, before, reached
+from mcp_sim.types.time_bounds import TimeBounds, bounds_until, reached_test
 
 
 @triggers.register("until")
 class Until(Trigger):
-    """Calls before a point, that point not included: so long since the world's start, so many calls, or a time.
+    """Calls before a point: a duration since the world's start, a number of calls, or a time.
 
-    `until: 5m` holds for the first five minutes, `until: 20 calls` for the world's first 20 calls, whatever the tools.
-    A filter: counters beside it see only the calls that pass.
+    `until: 5m` holds for the first five minutes, `until: 20 calls` for the world's first 20 calls (calls of all tools
+    count). A filter: counters beside it see only the calls that pass.
     """
 
     role = Role.FILTER
-    is_clockwork = True
+    depends_on_time_only = True
 
     point: Point = Field(description="A duration since the world's start, `N calls`, or a time.", examples=["5m"])
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
-        is_reached = reached(self.point)
+        is_reached = reached_test(self.point)
         return lambda turn, _: not is_reached(turn)
 
     def why(self) -> str:
         return f"until {point_text(self.point)}"
 
-    def stretch(self, start: datetime) -> Stretch:
-        return before(self.point, start)
+    def time_bounds(self, start: datetime) -> TimeBounds:
+        return bounds_until(self.point, start)
