@@ -108,6 +108,7 @@ def _is_compatible(own: str, kind: str) -> bool:
 
 
 def join_words(name: str) -> str:
+    """Return the words of a name without separators."""
     return "".join(words(name))
 
 
@@ -119,6 +120,7 @@ def _strip_prefixes(name: str) -> str:
 
 
 def core_words(name: str) -> str:
+    """Return the words of a name without words like `new` and `status`."""
     parts = [part for part in words(name) if part not in _PREFIXES]
     while len(parts) > 1 and parts[-1] in _SUFFIXES:
         parts = parts[:-1]
