@@ -1,4 +1,4 @@
-"""Expectations: what they say of a world at its end, through the public Simulator."""
+"""Expectations: their verdicts on a world at its end, through the public Simulator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CREATE: tuple[str, dict[str, Any]] = ("create_deal", SPRING)
 
 
 async def act(world: World, calls: Calls) -> Verdict:
-    """Make the calls; what the first expectation says then."""
+    """Make the calls and return the verdict of the first expectation."""
     for tool, arguments in calls:
         await world.call(tool, arguments)
     return world.grade()[0][1]
@@ -94,7 +94,7 @@ async def test_state_is_a_condition_on_the_end_of_the_world(crm: Crm, options: s
     assert (await verdict(crm(f"expect: [{{state: {quoted}}}]"), [CREATE])).outcome == outcome
 
 
-async def test_an_expression_that_errs_is_a_failure_and_says_why(crm: Crm) -> None:
+async def test_an_expression_that_cannot_be_evaluated_is_a_failure_and_says_why(crm: Crm) -> None:
     judged = await verdict(crm("expect: [{state: 'deal[99].amount > 1.0'}]"), [])
     assert judged.outcome == "failed"
     assert "index out of bounds" in judged.because
@@ -150,7 +150,7 @@ GONE = ("delete_contact", {"contact_id": "con_00002"})
         (DOWN, "create_deal", [("create_deal", {"title": "no amount"})] * 2, "passed"),
     ],
 )
-async def test_recovered_asks_that_the_goal_stands_exactly_once(
+async def test_recovered_passes_if_the_goal_is_reached_exactly_once(
     crm: Crm, fault: str, tool: str, calls: Calls, outcome: str
 ) -> None:
     judged = await verdict(crm(fault.replace("TOOL", tool)), calls)
@@ -177,14 +177,14 @@ async def test_equal_records_from_before_the_fault_do_not_count_and_later_update
         assert (await act(world, [CREATE])).outcome == "failed"
 
 
-async def test_a_fault_that_strikes_the_retry_too_is_one_goal(crm: Crm) -> None:
+async def test_a_fault_that_also_hits_the_retry_is_one_goal(crm: Crm) -> None:
     entry = "perturbations: [{error: 503, id: fault, fires: 2}]\nexpect: [{recovered: fault}]"
     assert (await verdict(crm(entry), [CREATE, CREATE, CREATE])).outcome == "passed"
     judged = await verdict(crm(entry), [CREATE, CREATE])
     assert judged == Verdict("failed", "call 1 (create_deal): it had no effect")
 
 
-async def test_a_null_for_a_field_that_takes_none_is_no_part_of_the_goal(tmp_path: Path) -> None:
+async def test_null_for_a_field_that_does_not_take_it_is_not_part_of_the_goal(tmp_path: Path) -> None:
     path = tmp_path / "mail.yaml"
     faults = "perturbations: [{error: 503, id: busy, tools: updateEvent, when: {nth: 1}}]\nexpect: [{recovered: busy}]"
     path.write_text(f"mcp_sim: 1\ntools: calendar_mail\n{faults}\n", encoding="utf-8")
@@ -203,20 +203,20 @@ async def test_facts_fork_with_the_world(crm: Crm) -> None:
         assert (await act(world, [])).outcome == "passed"
 
 
-def test_an_expectation_without_an_id_is_called_by_what_it_names(crm: Crm) -> None:
+def test_an_expectation_without_an_id_gets_one_from_what_it_names(crm: Crm) -> None:
     fault = "perturbations: [{error: 503, id: busy, when: {nth: 1}}]\n"
-    told = crm(
+    entries = crm(
         fault + "expect: [{recovered: busy}, {recovered: busy}, {state: 'deal.size() > 1'}]"
     ).scenario.expectations
-    assert [one.id for one in told[:2]] == ["recovered-busy", "recovered-busy-2"]
-    assert told[2].id.startswith("state-")
+    assert [one.id for one in entries[:2]] == ["recovered-busy", "recovered-busy-2"]
+    assert entries[2].id.startswith("state-")
 
 
 # bad input ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ("called: craete_deal", "no tool matches 'craete_deal'; did you mean 'create_deal'?"),
         ("called: {tool: create_deal, arguments: {titel: x}}", "no tool in reach has an argument 'titel'"),
@@ -228,10 +228,10 @@ def test_an_expectation_without_an_id_is_called_by_what_it_names(crm: Crm) -> No
         ("recovered: lost", "no perturbation has the id 'lost'"),
     ],
 )
-def test_what_an_expectation_names_must_exist(crm: Crm, entry: str, told: str) -> None:
+def test_what_an_expectation_names_must_exist(crm: Crm, entry: str, message: str) -> None:
     with pytest.raises(DocumentError) as refused:
         crm(f"expect:\n  - {entry}\n")
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(

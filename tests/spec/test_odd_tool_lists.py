@@ -262,7 +262,7 @@ def test_thirty_definitions_that_each_refer_twice_to_the_next_are_refused_with_t
     part, definitions = {"$ref": "#/$defs/d0"}, tangled(30)
     schema = shows({"name": STRING, "shape": part}, ("name",), **{"$defs": definitions})
     key = "inputSchema" if place == "argument" else "outputSchema"
-    with pytest.raises(DocumentError, match="refer to each other so often"):
+    with pytest.raises(DocumentError, match="refer to each other too often"):
         scenario_of(tmp_path, [{**tool("read_plant", {"name": STRING}), key: schema}])
 
 

@@ -1,4 +1,4 @@
-"""Time: bounded, so that no scenario reaches the end of the calendar."""
+"""The clock: bounded, so that no scenario reaches the end of the calendar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_sim.types.clock import LONGEST, RealClock, VirtualClock, duration
 LAST_START = datetime(2999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
-def test_a_clock_stands_once_the_world_has_lasted_long_enough() -> None:
+def test_a_clock_stops_at_the_longest_time_of_a_world() -> None:
     clock = VirtualClock(LAST_START)
     for _ in range(3):
         clock.advance(timedelta(days=30_000))
@@ -21,6 +21,6 @@ def test_a_clock_stands_once_the_world_has_lasted_long_enough() -> None:
 
 
 @pytest.mark.parametrize("text", ["36526d", "999999999999999999999d", f"{'9' * 400}d", "5", "-5s", "5 s", "١s", ""])
-def test_a_duration_that_is_none_or_longer_than_any_world_is_refused(text: str) -> None:
+def test_an_invalid_or_too_long_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"duration|longer than any world lasts"):
         duration(text)

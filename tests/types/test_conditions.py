@@ -75,12 +75,12 @@ JSON = st.recursive(
         ({"exists": True, "not": None}, None, False),
     ],
 )
-def test_a_matcher_holds_where_its_words_say_so(written: Any, found: Any, holds: bool) -> None:
+def test_a_matcher_holds_as_its_operators_say(written: Any, found: Any, holds: bool) -> None:
     assert matcher(written)(found) is holds
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "message"),
     [
         ({"contain": "x"}, "unknown operator 'contain'; did you mean 'contains'?"),
         ({"title": "x", "equals": 1}, "unknown operator 'title'"),
@@ -97,10 +97,10 @@ def test_a_matcher_holds_where_its_words_say_so(written: Any, found: Any, holds:
         ({1: 2}, "unknown operator 1"),
     ],
 )
-def test_what_is_no_matcher_is_refused_with_the_nearest_that_is(written: Any, told: str) -> None:
+def test_an_invalid_matcher_is_refused_with_a_hint(written: Any, message: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
         matcher(written)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_no_pattern_takes_more_than_linear_time() -> None:
@@ -109,7 +109,7 @@ def test_no_pattern_takes_more_than_linear_time() -> None:
     assert search("a" * 200_000)
 
 
-def test_text_that_is_no_unicode_matches_nothing_and_breaks_nothing() -> None:
+def test_a_lone_surrogate_matches_no_pattern_and_breaks_nothing() -> None:
     assert matcher({"matches": "."})("\ud800") is False
     assert matcher("\ud800")("\ud800") is True
 
@@ -123,7 +123,7 @@ def test_every_json_value_equals_itself_and_a_matcher_of_it_agrees(value: Any) -
 
 
 @given(JSON, JSON)
-def test_equality_is_symmetric_and_tells_true_from_one(one: Any, other: Any) -> None:
+def test_equality_is_symmetric_and_distinguishes_true_from_one(one: Any, other: Any) -> None:
     assert equal(one, other) is equal(other, one)
     assert equal(one, other) is matcher({"equals": other})(one)
     if equal(one, other):
@@ -139,7 +139,7 @@ def test_a_matcher_that_is_accepted_answers_for_every_value(name: str, operand: 
     assert accepted(found) in (True, False)
 
 
-def test_a_path_leads_through_objects_and_lists_and_ends_nowhere_quietly() -> None:
+def test_a_path_leads_through_objects_and_lists_or_is_absent() -> None:
     order = {"lines": [{"sku": "a"}, {"sku": "b"}], "note": None}
     assert at_path(order, ["lines", "1", "sku"]) == "b"
     assert at_path(order, ["note"]) is None
@@ -148,7 +148,7 @@ def test_a_path_leads_through_objects_and_lists_and_ends_nowhere_quietly() -> No
 
 
 @pytest.mark.parametrize(
-    ("written", "is_told"),
+    ("written", "is_contradiction"),
     [
         ({"gt": 5, "lt": 3}, True),
         ({"gt": 5, "lte": 5}, True),
@@ -168,12 +168,12 @@ def test_a_path_leads_through_objects_and_lists_and_ends_nowhere_quietly() -> No
         ("x", False),
     ],
 )
-def test_operators_that_exclude_each_other_are_told(written: Any, is_told: bool) -> None:
-    assert (contradiction(written) is not None) is is_told
+def test_operators_that_exclude_each_other_are_a_contradiction(written: Any, is_contradiction: bool) -> None:
+    assert (contradiction(written) is not None) is is_contradiction
 
 
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(("gt", "gte", "lt", "lte", "equals")), st.integers(0, 4), min_size=1))
-def test_of_whole_operators_on_numbers_exactly_what_nothing_satisfies_is_told(written: dict[str, int]) -> None:
+def test_bounds_are_a_contradiction_exactly_if_no_number_satisfies_them(written: dict[str, int]) -> None:
     halves = [half / 2 for half in range(-2, 12)]
     assert (contradiction(written) is not None) is not any(map(matcher(written), halves))

@@ -1,4 +1,4 @@
-"""Chance: pure, well spread, and a matter of nothing but seed, stream, purpose and occurrence."""
+"""Draws: pure, evenly spread, and dependent on seed, stream, purpose and occurrence only."""
 
 from __future__ import annotations
 

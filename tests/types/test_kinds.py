@@ -1,4 +1,4 @@
-"""Every registered kind keeps to the conventions: one name for kind, file and class; a manual; told options."""
+"""Every registered kind keeps to the conventions: one name for kind, file and class; a manual; described options."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_kind_file_and_class_share_a_name(registry: Registry[Any], name: str) ->
 
 
 @pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
-def test_a_kind_has_a_manual_and_its_file_says_what_it_is_about(registry: Registry[Any], name: str) -> None:
+def test_a_kind_and_its_module_have_docstrings(registry: Registry[Any], name: str) -> None:
     kind = registry[name]
     assert kind.__doc__
     assert kind.__doc__ != registry.base.__doc__
@@ -59,7 +59,7 @@ def test_a_kind_has_a_manual_and_its_file_says_what_it_is_about(registry: Regist
 
 
 @pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
-def test_a_kind_says_what_its_base_leaves_open(registry: Registry[Any], name: str) -> None:
+def test_a_kind_implements_what_its_base_class_leaves_open(registry: Registry[Any], name: str) -> None:
     kind = registry[name]
     assert issubclass(kind, registry.base)
     if registry.base in OVERRIDDEN:
@@ -72,7 +72,7 @@ def test_a_kind_says_what_its_base_leaves_open(registry: Registry[Any], name: st
         assert kind.role.name in ("FILTER", "COUNTER", "CHANCE")
 
 
-def test_backends_that_are_not_loaded_to_be_asked_would_have_nothing_to_say() -> None:
+def test_backends_without_match_do_not_override_it() -> None:
     for name in BACKENDS_WITHOUT_MATCH:
         kind = backends[name]
         assert (kind.match, kind.complete_tables) == (Backend.match, Backend.complete_tables)
@@ -103,16 +103,16 @@ def test_a_kind_has_a_json_schema_and_an_example_that_it_accepts(registry: Regis
     kind.model_validate(written[name])
 
 
-def test_a_kind_cannot_bear_the_name_of_a_common_key() -> None:
+def test_a_kind_cannot_have_the_name_of_a_common_key() -> None:
     with pytest.raises(ValueError, match="common key"):
         families["perturbations"].register("when")
 
 
-def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked = list[str]()
+def test_entry_points_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = list[str]()
 
     def entry_points(group: str) -> EntryPoints:
-        looked.append(group)
+        groups.append(group)
         return EntryPoints([EntryPoint("also", "mcp_sim.faults.triggers.nth:Nth", group)])
 
     monkeypatch.setattr("mcp_sim.types.kinds.registries.entry_points", entry_points)
@@ -121,7 +121,7 @@ def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(UnknownKind, match=r"unknown trigger 'evr.'; did you mean 'every'"):
             registry[name]
     assert {"also", "every"} <= set(registry.names())
-    assert looked == ["mcp_sim.triggers"]
+    assert groups == ["mcp_sim.triggers"]
 
 
 def test_kinds_of_one_family_do_not_import_each_other() -> None:

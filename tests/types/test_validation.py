@@ -1,4 +1,4 @@
-"""The judge on the path of a call and the library that words the reasons must agree."""
+"""Validation of values: the two libraries must agree."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ SCHEMAS = st.recursive(st.booleans() | options(type=TYPES), deeper, max_leaves=6
 
 @given(SCHEMAS, VALUES)
 def test_both_validators_give_the_same_verdict(schema: dict[str, Any], value: Any) -> None:
-    judge: Any = Draft202012Validator(schema)
-    valid = judge.is_valid(value)
+    reference: Any = Draft202012Validator(schema)
+    valid = reference.is_valid(value)
     validator = Validator(schema)
     assert validator.is_valid(value) == valid
     assert (validator.problems(value) == ()) == valid
@@ -100,7 +100,7 @@ def test_references_to_other_documents_are_never_followed() -> None:
         compiled({"$ref": "http://127.0.0.1:9/schema.json"})
 
 
-def test_a_schema_that_is_none_is_refused() -> None:
+def test_an_invalid_schema_is_refused() -> None:
     with pytest.raises(ValueError, match="banana"):
         compiled({"type": "banana"})
 
@@ -112,7 +112,7 @@ def test_a_schema_that_is_none_is_refused() -> None:
         {"properties": {"a": {"pattern": "^(a+)+$"}}, "patternProperties": {"^(b+)+$": {}}},
     ],
 )
-def test_no_pattern_takes_more_than_linear_time_to_word(schema: dict[str, Any]) -> None:
+def test_no_pattern_takes_more_than_linear_time_to_explain(schema: dict[str, Any]) -> None:
     value = {"a": "a" * 10_000 + "!", "b" * 10_000 + "!": 1}  # exponential in an engine that backtracks
     (problem,) = Validator(schema).problems(value)
     assert problem.startswith("a: ")

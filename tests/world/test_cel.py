@@ -1,4 +1,4 @@
-"""Expressions: what they see of a world, what is refused at load, and how one that errs says so."""
+"""CEL expressions: what they see of a world, what is refused at load, and their errors."""
 
 from __future__ import annotations
 
@@ -70,17 +70,17 @@ def holds(text: str, world: State = WORLD) -> bool:
         "'d(' == \"d(\" && deal.all(d, d.id != '(')  // d",
     ],
 )
-def test_an_expression_sees_the_tables_as_they_are_declared(text: str) -> None:
+def test_an_expression_sees_the_declared_fields_of_tables(text: str) -> None:
     assert holds(text)
 
 
-def test_an_expression_sees_what_was_written_in_the_order_of_creation() -> None:
+def test_an_expression_sees_writes_in_the_order_of_creation() -> None:
     written = WORLD.apply([Change("put", "deal", "d4", {"id": "d4", "amount": 7}), Change("remove", "deal", "d1")])
     assert holds("deal.map(d, d.id) == ['d2', 'd3', 'd4'] && deal[2].amount / 2.0 == 3.5", written)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("deel.size() == 1", "unknown name 'deel'; did you mean 'deal'?"),
         ("deal.exists(d, d.id == x)", "unknown name 'x'"),
@@ -93,15 +93,15 @@ def test_an_expression_sees_what_was_written_in_the_order_of_creation() -> None:
         ("", "it is empty"),
     ],
 )
-def test_a_name_that_nobody_knows_is_refused_at_load(text: str, told: str) -> None:
+def test_an_unknown_name_or_bad_syntax_is_refused_at_load(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
         compiled(text)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("deal.size()", "it gives 3, which is neither true nor false"),
         ("deal[9].id == 'a'", "index out of bounds"),
@@ -117,10 +117,12 @@ def test_a_name_that_nobody_knows_is_refused_at_load(text: str, told: str) -> No
         ("deal[0].title.matches('(')", "not a valid regex"),
     ],
 )
-def test_an_expression_that_errs_says_why(text: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_expression_that_cannot_be_evaluated_says_why(
+    text: str, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(Unevaluable) as failed:
         holds(text)
-    assert told in str(failed.value)
+    assert message in str(failed.value)
     assert text in str(failed.value)
     assert capfd.readouterr() == ("", "")
 
@@ -129,7 +131,7 @@ TARGETS = ("'a'", "optional", "optional.of(1)", "timestamp('2029-01-01T00:00:00Z
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_every_function_that_is_let_through_exists_in_the_library(name: str) -> None:
+def test_every_allowed_function_exists_in_the_library(name: str) -> None:
     forms = [f"{name}({argument})" for argument in ("", "1", "'a'")]
     forms += [f"{target}.{name}({argument})" for target in TARGETS for argument in ("", "1", "'a'", "optional.none()")]
     assert any(map(is_known, forms))

@@ -1,4 +1,4 @@
-"""Changes that are written later than they were made: whose keys are kept for them, and when they no longer fit."""
+"""Deferred commits: reserved keys, and changes that no longer fit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fits(*changes: Change) -> bool:
     return bool(found)
 
 
-def test_a_write_fits_where_its_record_was_not_written_since() -> None:
+def test_a_write_fits_if_its_record_was_not_written_since() -> None:
     assert fits(Change("put", "thing", "t1", {"id": "t1"}, expected=0))
     assert not fits(Change("put", "thing", "t1", {"id": "t1"}, expected=1))
     assert fits(
@@ -33,7 +33,7 @@ def test_a_write_fits_where_its_record_was_not_written_since() -> None:
     )
 
 
-def test_a_write_fits_where_its_links_lead_somewhere() -> None:
+def test_a_write_fits_if_its_links_lead_to_records() -> None:
     assert fits(Change("put", "thing", "t2", {"id": "t2", "box": "b2", "others": ["t1", "t2"]}))
     assert fits(Change("put", "thing", "t2", {"id": "t2", "box": None}))
     assert not fits(Change("put", "thing", "t2", {"id": "t2", "box": "b9"}))
@@ -41,7 +41,7 @@ def test_a_write_fits_where_its_links_lead_somewhere() -> None:
     assert fits(Change("put", "thing", "t2", {"id": "t2", "box": "b9"}), Change("put", "box", "b9", {"id": "b9"}))
 
 
-def test_a_record_that_another_links_to_stays() -> None:
+def test_a_record_that_another_links_to_is_not_removed() -> None:
     assert fits(Change("remove", "box", "b2"))
     assert not fits(Change("remove", "box", "b1"))
     assert fits(Change("remove", "box", "b1"), Change("put", "thing", "t1", {"id": "t1", "box": "b2"}))

@@ -1,4 +1,4 @@
-"""The relational value: held against a plain dict that is copied at every write."""
+"""The state: compared with a plain dict that is copied at every write."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BASES = st.lists(st.sampled_from(["a", "b", "c", 1]), unique=True).map(
 
 
 def written(model: dict[Key, Record], change: Change) -> dict[Key, Record]:
-    """The model's own idea of a write: in place where the record stands, at the end where it is new."""
+    """Apply a write to the model: in place if the record exists, at the end if it is new."""
     after = dict(model)
     if change.op == "remove":
         after.pop(change.key, None)
@@ -58,7 +58,7 @@ def test_a_state_reads_like_a_dict_and_every_version_stays_readable(
 
 
 @given(BASES, writes(), COLOURS)
-def test_find_gives_what_a_scan_gives_in_the_same_order(
+def test_find_returns_what_a_scan_returns_in_the_same_order(
     base: dict[Any, Any], changes: list[Change], colour: Any
 ) -> None:
     state = State.of({"thing": base}).apply(changes)
@@ -90,7 +90,7 @@ def test_more_writes_than_settle_keep_their_order() -> None:
     assert state.last_key("thing") == 3 * SETTLE - 1
 
 
-def test_nothing_and_nought_are_two_keys() -> None:
+def test_the_empty_text_and_zero_are_two_keys() -> None:
     nought = State.of({"thing": {}}).apply([Change("put", "thing", 0, {"id": 0})])
     assert nought.get("thing", "") is None
     both = nought.apply([Change("put", "thing", "", {"id": ""})])
@@ -98,7 +98,7 @@ def test_nothing_and_nought_are_two_keys() -> None:
     assert [both.apply([Change("remove", "thing", "")]).get("thing", key) for key in ("", 0)] == [None, {"id": 0}]
 
 
-def test_a_change_computed_from_an_old_version_is_refused_whole() -> None:
+def test_a_change_computed_from_an_old_version_is_refused_with_all_others() -> None:
     state = State.of({"thing": {"a": {"id": "a"}}}).apply(
         [Change("put", "thing", "a", {"id": "a", "n": 1}, expected=0)]
     )

@@ -1,4 +1,4 @@
-"""The ledger: bounded, and written as format 2 says."""
+"""The ledger and its trace: bounded, and written in format 2."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def test_the_header_names_the_format() -> None:
     }
 
 
-def test_a_call_holds_truth_served_committed_and_who_bent_it() -> None:
-    told = Observation(ToolResult({"id": "d1"}))
+def test_a_call_has_truth_served_committed_and_perturbations() -> None:
+    shown = Observation(ToolResult({"id": "d1"}))
     served = Observation(ToolResult("no", form="text", is_error=True), delay=timedelta(milliseconds=250))
-    decided = Decision("x", "lost_ack", "applied", "nth 1")
-    step = Step(2, "call", AT, 1, "get", {}, Transition(told, (PUT,)), served, (PUT,), perturbations=(decided,))
+    decision = Decision("x", "lost_ack", "applied", "nth 1")
+    step = Step(2, "call", AT, 1, "get", {}, Transition(shown, (PUT,)), served, (PUT,), perturbations=(decision,))
     put = {"op": "put", "entity": "deal", "key": "d1", "record": {"id": "d1"}, "part": 2}
     assert json.loads(step_line("w", step, {})) == {
         "world": "w",
@@ -67,11 +67,11 @@ def test_a_call_holds_truth_served_committed_and_who_bent_it() -> None:
     }
 
 
-def test_served_is_null_when_it_is_the_truth_and_truth_is_null_when_nobody_asked() -> None:
-    told = Observation(ToolResult({"id": "d1"}))
-    assert step_of(told, Transition(told))["served"] is None
-    assert step_of(told)["truth"] is None
-    assert step_of(told)["served"] == {"result": {"id": "d1"}, "form": "structured"}
+def test_served_is_null_if_it_is_the_truth_and_truth_is_null_if_the_world_was_not_asked() -> None:
+    shown = Observation(ToolResult({"id": "d1"}))
+    assert step_of(shown, Transition(shown))["served"] is None
+    assert step_of(shown)["truth"] is None
+    assert step_of(shown)["served"] == {"result": {"id": "d1"}, "form": "structured"}
 
 
 def test_every_kind_of_observation_has_its_form() -> None:
@@ -139,7 +139,7 @@ def test_a_forked_ledger_and_history_grow_on_their_own() -> None:
     assert twins[1][0:1] == [past]
 
 
-def test_a_trace_has_whole_lines_only_whatever_the_disk_has_room_for(tmp_path: Path) -> None:
+def test_a_trace_has_whole_lines_only_if_the_disk_is_full(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     trace = Jsonl(tmp_path / "trace.jsonl", b"{}")
@@ -155,7 +155,7 @@ def test_a_trace_has_whole_lines_only_whatever_the_disk_has_room_for(tmp_path: P
     assert (tmp_path / "trace.jsonl").read_bytes() == b'{}\n{"a":1}\n[1]\n'
 
 
-def test_a_trace_on_a_full_disk_is_told_at_once() -> None:
+def test_a_trace_on_a_full_disk_is_an_error_at_once() -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this platform has no full device")

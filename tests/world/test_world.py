@@ -1,4 +1,4 @@
-"""What only a world commits: pins, what is due, and nothing at all of a call that is given up half-way."""
+"""What a world commits: absorbed records, what is due, and nothing of a cancelled call."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ entities: {thought: {key_like: t_001, fields: {text: {type: string}}}}
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A predictor that says what it was given to say."""
+    """A predictor that calls a function."""
 
     say: Say
 
@@ -45,10 +45,10 @@ class Saying:
 
 
 def saying(folder: Path, say: Say, perturbations: str = "") -> Simulator:
-    """A scenario with one tool, whose world model is a function."""
+    """Load a scenario with one tool, whose world model is a function."""
 
     class Oracle(WorldModel):
-        """Whatever a test wants to be true."""
+        """Answers as a test wants."""
 
         @asynccontextmanager
         async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
@@ -68,7 +68,7 @@ def said(text: str) -> Observation:
     return Observation(ToolResult(text, form="text"))
 
 
-async def test_what_a_model_invented_exists_from_then_on_if_it_was_served(tmp_path: Path) -> None:
+async def test_absorbed_records_exist_if_the_observation_was_served(tmp_path: Path) -> None:
     async def say(turn: Turn) -> Transition:
         n = turn.index
         return Transition(said("two thoughts"), changes=(thought(f"t_{n}0"),), absorbed=(thought(f"t_{n}1"),))
@@ -86,7 +86,7 @@ async def test_what_a_model_invented_exists_from_then_on_if_it_was_served(tmp_pa
         assert list(rebuilt.rows("thought")) == list(world.view.rows("thought"))
 
 
-async def test_what_is_due_is_committed_as_an_event_before_the_call_that_finds_it_so(tmp_path: Path) -> None:
+async def test_due_changes_are_committed_as_events_before_the_next_call(tmp_path: Path) -> None:
     seen: list[int] = []
 
     async def say(turn: Turn) -> Transition:
@@ -98,12 +98,12 @@ async def test_what_is_due_is_committed_as_an_event_before_the_call_that_finds_i
         for _ in range(3):
             await world.call("ponder")
         assert seen == [2, 3, 4]
-        told = [(step["entry"], step["at"][-3:-1], step.get("actor")) for step in world.ledger.steps[1:]]
+        entries = [(step["entry"], step["at"][-3:-1], step.get("actor")) for step in world.ledger.steps[1:]]
     calls = [("call", "01", None), ("call", "02", None), ("call", "03", None)]
-    assert told == [calls[0], ("event", "02", "muse"), calls[1], ("event", "03", "muse"), calls[2]]
+    assert entries == [calls[0], ("event", "02", "muse"), calls[1], ("event", "03", "muse"), calls[2]]
 
 
-async def test_what_was_due_stays_though_the_call_that_found_it_crashes(tmp_path: Path) -> None:
+async def test_due_changes_stay_if_the_next_call_crashes(tmp_path: Path) -> None:
     async def say(turn: Turn) -> Transition:
         if turn.view.count("thought") > 2:
             raise ValueError("too much to think of")
@@ -122,7 +122,7 @@ async def test_what_was_due_stays_though_the_call_that_found_it_crashes(tmp_path
         ]
 
 
-async def test_a_call_that_is_cancelled_in_its_midst_leaves_no_trace_and_the_next_is_answered(tmp_path: Path) -> None:
+async def test_a_cancelled_call_leaves_no_trace_and_the_next_is_answered(tmp_path: Path) -> None:
     asked = anyio.Event()
 
     async def say(turn: Turn) -> Transition:
@@ -154,7 +154,7 @@ async def test_a_call_that_is_cancelled_in_its_midst_leaves_no_trace_and_the_nex
         {"contact_id": object()},
     ],
 )
-async def test_what_json_cannot_hold_is_no_crash_but_a_mistake_of_the_caller(arguments: Any) -> None:
+async def test_arguments_that_json_cannot_hold_are_bad_arguments_and_not_a_crash(arguments: Any) -> None:
     async with Simulator.load("calm_crm").open() as world:
         with pytest.raises(BadArguments, match="the arguments of list_deals are not JSON"):
             await world.call("list_deals", arguments)
