@@ -1,7 +1,7 @@
-"""Writes docs/perturbations.md from the kinds themselves: python docs/perturbations.py
+"""Write docs/perturbations.md from the kinds themselves: python docs/perturbations.py
 
-What a kind does and takes stands in its code, and so does its example; perturbations.yaml beside this file has a better
-scenario, or other calls, for those that show nothing otherwise. Each example is run, and what came of it is shown.
+The description, options and example of a kind come from its code. perturbations.yaml, beside this file, has other
+scenarios or calls for kinds whose example would show nothing. Each example is run, and the page shows the outcome.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any, cast
 from mcp_sim import Simulator
 from mcp_sim.cli.list import about, example, option_lines, permission
 from mcp_sim.cli.terminal import Palette
-from mcp_sim.server.call_log import shortened, told
+from mcp_sim.server.call_log import entry_lines, shorten
 from mcp_sim.spec import yaml12
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.world import World
 
 HERE = Path(__file__).parent
 PAGE = HERE / "perturbations.md"
-BESIDE = HERE / "perturbations.yaml"
+OVERRIDES = HERE / "perturbations.yaml"
 
 STAGES = {
     Stage.BEFORE: "Before the call",
@@ -37,12 +37,12 @@ STAGES = {
 HEAD = """\
 # Perturbations
 
-Every way in which a backend lets an agent down, as `mcp-sim list perturbations NAME` prints it. This page is made from
-the kinds themselves, by `python docs/perturbations.py`. What can stand beside a kind (`tools`, `when`, `fires`, ...)
-and the presets that combine them: [scenarios.md](scenarios.md).
+All kinds of perturbations, as `mcp-sim list perturbations NAME` prints them. `python docs/perturbations.py` generates
+this page from the kinds themselves. [scenarios.md](scenarios.md) describes the keys that every entry takes (`tools`,
+`when`, `fires`, ...) and the presets that combine kinds.
 
-Below each example stands what it does: the calls that were made (#1, #2, ...), what was served, and behind `FAULT`
-which perturbation struck, why, and what was true. The calls go to the `crm` that ships, in a world of its own.
+Each example shows the calls (#1, #2, ...), the served results, and after `FAULT` the perturbation, the reason, and the
+truth. The calls go to the shipped `crm`, in a new world.
 """
 
 CALLS: list[list[Any]] = [
@@ -54,22 +54,22 @@ CALLS: list[list[Any]] = [
 
 
 def page() -> str:
-    """The page as it should be."""
+    """Return the page."""
     return asyncio.run(_page())
 
 
 async def _page() -> str:
-    beside = cast("dict[str, Any]", yaml12.load(BESIDE.read_bytes(), str(BESIDE)).value)
+    overrides = cast("dict[str, Any]", yaml12.load(OVERRIDES.read_bytes(), str(OVERRIDES)).value)
     parts = [HEAD]
     for stage, title in STAGES.items():
         parts.append(f"## {title}\n")
         names = [name for name in perturbations.names() if perturbations[name].stage is stage]
-        parts += [await _section(name, perturbations[name], beside.get(name, {})) for name in names]
+        parts += [await _section(name, perturbations[name], overrides.get(name, {})) for name in names]
     return "\n".join(parts)
 
 
-async def _section(name: str, kind: type[Perturbation], said: dict[str, Any]) -> str:
-    scenario: str = said.get("scenario") or _scenario(name, kind)
+async def _section(name: str, kind: type[Perturbation], override: dict[str, Any]) -> str:
+    scenario: str = override.get("scenario") or _scenario(name, kind)
     notes = [note for note in about(kind) if not note.startswith("stage")]
     return "\n".join(
         (
@@ -77,10 +77,10 @@ async def _section(name: str, kind: type[Perturbation], said: dict[str, Any]) ->
             *(f"*{note}*\n" for note in notes),
             f"{inspect.getdoc(kind)}\n",
             *_options(kind),
-            *([f"```yaml {said['file']}\n{said['spec'].rstrip()}\n```\n"] if "spec" in said else []),
+            *([f"```yaml {override['file']}\n{override['spec'].rstrip()}\n```\n"] if "spec" in override else []),
             f"```yaml\n{scenario.rstrip()}\n```\n",
             "```text",
-            *await _run(scenario, said, kind),
+            *await _run(scenario, override, kind),
             "```\n",
         )
     )
@@ -98,30 +98,32 @@ def _scenario(name: str, kind: type[Perturbation]) -> str:
     return f"{permission(entry, kind)}perturbations:\n  - {entry}\n"
 
 
-async def _run(scenario: str, said: dict[str, Any], kind: type[Perturbation]) -> list[str]:
-    """What the calls come to, and what is listed where that is what the kind changes."""
+async def _run(scenario: str, override: dict[str, Any], kind: type[Perturbation]) -> list[str]:
+    """Return the outcome of the calls, and the list of tools if the kind changes it."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "shown.yaml")
-        if "spec" in said:
-            Path(folder, said["file"]).write_text(said["spec"], encoding="utf-8")
+        if "spec" in override:
+            Path(folder, override["file"]).write_text(override["spec"], encoding="utf-8")
         tools = "" if "\ntools:" in f"\n{scenario}" else "tools: crm\n"
         path.write_text(f"mcp_sim: 1\n{tools}{scenario}", encoding="utf-8")
         simulator = Simulator.load(path)
     async with simulator.open() as world:
-        lines = [line for tool, arguments in said.get("calls", CALLS) for line in await _called(world, tool, arguments)]
+        lines = [
+            line for tool, arguments in override.get("calls", CALLS) for line in await _called(world, tool, arguments)
+        ]
         return [*lines, *(_listed(world) if kind.stage is Stage.CATALOGUE else ())]
 
 
 async def _called(world: World, tool: str, arguments: dict[str, Any]) -> list[str]:
     before = len(world.ledger)
     await world.call(tool, arguments)
-    return [line.rstrip() for entry in [*world.ledger][before:] for line in told(entry)]
+    return [line.rstrip() for entry in [*world.ledger][before:] for line in entry_lines(entry)]
 
 
 def _listed(world: World) -> list[str]:
-    """The first tools that are listed in the end."""
+    """Return the first tools of the final list."""
     tools = [tool for server in world.scenario.servers for tool in world.catalogue(server)]
-    shown = [f"   {tool.name}: {shortened(tool.definition.get('description', ''))}" for tool in tools[:4]]
+    shown = [f"   {tool.name}: {shorten(tool.definition.get('description', ''))}" for tool in tools[:4]]
     return [f"tools/list -> {len(tools)} tools:", *shown, "   ..."]
 
 

@@ -21,7 +21,7 @@ from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_cal
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
-from mcp_sim.server.deliverability import Transport, only_server, refuse_uncarried
+from mcp_sim.server.deliverability import Transport, check_deliverable, only_server
 from mcp_sim.server.worlds import checked_name
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         _refuse_guesses(scenario, args.scenario)
     clock: Mode = args.clock or scenario.clock.mode or "real"
     server = only_server(scenario, args.server) if transport == "stdio" else ""
-    refuse_uncarried(scenario, transport, clock)
+    check_deliverable(scenario, transport, clock)
     logging.basicConfig(handlers=[LogLines(STDERR)], level=args.log_level.upper())
     for library in ("mcp", "httpx2", "openai"):
         logging.getLogger(library).setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)

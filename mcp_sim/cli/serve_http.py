@@ -17,7 +17,7 @@ from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import Access, access, environment
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.http import HttpServer, Limits
-from mcp_sim.server.listening import address, bound, listen, url
+from mcp_sim.server.listening import bind, listen, parse_address, url
 from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode, duration
@@ -27,7 +27,7 @@ from mcp_sim.types.scenario import Scenario
 
 def check(args: argparse.Namespace) -> None:
     """Raise `UsageError` for invalid options, before anything is loaded."""
-    address(args.http)
+    parse_address(args.http)
     _limits(args)
     _seconds("--unread", args.unread)
     if args.server is not None:
@@ -45,9 +45,9 @@ def check(args: argparse.Namespace) -> None:
 def run(simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
-    host, port = address(args.http)
+    host, port = parse_address(args.http)
     rules = access(host, args.allow_host, args.token_file, environment())
-    with bound(host, port) as listener:
+    with bind(host, port) as listener:
         serve = partial(_serve, simulator, clock, log, args, rules, listener)
         return anyio.run(serve, backend_options={"use_uvloop": _has_uvloop()})
 
@@ -56,7 +56,7 @@ async def _serve(
     simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace, rules: Access, listener: socket.socket
 ) -> int:
     gc.disable()
-    where = url(address(args.http)[0], listener)
+    where = url(parse_address(args.http)[0], listener)
     async with simulator:
         make = partial(simulator.world, seed=args.seed, clock=clock)
         room = args.max_megabytes * 1024 * 1024
@@ -78,7 +78,7 @@ def _announced(
         yield from _over_http(scenario, where, rules)
         seed = scenario.seed if args.seed is None else args.seed
         yield from announcement(scenario, counts, seed, clock, args.scenario)
-    elif address(args.http)[1] == 0:
+    elif parse_address(args.http)[1] == 0:
         yield f"mcp-sim listens on {where}"
 
 

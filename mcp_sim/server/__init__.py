@@ -1,1 +1,4 @@
-"""Serving a world as if it were the real thing: one MCP server per impersonated server, over the transports."""
+"""MCP servers that present a world as a real backend, over stdio and streamable HTTP.
+
+Imports the MCP SDK and every lower package.
+"""

@@ -1,4 +1,7 @@
-"""Who may speak to the HTTP server? Hosts and origins against DNS rebinding, bearer tokens where they are asked for."""
+"""Access rules of the HTTP server, and the world that a request belongs to.
+
+Hosts and origins are checked against DNS rebinding; bearer tokens are required where a server has any.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,21 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`names` may stand in Host and Origin; `principals` are the worlds of bearers, by the digest of their token.
+    """Access rules: `names` are allowed in Host and Origin; `principals` maps the digest of a token to a world.
 
-    Without `principals` anybody may speak, and a token is nothing but a name.
+    Without `principals` every client is admitted, and a token only selects a world.
     """
 
     names: frozenset[str]
     principals: Mapping[str, str]
 
     def is_host(self, host: bytes | None) -> bool:
-        """Is this a Host under which the server may be called? An address always is: rebinding needs a name."""
+        """Whether a Host header is allowed. An IP address always is, since DNS rebinding needs a name."""
         name = _host_name(host.decode("latin-1")) if host else ""
         return name in self.names or _is_address(name)
 
     def is_origin(self, origin: bytes | None, host: bytes | None) -> bool:
-        """May a page of this origin speak to the server? Pages of its own host and of the allowed names may."""
+        """Whether pages of an origin are allowed: those of the server's own host and of the allowed names are."""
         if not origin:
             return True
         try:
@@ -48,7 +51,7 @@ class Access:
         return parts.scheme in ("http", "https") and (parts.netloc == own or _host_name(parts.netloc) in self.names)
 
     def principal(self, authorization: bytes | None) -> str | None:
-        """The world of a bearer; None without a token. Raises PermissionError for whoever may not speak."""
+        """Return the world of a bearer token, None without one. Raises `PermissionError` for an unknown one."""
         scheme, _, token = (authorization or b"").partition(b" ")
         is_bearer = scheme.lower() == b"bearer" and bool(token.strip())
         digest = _digest(token.strip()) if is_bearer else ""
@@ -60,7 +63,7 @@ class Access:
 
 
 def access(bound: str, names: Collection[str], token_file: Path | None, environment: Mapping[str, str]) -> Access:
-    """The rules of a server that is bound to this host. Raises UsageError for a token file that is none."""
+    """Return the rules of a server bound to a host. Raises `UsageError` for an invalid token file."""
     tokens = _from_file(token_file) if token_file is not None else {}
     if environment.get(TOKEN_VARIABLE):
         digest = _digest(environment[TOKEN_VARIABLE].encode())
@@ -69,12 +72,12 @@ def access(bound: str, names: Collection[str], token_file: Path | None, environm
 
 
 def environment() -> Mapping[str, str]:
-    """Where tokens come from that are in no file."""
+    """Return the environment variables, which may hold a token."""
     return os.environ
 
 
 def _from_file(path: Path) -> dict[str, str]:
-    """A token a line, with the name of its world before it where the line has two words."""
+    """Read one token per line, preceded by the name of its world where the line has two words."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -95,7 +98,7 @@ def _world_of(digest: str) -> str:
 
 
 def _host_name(host: str) -> str:
-    """A Host without its port, in lower case; an IPv6 address without its brackets."""
+    """Return a Host without its port, in lower case; an IPv6 address without its brackets."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()
@@ -114,8 +117,12 @@ WORLD_HEADER = b"mcp-sim-world"
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """What a request says of its world outside its JSON. `explicit` are the query's and the header's names."""
+class WorldNames:
+    """The names of worlds in a request outside its JSON. `explicit` holds those of the query and the header.
+
+    The URL path decides, and a key that names another world is refused. Without a path, these decide in order: the
+    explicit keys (`_meta` mcp-sim/world, ?world=, the header Mcp-Sim-World), the session, the bearer.
+    """
 
     path: str | None = None
     explicit: tuple[str, ...] = ()
@@ -123,7 +130,7 @@ class Match:
     principal: str | None = None
 
     def world(self, params: Mapping[str, Any] | None) -> str | None:
-        """The name of the request's world, or None where it names none. Raises MCPError."""
+        """Return the name of the request's world, or None. Raises `MCPError` for an invalid or contradicting name."""
         named = (*_in_meta(params), *self.explicit)
         for name in named:
             if not is_name(name):
@@ -136,7 +143,7 @@ class Match:
 
 
 def explicit_names(query: bytes, headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, ...]:
-    """The worlds that a query and headers name."""
+    """Return the names of worlds in a query and in headers."""
     found = list[str]()
     if b"world" in query:
         found += parse_qs(query.decode("latin-1"), keep_blank_values=True).get("world", [])

@@ -1,4 +1,4 @@
-"""A client that speaks over pipes, and a server that listens on HTTP: each message is carried over as it is."""
+"""A bridge between a client over stdio and a server over HTTP, which forwards each message unchanged."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ SESSION_HEADER = "mcp-session-id"
 STREAM = "text/event-stream"
 CONNECT_SECONDS = 10.0
 
-TELL_SECONDS = 2.0
-"""How long what follows waits for a server that does not say that it was told something."""
+NOTIFY_SECONDS = 2.0
+"""Seconds that later messages wait for the server to accept a notification."""
 
-TOLD_SECONDS = 30.0
-"""How long a server may take to say so."""
+ACCEPT_SECONDS = 30.0
+"""Seconds after which a notification that the server has not accepted is abandoned."""
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class TooLong(httpx2.RequestError):
-    """An answer of more bytes than a message may have."""
+    """Raised for an answer with more bytes than a message may have."""
 
     def __init__(self) -> None:
         super().__init__(f"The answer is longer than {LONGEST_LINE} bytes")
 
 
 class ServerGone(McpSimError):
-    """Nobody answers at a URL any more."""
+    """Raised when the server at a URL does not answer any more."""
 
     def __init__(self, url: str, reason: str) -> None:
         self.url, self.reason = url, reason
@@ -71,19 +71,19 @@ class ServerGone(McpSimError):
 
 
 class Bridge:
-    """Speaks to the server at `url`, and is run like a server itself. `gone` is why it ended before its client left."""
+    """A bridge to the server at `url`, run like a server itself. `gone` is why it ended before its client left."""
 
     def __init__(self, url: str, token: str | None) -> None:
         self.gone: ServerGone | None = None
         self._url = url
-        self._own = {b"authorization": b"Bearer " + token.encode()} if token else dict[bytes, bytes]()
+        self._token_header = {b"authorization": b"Bearer " + token.encode()} if token else dict[bytes, bytes]()
         self._session: dict[str, str] = {}
-        self._greeting: anyio.Event | None = None
-        self._posts: dict[RequestId, anyio.CancelScope] = {}
+        self._handshake: anyio.Event | None = None
+        self._requests: dict[RequestId, anyio.CancelScope] = {}
         self._mirrored: dict[str, Mapping[tuple[str, ...], str]] = {}
 
     def create_initialization_options(self) -> None:
-        """Nothing: the server at the other end has its own."""
+        """Return no options, since the remote server has its own."""
 
     async def run(
         self,
@@ -91,14 +91,14 @@ class Bridge:
         write: MemoryObjectSendStream[SessionMessage],
         _options: None,
     ) -> None:
-        """Carry messages until the client leaves or the server is gone."""
+        """Forward messages until the client leaves or the server is gone."""
         is_near = urlsplit(self._url).hostname in LOOPBACK
         limits = httpx2.Limits(max_connections=None)
         timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
         async with (
             write,
             httpx2.AsyncClient(
-                headers=self._own, limits=limits, timeout=timeout, trust_env=not is_near
+                headers=self._token_header, limits=limits, timeout=timeout, trust_env=not is_near
             ) as self._client,
             anyio.create_task_group() as self._tasks,
         ):
@@ -107,51 +107,51 @@ class Bridge:
                 if isinstance(item, SessionMessage):
                     await self._take(item.message, self._tasks)
             self._tasks.cancel_scope.cancel()
-            await self._say_goodbye()
+            await self._end_session()
 
     async def _take(self, message: JSONRPCMessage, tasks: TaskGroup) -> None:
-        """A request is carried beside the others; what needs no answer, in its turn.
+        """Forward a request concurrently with others, and a notification in order.
 
-        What follows a handshake waits for its answer, which says what later requests have to bear.
+        Messages after a handshake wait for its answer, which determines headers of later requests.
         """
-        if self._greeting is not None:
+        if self._handshake is not None:
             with anyio.move_on_after(CONNECT_SECONDS):
-                await self._greeting.wait()
+                await self._handshake.wait()
         match message:
             case JSONRPCRequest(id=request):
-                self._greeting = anyio.Event() if message.method == "initialize" else self._greeting
-                scope = self._posts[request] = anyio.CancelScope()
+                self._handshake = anyio.Event() if message.method == "initialize" else self._handshake
+                scope = self._requests[request] = anyio.CancelScope()
                 tasks.start_soon(self._ask, message, scope)
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
                 await self._cancel(request, message)
             case _:
-                await self._tell_in_turn(message)
+                await self._notify_in_order(message)
         if isinstance(message, JSONRPCNotification) and message.method == "notifications/initialized":
-            tasks.start_soon(self._overhear)
+            tasks.start_soon(self._receive_events)
 
     async def _cancel(self, request: RequestId, message: JSONRPCNotification) -> None:
-        """Without a session, a request is cancelled by leaving it; with one, by saying so."""
+        """Cancel a request: with a session by a notification, without one by closing its connection."""
         if self._session:
-            await self._tell_in_turn(message)
-        if request in self._posts:
-            self._posts[request].cancel()
+            await self._notify_in_order(message)
+        if request in self._requests:
+            self._requests[request].cancel()
 
-    async def _tell_in_turn(self, message: JSONRPCMessage) -> None:
-        """Post what is not answered, before whatever follows; but a server that is slow to take it holds nothing up."""
-        told = anyio.Event()
-        self._tasks.start_soon(self._tell, message, told)
-        with anyio.move_on_after(TELL_SECONDS):
-            await told.wait()
+    async def _notify_in_order(self, message: JSONRPCMessage) -> None:
+        """Post a message that has no answer before later ones. A slow server delays those for TELL_SECONDS at most."""
+        accepted = anyio.Event()
+        self._tasks.start_soon(self._notify, message, accepted)
+        with anyio.move_on_after(NOTIFY_SECONDS):
+            await accepted.wait()
 
-    async def _tell(self, message: JSONRPCMessage, told: anyio.Event) -> None:
+    async def _notify(self, message: JSONRPCMessage, accepted: anyio.Event) -> None:
         content, headers = _written(message), self._headers(message)
-        with suppress(httpx2.RequestError), anyio.move_on_after(TOLD_SECONDS):
+        with suppress(httpx2.RequestError), anyio.move_on_after(ACCEPT_SECONDS):
             async with self._client.stream("POST", self._url, content=content, headers=headers) as response:
                 await _body(response)
-        told.set()
+        accepted.set()
 
     async def _ask(self, request: JSONRPCRequest, scope: anyio.CancelScope) -> None:
-        """Post a request, and carry back whatever comes for it, an answer in any case."""
+        """Post a request and forward every message of the response; an error is the answer if there is none."""
         with scope:
             try:
                 await self._post(request)
@@ -163,32 +163,32 @@ class Bridge:
                 await self._fail(request, str(error))
             except httpx2.RequestError as error:
                 await self._fail(request, f"Connection closed: {type(error).__name__}")
-        if request.method == "initialize" and self._greeting is not None:
-            self._greeting.set()
-        if self._posts.get(request.id) is scope:
-            del self._posts[request.id]
+        if request.method == "initialize" and self._handshake is not None:
+            self._handshake.set()
+        if self._requests.get(request.id) is scope:
+            del self._requests[request.id]
 
     async def _post(self, request: JSONRPCRequest) -> None:
         content, headers = _written(request), self._headers(request)
         async with self._client.stream("POST", self._url, content=content, headers=headers) as response:
             if response.headers.get("content-type", "").startswith(STREAM):
-                is_answered = await self._carry_events(response, request)
+                is_answered = await self._forward_events(response, request)
             else:
-                is_answered = await self._carry(await _body(response), request)
+                is_answered = await self._forward(await _body(response), request)
             session = response.headers.get(SESSION_HEADER, "")
             if session and session.isascii():
                 self._session[SESSION_HEADER] = session
             if not is_answered:
                 await self._fail(request, f"HTTP {response.status_code} {response.reason_phrase}".strip())
 
-    async def _carry_events(self, response: httpx2.Response, request: JSONRPCRequest | None) -> bool:
+    async def _forward_events(self, response: httpx2.Response, request: JSONRPCRequest | None) -> bool:
         async for event in httpx2.EventSource(response, max_event_size=LONGEST_LINE):
-            if event.data and await self._carry(event.data.encode(), request):
+            if event.data and await self._forward(event.data.encode(), request):
                 return True
         return False
 
-    async def _carry(self, body: bytes, request: JSONRPCRequest | None) -> bool:
-        """Carry a message to the client. Is it the answer to this request?"""
+    async def _forward(self, body: bytes, request: JSONRPCRequest | None) -> bool:
+        """Forward a message to the client. Return whether it is the answer to this request."""
         try:
             message = jsonrpc_message_adapter.validate_json(body, by_name=False)
         except ValidationError:
@@ -204,16 +204,16 @@ class Bridge:
         error = ErrorData(code=CONNECTION_CLOSED, message=reason)
         await self._write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request.id, error=error)))
 
-    async def _overhear(self) -> None:
-        """What the server says without being asked, where it has sessions."""
+    async def _receive_events(self) -> None:
+        """Forward messages that the server sends outside of requests, where it has sessions."""
         headers = {**self._session, "accept": STREAM}
         with suppress(httpx2.RequestError, httpx2.SSEError):
             async with self._client.stream("GET", self._url, headers=headers) as response:
                 if response.is_success:
-                    await self._carry_events(response, None)
+                    await self._forward_events(response, None)
 
     def _learn(self, request: JSONRPCRequest, answer: JSONRPCResponse | JSONRPCError) -> None:
-        """Note what later requests have to bear: the agreed version, and arguments that are mirrored in headers."""
+        """Remember what later requests need as headers: the negotiated version, and arguments mirrored in headers."""
         result = answer.result if isinstance(answer, JSONRPCResponse) else dict[str, Any]()
         if request.method == "initialize" and "protocolVersion" in result:
             self._session[MCP_PROTOCOL_VERSION_HEADER] = encode_header_value(str(result["protocolVersion"]))
@@ -224,7 +224,7 @@ class Bridge:
                     self._mirrored[name] = x_mcp_header_map(schema)
 
     def _headers(self, message: JSONRPCMessage) -> dict[str, str]:
-        """What HTTP has to say of a message besides its body."""
+        """Return the HTTP headers of a message."""
         headers = {"accept": f"application/json, {STREAM}", "content-type": "application/json", **self._session}
         params = as_object(getattr(message, "params", None))
         version = as_object(params.get("_meta")).get(PROTOCOL_VERSION_META_KEY)
@@ -241,15 +241,15 @@ class Bridge:
         self.gone = ServerGone(self._url, reason)
         self._tasks.cancel_scope.cancel()
 
-    async def _say_goodbye(self) -> None:
-        """End the session, if there is one; there is no harm in a server that does not listen any more."""
+    async def _end_session(self) -> None:
+        """End the session, if there is one. A server that does not answer is ignored."""
         if SESSION_HEADER in self._session:
             with suppress(httpx2.RequestError), anyio.move_on_after(1.0, shield=True):
                 await self._client.delete(self._url, headers=self._session)
 
 
 async def _body(response: httpx2.Response) -> bytes:
-    """All of an answer. Raises TooLong, where it does not end."""
+    """Return the whole body of a response. Raises `TooLong` for one that exceeds LONGEST_LINE."""
     body = bytearray()
     async for piece in response.aiter_bytes():
         body += piece

@@ -1,4 +1,4 @@
-"""TCP connections, bounded: what never becomes a request, and what nobody reads, is closed."""
+"""TCP connections with limits: those without a request, and those whose answers are not read, are closed."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from mcp_sim.server.exchange import CLOSE
 
 SILENT_SECONDS = 60.0
-"""How long a connection may take to begin its first request: on a busy machine its client is slow, and no stranger."""
+"""Seconds until the first request of a connection must begin. Clients on a busy machine may be slow."""
 
 HEAD_SECONDS = 15.0
-"""How long the head of a request may take."""
+"""Seconds that the head of a request may take."""
 
 STUCK_SECONDS = 35.0
-"""How long a request may take from its head to its end; most of what is late is told so before."""
+"""Seconds that a request may take from the end of its head; most late requests get a 408 before."""
 
 MOST_SILENT = 4096
-"""Where more connections are without a request, those are closed that have been so for HASTE_SECONDS."""
+"""With more connections that have not sent a request, those older than HASTE_SECONDS are closed."""
 
 HASTE_SECONDS = 2.0
 
 LOST_MILLISECONDS = 60_000
-"""When a peer that does not acknowledge what is sent is taken to be gone."""
+"""Milliseconds without acknowledgement after which a peer is considered gone."""
 
 LONGEST_HEAD = 64 * 1024
 
 NO_LINGERING = struct.pack("ii", 1, 0)
-"""The system forgets what it still has to send, and the peer finds its connection reset."""
+"""Unsent data is discarded on close, and the peer sees a reset."""
 
 MOST_UNREAD = 256 * 1024 * 1024
-"""Where answers that nobody reads hold more, connections are closed, those that have left theirs unread for longest."""
+"""Bytes of unread answers beyond which connections are closed, those stalled longest first."""
 
 
-class Crowd:
-    """All connections of a server: which of them never became a request, and which leave an answer unread."""
+class ConnectionLimits:
+    """The connections of a server: those that have sent no request yet, and those with unread answers."""
 
     def __init__(self, unread: float) -> None:
         self.unread_seconds = unread
@@ -48,7 +48,7 @@ class Crowd:
         self._held = 0
 
     def arrived(self, connection: Connection, now: float) -> None:
-        """One more. Where many are silent, those that have been so for longest are closed."""
+        """Register a new connection. If there are too many without a request, close the oldest."""
         self._silent[connection] = now
         while len(self._silent) > MOST_SILENT:
             oldest, since = next(iter(self._silent.items()))
@@ -61,7 +61,7 @@ class Crowd:
         self._silent.pop(connection, None)
 
     def stalled(self, connection: Connection, size: int) -> None:
-        """A client leaves so much unread. Where all of them leave too much, the first are cut off."""
+        """Register unread bytes of a connection. If all connections hold too many, close those stalled longest."""
         self._unread[connection] = size
         self._held += size
         while self._held > MOST_UNREAD:
@@ -74,32 +74,32 @@ class Crowd:
 
 
 class Connection(HttpToolsProtocol):
-    """One client's connection."""
+    """The HTTP connection of a client."""
 
-    def __init__(self, crowd: Crowd, **given: Any) -> None:
+    def __init__(self, limits: ConnectionLimits, **given: Any) -> None:
         super().__init__(**given)
-        self._crowd = crowd
+        self._limits = limits
         self._in_head, self._head = False, 0
         self._in_body = False
         self._timer: asyncio.TimerHandle | None = None
         self._patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (as uvicorn's)
-        self._gathering = Gathering(transport, self.loop)
-        super().connection_made(self._gathering)
+        self._buffered = BufferedTransport(transport, self.loop)
+        super().connection_made(self._buffered)
         _notice_loss(transport)
-        self._crowd.arrived(self, self.loop.time())
+        self._limits.arrived(self, self.loop.time())
         self._close_after(SILENT_SECONDS)
 
     def cut(self) -> None:
-        """Close the connection, and let go of what was not sent yet."""
+        """Reset the connection and discard what was not sent yet."""
         connection = self.transport.get_extra_info("socket")
         if connection is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGERING)
         self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._crowd.spoke(self)
+        self._limits.spoke(self)
         self._be_patient()
         self._keep()
         super().connection_lost(exc)
@@ -117,7 +117,7 @@ class Connection(HttpToolsProtocol):
             self.cut()
 
     def shutdown(self) -> None:
-        """As uvicorn's; and nobody waits for the rest of a request."""
+        """Shut down like uvicorn, without waiting for the rest of a request."""
         super().shutdown()
         if self._in_head or self._in_body:
             self.transport.close()
@@ -128,10 +128,10 @@ class Connection(HttpToolsProtocol):
         self.scope["extensions"] = {CLOSE: {"now": self.transport.close}}
 
     def on_headers_complete(self) -> None:
-        """The white space around a header's value is no part of it; the parser leaves what stands behind."""
+        """Strip white space around header values: the parser keeps it at the end."""
         self.headers[:] = [(name, value.strip(b" \t")) for name, value in self.headers]
         self._in_head, self._in_body = False, True
-        self._crowd.spoke(self)
+        self._limits.spoke(self)
         self._keep()
         super().on_headers_complete()
 
@@ -142,21 +142,21 @@ class Connection(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._patience = self.loop.call_later(self._crowd.unread_seconds, self.cut)
-        self._crowd.stalled(self, self._gathering.newest)
+        self._patience = self.loop.call_later(self._limits.unread_seconds, self.cut)
+        self._limits.stalled(self, self._buffered.newest)
 
     def resume_writing(self) -> None:
         super().resume_writing()
         self._be_patient()
 
     def _be_patient(self) -> None:
-        self._crowd.went_on(self)
+        self._limits.went_on(self)
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
 
     def _be_quick(self, seconds: float) -> None:
-        """Close the connection after so long, unless that is due already."""
+        """Close the connection after so many seconds, unless a timer is running already."""
         if self._timer is None:
             self._close_after(seconds)
 
@@ -170,10 +170,10 @@ class Connection(HttpToolsProtocol):
             self._timer = None
 
 
-class Gathering(asyncio.Transport):
-    """A transport that sends in one go what is written in one turn of the loop: an answer's head and body, for one.
+class BufferedTransport(asyncio.Transport):
+    """A transport that sends everything written in one turn of the loop at once, such as head and body of an answer.
 
-    `newest` is how many bytes went last; they are held until the last of them is sent.
+    `newest` is the number of bytes of the last write, which are held until all of them are sent.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -203,7 +203,7 @@ class Gathering(asyncio.Transport):
 
 
 def _notice_loss(transport: asyncio.Transport) -> None:
-    """Have the system notice peers that vanished without a word, where it can."""
+    """Make the operating system detect vanished peers, where it can."""
     connection = transport.get_extra_info("socket")
     if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, LOST_MILLISECONDS)

@@ -1,4 +1,4 @@
-"""What does a server hold beside its tools? Contents of resources, messages of prompts, completions: all read-only."""
+"""Read-only content of a server besides its tools: resources, prompts, completions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from mcp_sim.types.surface import (
 )
 
 NOT_FOUND = -32002
-"""The code of a resource that does not exist, up to 2025-11-25; since then it is INVALID_PARAMS."""
+"""The error code for an unknown resource up to protocol 2025-11-25; later versions use INVALID_PARAMS."""
 
 MOST_COMPLETIONS = 100
 
 
 def contents(spec: ServerSpec, view: View, uri: str) -> list[Record] | None:
-    """The contents of a resource as the world stands; None where there is none."""
+    """Return the current contents of a resource, or None if there is none at this URI."""
     for resource in spec.resources:
         values = match_uri(resource.uri, uri) if resource.is_template else {} if resource.uri == uri else None
         body = None if values is None else _body(resource, view, values)
@@ -42,12 +42,12 @@ def contents(spec: ServerSpec, view: View, uri: str) -> list[Record] | None:
 
 
 def not_found(uri: str, version: str) -> MCPError:
-    """The error for a resource that does not exist."""
+    """Return the error for a resource that does not exist."""
     return MCPError(INVALID_PARAMS if is_modern(version) else NOT_FOUND, "Resource not found", {"uri": uri})
 
 
 def prompt(spec: ServerSpec, name: str, arguments: Mapping[str, Json]) -> Prompt:
-    """The prompt of this name, if it can be had with these arguments. Raises MCPError."""
+    """Return the prompt of this name. Raises `MCPError` if it is unknown or arguments are missing."""
     found = next((prompt for prompt in spec.prompts if prompt.name == name), None)
     if found is None:
         raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}")
@@ -59,7 +59,7 @@ def prompt(spec: ServerSpec, name: str, arguments: Mapping[str, Json]) -> Prompt
 
 
 def check_answers(prompt: Prompt, answers: Mapping[str, Json]) -> None:
-    """Raises MCPError where the client cannot be asked, or its user does not want to go on."""
+    """Raises `MCPError` if the client lacks a capability, or the user declined."""
     for questions in prompt.asks:
         for name, ask in questions.items():
             if answers.get(name) == UNABLE:
@@ -69,13 +69,13 @@ def check_answers(prompt: Prompt, answers: Mapping[str, Json]) -> None:
 
 
 def messages(prompt: Prompt, slots: Mapping[str, Json]) -> Record:
-    """A `prompts/get` result."""
+    """Return a `prompts/get` result."""
     described = {key: prompt.definition[key] for key in ("description",) if key in prompt.definition}
     return {**described, "messages": fill_slots(prompt.messages, slots)}
 
 
 def completion(spec: ServerSpec, view: View, params: CompleteRequestParams) -> Record:
-    """A `completion/complete` result: the values that begin as the user began. Raises MCPError."""
+    """Return a `completion/complete` result: the values with the typed prefix. Raises `MCPError`."""
     reference, begun = params.ref, params.argument.value.casefold()
     if isinstance(reference, PromptReference):
         choices = next((one.choices for one in spec.prompts if one.name == reference.name), None)
@@ -90,7 +90,7 @@ def completion(spec: ServerSpec, view: View, params: CompleteRequestParams) -> R
 
 
 def _body(resource: Resource, view: View, values: Mapping[str, str]) -> Record | None:
-    """The text or blob; None where the record does not exist."""
+    """Return the text or blob of a resource, None if its record does not exist."""
     if resource.blob is not None:
         return {"blob": fill_slots(resource.blob, values)}
     if resource.entity is None:
@@ -105,7 +105,7 @@ def _body(resource: Resource, view: View, values: Mapping[str, str]) -> Record |
 
 
 def _offered(choices: Choices | None, view: View) -> Iterator[str]:
-    """All values that may be filled in, in the order of the list, or of the records' creation."""
+    """Yield all possible values, in the order of the list or of the creation of records."""
     if choices is None:
         return
     yield from choices.values

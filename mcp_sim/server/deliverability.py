@@ -1,4 +1,4 @@
-"""Which faults can a transport carry? Looked at once, before anything is served."""
+"""Checks of a scenario against a transport, made once before serving."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_sim.types.scenario import PerturbationEntry, Scenario
 
 Transport = Literal["stdio", "http"]
 
-CARRIED: dict[Transport, frozenset[str]] = {
+DELIVERABLE: dict[Transport, frozenset[str]] = {
     "stdio": frozenset({"no_answer", "closed", "partial", "garbled"}),
     "http": frozenset({"no_answer", "closed", "partial", "http", "garbled"}),
 }
@@ -20,7 +20,7 @@ ENDLESS: dict[Transport, frozenset[str]] = {
     "stdio": frozenset({"no_answer", "garbled"}),
     "http": frozenset({"no_answer"}),
 }
-"""After which a client waits for ever, unless it loses patience."""
+"""Broken deliveries after which a client waits until it times out."""
 
 REASONS = {
     "http": "an HTTP status needs HTTP",
@@ -30,7 +30,7 @@ REASONS = {
 
 
 def only_server(scenario: Scenario, asked: str | None = None) -> str:
-    """The one server that a process is over stdio. Raises UsageError where the scenario leaves open which."""
+    """Return the name of the server to serve over stdio. Raises `UsageError` for an unknown or ambiguous one."""
     if asked is not None and asked not in scenario.servers:
         raise UsageError(f"the scenario has no server {asked!r}{did_you_mean(asked, scenario.servers)}")
     if asked is None and len(scenario.servers) > 1:
@@ -39,16 +39,16 @@ def only_server(scenario: Scenario, asked: str | None = None) -> str:
     return asked or next(iter(scenario.servers))
 
 
-def refuse_uncarried(scenario: Scenario, transport: Transport, clock: Mode) -> None:
-    """Raises UsageError that names every fault which this transport, or this clock, cannot carry."""
-    carried = CARRIED[transport] - (ENDLESS[transport] if clock == "virtual" else set[str]())
+def check_deliverable(scenario: Scenario, transport: Transport, clock: Mode) -> None:
+    """Raises `UsageError` that names every fault which this transport or clock cannot deliver."""
+    carried = DELIVERABLE[transport] - (ENDLESS[transport] if clock == "virtual" else set[str]())
     sentences = [
-        sentence for entry in scenario.perturbations if entry.enabled for sentence in _uncarried(entry, carried)
+        sentence for entry in scenario.perturbations if entry.enabled for sentence in _undeliverable(entry, carried)
     ]
     if sentences:
         raise UsageError(f"these faults cannot be served over {transport} with --clock {clock}: {'; '.join(sentences)}")
 
 
-def _uncarried(entry: PerturbationEntry, carried: frozenset[str]) -> Iterator[str]:
+def _undeliverable(entry: PerturbationEntry, carried: frozenset[str]) -> Iterator[str]:
     for how in sorted(entry.perturbation.breaks() - carried):
         yield f"{entry.id} ({entry.kind}): {REASONS.get(how, how)}"

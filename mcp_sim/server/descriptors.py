@@ -1,4 +1,4 @@
-"""Writing to a file descriptor without being held up by whoever reads at its other end."""
+"""Non-blocking writes to file descriptors."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from contextlib import suppress
 
 AT_ONCE = getattr(select, "PIPE_BUF", 0)
-"""So many bytes go into a pipe that is ready without waiting; 0 where the platform does not say."""
+"""Bytes that can be written to a ready pipe without blocking; 0 if the platform does not define it."""
 
 
 def is_ready(target: int) -> bool:
-    """Can AT_ONCE bytes be written now? False where the platform cannot tell."""
+    """Whether AT_ONCE bytes can be written without blocking. False if the platform cannot determine it."""
     if not AT_ONCE:
         return False
     poll = select.poll()
@@ -21,20 +21,20 @@ def is_ready(target: int) -> bool:
 
 
 def write_ready(target: int, data: memoryview) -> memoryview:
-    """Write as much as goes without waiting; what is left."""
+    """Write as much as possible without blocking. Return the rest."""
     while data and is_ready(target):
         data = data[os.write(target, data[:AT_ONCE]) :]
     return data
 
 
 def write_all(target: int, data: memoryview) -> None:
-    """Write everything, however long that takes."""
+    """Write everything; may block."""
     while data:
         data = data[os.write(target, data) :]
 
 
 def write_line(target: int, line: str) -> None:
-    """Write a line if that goes without waiting; else leave it out. Cut where it is longer than AT_ONCE."""
+    """Write a line, cut to AT_ONCE bytes, or drop it if that would block."""
     text = line.encode("utf-8", "replace")
     if AT_ONCE:
         text = text[: AT_ONCE - 1]
@@ -44,7 +44,7 @@ def write_line(target: int, line: str) -> None:
 
 
 def open_standard_streams() -> None:
-    """See to it that stdin, stdout and stderr are open, if on the null device: no other file may take their places."""
+    """Open closed standard streams on the null device, so that no other file gets their descriptors."""
     for target, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(target)

@@ -1,7 +1,7 @@
-"""What does a client answer to the questions of a tool or a prompt?
+"""Questions of tools and prompts to the client: elicitation, sampling, roots.
 
-With a handshake (protocols up to 2025-11-25) the server sends requests of its own. Without sessions, the request itself
-is answered with the questions, and comes again with the answers; what was answered before travels along, sealed.
+In protocols with a handshake (up to 2025-11-25) the server sends requests. In the sessionless protocol, the result of a
+request holds the questions, and the client repeats the request with the answers. Earlier answers travel along, signed.
 """
 
 from __future__ import annotations
@@ -34,37 +34,37 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical, decode
 from mcp_sim.types.surface import Ask, Capability, Round, fill_slots
 
-SEAL = 32
-"""How many bytes a seal has."""
+SIGNATURE_BYTES = 32
+"""Bytes of a signature."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a request asks for, so that answers to another are not taken for answers to this one."""
+class AskedRequest:
+    """The request that a state belongs to. A state of another request is refused."""
 
     method: str
     name: str
     arguments: Record
 
 
-class Questions(Exception):
-    """Something is to be answered first. `result` is what the client gets for now."""
+class InputRequired(Exception):
+    """Raised while questions are open. `result` is the result to send for now."""
 
     def __init__(self, result: Record) -> None:
         self.result = result
         super().__init__("input required")
 
 
-class Asking:
-    """Puts questions to clients. `key` seals what was answered before."""
+class Elicitation:
+    """Asks clients questions. `key` signs earlier answers."""
 
     def __init__(self, key: bytes) -> None:
         self._key = sha256(key).digest()
 
-    async def answers(self, ctx: Context, rounds: Sequence[Round], asked: Asked) -> dict[str, Json]:
-        """What the client answers, by question. Raises Questions, or MCPError for what is no answer.
+    async def answers(self, ctx: Context, rounds: Sequence[Round], asked: AskedRequest) -> dict[str, Json]:
+        """Return the answers of the client by question. Raises `InputRequired`, or `MCPError` for an invalid answer.
 
-        It ends with the first answer that lets the request end here: declined, or UNABLE.
+        Stops at the first question that is declined, or that the client is UNABLE to answer.
         """
         if is_modern(ctx.protocol_version):
             return self._given(ctx, rounds, asked)
@@ -75,16 +75,16 @@ class Asking:
                 break
         return answers
 
-    def _given(self, ctx: Context, rounds: Sequence[Round], asked: Asked) -> dict[str, Json]:
-        """The answers that came with the request, and before."""
+    def _given(self, ctx: Context, rounds: Sequence[Round], asked: AskedRequest) -> dict[str, Json]:
+        """Return the answers that came with this request and earlier ones."""
         params = ctx.params or {}
         capabilities = ctx.session.client_capabilities
-        given = {**self._opened(params.get("requestState"), asked), **as_object(params.get("inputResponses"))}
+        given = {**self._verified(params.get("requestState"), asked), **as_object(params.get("inputResponses"))}
         answers = dict[str, Json]()
         for questions in rounds:
             open_ones = dict[str, Json]()
             for name, ask in _questions([questions], capabilities):
-                if not can(capabilities, ask.needs):
+                if not supports(capabilities, ask.needs):
                     return {**answers, name: UNABLE}
                 if name in given:
                     answers[name] = _checked(name, ask, given[name])
@@ -94,21 +94,21 @@ class Asking:
             if any(map(_is_refused, answers.values())):
                 return answers
             if open_ones:
-                raise Questions(
+                raise InputRequired(
                     {
                         "resultType": "input_required",
                         "inputRequests": open_ones,
-                        "requestState": self._sealed(answers, asked),
+                        "requestState": self._signed(answers, asked),
                     }
                 )
         return answers
 
-    def _sealed(self, answers: Record, asked: Asked) -> str:
+    def _signed(self, answers: Record, asked: AskedRequest) -> str:
         text = canonical(answers).encode()
-        return urlsafe_b64encode(self._seal(text, asked) + text).decode()
+        return urlsafe_b64encode(self._signature(text, asked) + text).decode()
 
-    def _opened(self, state: Json, asked: Asked) -> Record:
-        """What was sealed. Raises MCPError for what was not, or not for this request."""
+    def _verified(self, state: Json, asked: AskedRequest) -> Record:
+        """Return the signed answers. Raises `MCPError` for an invalid signature, or one of another request."""
         if state is None:
             return {}
         try:
@@ -116,18 +116,18 @@ class Asking:
         except ValueError:
             data = b""
         if urlsafe_b64encode(data) != str(state).encode() or not hmac.compare_digest(
-            data[:SEAL], self._seal(data[SEAL:], asked)
+            data[:SIGNATURE_BYTES], self._signature(data[SIGNATURE_BYTES:], asked)
         ):
             raise MCPError(INVALID_PARAMS, "Invalid requestState")
-        return as_object(decode(data[SEAL:]))
+        return as_object(decode(data[SIGNATURE_BYTES:]))
 
-    def _seal(self, text: bytes, asked: Asked) -> bytes:
+    def _signature(self, text: bytes, asked: AskedRequest) -> bytes:
         about = canonical([asked.method, asked.name, asked.arguments]).encode("utf-8", "surrogatepass")
         return hmac.digest(self._key, sha256(about).digest() + text, "sha256")
 
 
-def can(capabilities: ClientCapabilities | None, capability: Capability) -> bool:
-    """Has the client declared this capability? A bare `elicitation` stands for forms."""
+def supports(capabilities: ClientCapabilities | None, capability: Capability) -> bool:
+    """Whether the client declared a capability. An empty `elicitation` means forms."""
     if capabilities is None:
         return False
     elicitation = capabilities.elicitation
@@ -142,24 +142,24 @@ def can(capabilities: ClientCapabilities | None, capability: Capability) -> bool
             return capabilities.roots is not None
 
 
-def filled_in(answers: Mapping[str, Json], known: Mapping[str, Any], arguments: Record) -> Record:
-    """The arguments, and among them what the user filled in under the name of one that was left out."""
+def complete_arguments(answers: Mapping[str, Json], known: Mapping[str, Any], arguments: Record) -> Record:
+    """Return the arguments, completed by values that the user filled in for missing ones."""
     contents = [as_object(as_object(answer).get("content")) for answer in answers.values() if _is_accepted(answer)]
     said = {name: value for content in contents for name, value in content.items() if name in known}
     return {**said, **arguments}
 
 
 def _questions(rounds: Sequence[Round], capabilities: ClientCapabilities | None) -> Iterator[tuple[str, Ask]]:
-    """All questions in order, without the optional ones that the client cannot be asked."""
+    """Yield all questions in order, without optional ones that the client does not support."""
     for questions in rounds:
         for name, ask in questions.items():
-            if not ask.optional or can(capabilities, ask.needs):
+            if not ask.optional or supports(capabilities, ask.needs):
                 yield name, ask
 
 
 async def _asked(ctx: Context, name: str, ask: Ask, slots: Mapping[str, Json]) -> Json:
-    """The answer to a request of the server's own."""
-    if not can(ctx.session.client_capabilities, ask.needs):
+    """Send a request to the client and return its answer."""
+    if not supports(ctx.session.client_capabilities, ask.needs):
         return UNABLE
     body = {"method": ask.method, "params": fill_slots(ask.params, slots)}
     metadata = ServerMessageMetadata(related_request_id=ctx.request_id)
@@ -183,7 +183,7 @@ async def _asked(ctx: Context, name: str, ask: Ask, slots: Mapping[str, Json]) -
 
 
 def _checked(name: str, ask: Ask, answer: Json) -> Json:
-    """The answer, if it is one to this question. Raises MCPError."""
+    """Return the answer. Raises `MCPError` if it does not fit the question."""
     body = as_object(answer)
     needed = {"elicitation/create": "action", "sampling/createMessage": "content", "roots/list": "roots"}[ask.method]
     if needed not in body:

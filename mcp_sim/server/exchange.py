@@ -1,4 +1,4 @@
-"""One HTTP request and its answer, which may be broken off on purpose, or given up when the client leaves."""
+"""An HTTP request and its response, which may be broken on purpose, or abandoned when the client leaves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
-from mcp_sim.server.access import Match
+from mcp_sim.server.access import WorldNames
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.json_values import encode
@@ -22,32 +22,32 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 EXCHANGE = "mcp-sim.exchange"
-"""Where a request's scope holds its exchange."""
+"""The key of the exchange in an ASGI scope."""
 
 CLOSE = "mcp-sim.close"
-"""Where a scope's extensions hold what closes the connection."""
+"""The key of the function that closes the connection, in the extensions of an ASGI scope."""
 
 EMPTY_RESULT = b'"result":{}}'
 
 UNWATCHED = 0.05
-"""So many seconds an answer may take before anybody looks whether its client is still there."""
+"""Seconds after which the server starts to check that the client of a request is still connected."""
 
 
 class Exchange:
-    """A request under way. `is_endless`: only its client, or the end of the server, will end it.
+    """A request in progress. `is_endless`: it ends only with its client or with the server.
 
-    `has_begun`: its client has been sent something.
-    `takes_results`: its answer will be one JSON text, into which a result can be put that is JSON text already.
+    `has_begun`: a part of the response was sent.
+    `takes_results`: the response will be a single JSON text, into which an encoded result can be inserted.
     """
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, body: bytes, claims: Match) -> None:
-        self.scope, self.match = scope, claims
+    def __init__(self, scope: Scope, receive: Receive, send: Send, body: bytes, names: WorldNames) -> None:
+        self.scope, self.names = scope, names
         self.is_endless = self.takes_results = False
         self.body = body
         self._result: bytes | None = None
         self._head: Message = {}
         self._receive, self._send = receive, send
-        self.has_begun = self._is_read = self._is_late = False
+        self.has_begun = self._is_read = self._is_timed_out = False
         self._running = anyio.CancelScope()
         self._broken: BrokenDelivery | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -56,16 +56,16 @@ class Exchange:
 
     @property
     def ends_session(self) -> bool:
-        """Was it broken off in such a way that its session is lost?"""
+        """Whether the response was broken in a way that ends the session."""
         return self._broken is not None and self._broken.ends_session
 
     @property
     def is_unanswered(self) -> bool:
-        """Was it given up for being late, with nothing said to its client yet?"""
-        return self._is_late and self._broken is None and not self.has_begun
+        """Whether it was cancelled for being late before anything was sent."""
+        return self._is_timed_out and self._broken is None and not self.has_begun
 
-    async def carry(self, app: App) -> None:
-        """Have the request answered, as long as its client is there. Afterwards it may be unanswered."""
+    async def answer_with(self, app: App) -> None:
+        """Let an application answer the request until the client leaves. It may still be unanswered afterwards."""
         timer = asyncio.get_running_loop().call_later(UNWATCHED, self._start_watch)
         try:
             with self._running:
@@ -80,11 +80,11 @@ class Exchange:
             self._ended.set()
 
     async def receive(self) -> Message:
-        """The request's body, then nothing until the client leaves."""
+        """Return the body of the request, then block until the client leaves."""
         if self._is_read:
             return await self._receive()
         self._is_read = True
-        body, self.body = self.body, b""  # which may be large, and exchanges live until the collector comes
+        body, self.body = self.body, b""  # may be large, and exchanges live until garbage collection
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(self, message: Message) -> None:
@@ -97,27 +97,27 @@ class Exchange:
             await self._send_whole(message["body"], self._result)
 
     def take_result(self, result: bytes) -> None:
-        """Put this into the answer, in the place of an empty result."""
+        """Replace the empty result of the response by this one."""
         self._result = result
 
     async def _send_whole(self, body: bytes, result: bytes) -> None:
-        """The answer with its result, unless it has become an error in the meantime."""
+        """Send the response with the stored result, unless it has become an error."""
         if body.endswith(EMPTY_RESULT):
             body = b"%b%b}" % (body[:-3], result)
         headers = [header for header in self._head["headers"] if header[0] != b"content-length"]
         await respond(self._send, self._head["status"], headers, body)
 
-    def give_up(self) -> None:
-        """Whoever works on the answer stops; a client that is still there finds its connection closed."""
+    def abandon(self) -> None:
+        """Cancel the request and close the connection."""
         self._running.cancel()
 
-    def be_late(self) -> None:
-        """Whoever works on the answer stops; a client that has heard nothing yet can still be told so."""
-        self._is_late = True
+    def time_out(self) -> None:
+        """Cancel the request; if nothing was sent yet, it can still be answered with an error."""
+        self._is_timed_out = True
         self._running.cancel()
 
     async def break_off(self, broken: BrokenDelivery) -> NoReturn:
-        """Break the answer in this way. Raises what ends the work on it, once the exchange is over."""
+        """Break the response. Raises `MCPError` once the exchange is over, to end the work on it."""
         ended = self._ended = anyio.Event()
         if broken.how == "no_answer":
             self.is_endless = True
@@ -128,7 +128,7 @@ class Exchange:
         raise MCPError(INTERNAL_ERROR, "Connection closed")
 
     async def _break(self) -> None:
-        """What a client sees of an answer that was broken off."""
+        """Send what a client sees of a broken response."""
         match self._broken:
             case BrokenDelivery(how="http", status=status, headers=headers, body=body) if not self.has_begun:
                 sent = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
@@ -152,7 +152,7 @@ class Exchange:
         await respond(self._send, status, kept, body)
 
     async def _garble(self, body: bytes) -> None:
-        """A whole answer that holds something else than was asked for; in a stream, as an event of it."""
+        """Send a complete response with garbled content; within a stream, as an event."""
         if not self.has_begun:
             await respond(self._send, 200, [(b"content-type", b"application/json")], body)
             return
@@ -160,7 +160,7 @@ class Exchange:
         await self._send({"type": "http.response.body", "body": event, "more_body": False})
 
     async def _begin(self, body: bytes) -> None:
-        """The beginning of an answer that promises more than will come."""
+        """Send the beginning of a response that announces a longer body."""
         if not self.has_begun:
             promised = str(len(body) + 1024).encode()
             headers = [(b"content-type", b"application/json"), (b"content-length", promised)]
@@ -177,21 +177,21 @@ class Exchange:
 
 
 async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    """A whole answer."""
+    """Send a complete response."""
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 class Refusal(McpSimError):
-    """An HTTP request that will not be answered: its status, and the JSON-RPC error that says why."""
+    """A refused HTTP request: the status and the JSON-RPC error of the response."""
 
     def __init__(self, status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         self.status, self.code, self.headers = status, code, dict(headers or {})
         super().__init__(message)
 
     async def send(self, send: Send) -> None:
-        """Tell the client."""
+        """Send the refusal."""
         body = encode({"jsonrpc": "2.0", "id": None, "error": {"code": self.code, "message": str(self)}})
         headers = {"content-type": "application/json", **self.headers}
         await respond(send, self.status, [(name.encode(), value.encode()) for name, value in headers.items()], body)
@@ -199,21 +199,21 @@ class Refusal(McpSimError):
 
 LONGEST_BODY = 4 * 1024 * 1024
 BODY_SECONDS = 30.0
-"""How long a client may take to send a request."""
+"""Seconds that a client may take to send a request."""
 
 MOST_HELD = 64 * 1024 * 1024
-"""Where unfinished bodies hold more, those that have been under way for longest are given up."""
+"""Bytes of unfinished bodies beyond which the oldest are abandoned."""
 
 
 class Bodies:
-    """The bodies that are under way."""
+    """Bodies that are being received, limited in size, time and memory."""
 
     def __init__(self) -> None:
         self._sizes: dict[anyio.CancelScope, int] = {}
         self._held = 0
 
     async def whole(self, receive: Receive) -> bytes:
-        """The body of one request. Raises Refusal for one that is too long, or that does not arrive in time."""
+        """Return the body of a request. Raises `Refusal` if it is too long, incomplete or late."""
         message = await receive()
         if not message.get("more_body"):
             return message.get("body", b"")

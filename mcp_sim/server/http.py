@@ -1,6 +1,6 @@
-"""All servers of a scenario over streamable HTTP, for both eras of the protocol, each request in its world.
+"""The servers of a scenario over streamable HTTP, for both eras of the protocol, each request in its world.
 
-Paths: `/mcp`, `/w/WORLD/mcp`, and with the server's name before `mcp` where a scenario has several.
+Paths: `/mcp`, `/w/WORLD/mcp`; with several servers, the server's name precedes `mcp`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from mcp_sim.server.access import Access, Match, explicit_names
+from mcp_sim.server.access import Access, WorldNames, explicit_names
 from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Bodies, Exchange, Receive, Refusal, Scope, Send
 from mcp_sim.server.impersonation import Context, Impersonation
-from mcp_sim.server.sessions import Place, Sessions
-from mcp_sim.server.worlds import DEFAULT, NoWorld, Worlds, is_name
+from mcp_sim.server.sessions import SessionOwner, Sessions
+from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
@@ -36,9 +36,9 @@ _WANTS_NOTIFICATIONS = re.compile(rb'"progressToken"|/logLevel"')
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`sessions` are open at most; one that is idle for `idle` seconds ends.
+    """At most `sessions` are open; one that is idle for `idle` seconds ends.
 
-    Calls may go on for `grace` seconds once the server is told to leave.
+    Calls may continue for `grace` seconds after a signal to stop.
     """
 
     sessions: int = 2000
@@ -47,7 +47,7 @@ class Limits:
 
 
 class HttpServer:
-    """An ASGI application. `on_nameless` is called when the first caller shares the default world."""
+    """An ASGI application. `on_nameless` is called once, when a request first uses the default world."""
 
     def __init__(
         self, scenario: Scenario, worlds: Worlds, access: Access, limits: Limits, on_nameless: Callable[[], None]
@@ -63,7 +63,7 @@ class HttpServer:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[App]:
-        """The application, ready to be served."""
+        """Yield the application, ready to be served."""
         async with anyio.create_task_group() as tasks, AsyncExitStack() as stack:
             self._sessions = Sessions(tasks, self._limits.sessions, self._limits.idle, self._worlds.forget)
             self._plain = {name: await _modern(stack, server, True) for name, server in self._servers.items()}
@@ -72,16 +72,16 @@ class HttpServer:
             tasks.cancel_scope.cancel()
 
     def leave(self) -> None:
-        """End what would never end by itself; calls that are under way may finish, for a while."""
+        """Refuse new requests and end streams. Running calls may finish within the grace period."""
         self._is_leaving = True
-        asyncio.get_running_loop().call_later(self._limits.grace, self._hurry)
+        asyncio.get_running_loop().call_later(self._limits.grace, self._end_requests)
         for exchange in tuple(self._running):
             if exchange.is_endless:
-                exchange.give_up()
+                exchange.abandon()
 
-    def _hurry(self) -> None:
+    def _end_requests(self) -> None:
         for exchange in tuple(self._running):
-            exchange.be_late()
+            exchange.time_out()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -90,10 +90,10 @@ class HttpServer:
             await refusal.send(send)
         except Exception:
             logger.exception("a request failed: %s %s", scope["method"], scope["path"])
-            await _apologise(scope, send)
+            await _send_internal_error(scope, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """From the head of a request to the server it is for."""
+        """Check a request and pass it to its server."""
         headers = dict[bytes, bytes](scope["headers"])
         principal = self._admit(headers)
         path, server = self._route(scope["path"])
@@ -101,22 +101,22 @@ class HttpServer:
         version = headers.get(b"mcp-protocol-version")
         is_modern = version is not None and version not in _HANDSHAKE
         named = None if is_modern or session is None else session.decode("latin-1")
-        claims = Match(path, explicit_names(scope["query_string"], scope["headers"]), named, principal)
-        exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), claims)
+        names = WorldNames(path, explicit_names(scope["query_string"], scope["headers"]), named, principal)
+        exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), names)
         self._running.add(exchange)
         try:
             if is_modern:
-                await exchange.carry(self._modern(exchange, server, headers))
-                del scope[EXCHANGE]  # each holds the other; without sessions nobody asks any more
+                await exchange.answer_with(self._modern(exchange, server, headers))
+                del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
             else:
-                await self._shaken(exchange, server, Place(server, path, principal))
+                await self._with_handshake(exchange, server, SessionOwner(server, path, principal))
             if exchange.is_unanswered:
                 raise _leaving()
         finally:
             self._running.discard(exchange)
 
     def _modern(self, exchange: Exchange, server: str, headers: Mapping[bytes, bytes]) -> App:
-        """Who answers a request without a session: with an event stream only where more than the answer may come."""
+        """Return the application for a request without a session: a streaming one only if it may send notifications."""
         if b'"subscriptions/listen"' in exchange.body:
             exchange.is_endless = True
         takes_streams = b"text/event-stream" in headers.get(b"accept", b"") or b"*/*" in headers.get(b"accept", b"")
@@ -125,17 +125,17 @@ class HttpServer:
         exchange.takes_results = True
         return self._plain[server].handle_request
 
-    async def _shaken(self, exchange: Exchange, server: str, place: Place) -> None:
-        """A request of a client that shakes hands."""
+    async def _with_handshake(self, exchange: Exchange, server: str, owner: SessionOwner) -> None:
+        """Answer a request of a protocol with a handshake."""
         exchange.is_endless = exchange.scope["method"] == "GET"
-        session = exchange.match.session
+        session = exchange.names.session
         if session is None:
-            await self._sessions.begin(exchange, self._servers[server], place)
+            await self._sessions.open_and_answer(exchange, self._servers[server], owner)
         else:
-            await self._sessions.carry_on(exchange, session, place)
+            await self._sessions.answer(exchange, session, owner)
 
     def _admit(self, headers: Mapping[bytes, bytes]) -> str | None:
-        """The world of the bearer, if any. Raises Refusal for whoever may not speak here."""
+        """Return the world of the bearer token, if any. Raises `Refusal` for clients that are not admitted."""
         host, origin = headers.get(b"host"), headers.get(b"origin")
         if self._is_leaving:
             raise _leaving()
@@ -149,7 +149,7 @@ class HttpServer:
             raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}) from None
 
     def _route(self, path: str) -> tuple[str | None, str]:
-        """The world that a path names, if it names one, and the server. Raises Refusal."""
+        """Return the world in a path, if any, and the server. Raises `Refusal` for an unknown path."""
         found = _PATH.fullmatch(path)
         name = found["server"] if found else None
         if found and name is None and len(self._servers) == 1:
@@ -163,12 +163,12 @@ class HttpServer:
     def _check(self, world: str) -> None:
         try:
             self._worlds.check(world)
-        except NoWorld as error:
+        except WorldUnavailable as error:
             status, code = (503, INTERNAL_ERROR) if error.is_full else (404, INVALID_REQUEST)
             raise Refusal(status, code, str(error)) from None
 
     async def _world_of(self, ctx: Context) -> World:
-        name = _exchange(ctx).match.world(ctx.params)
+        name = _exchange(ctx).names.world(ctx.params)
         if name is None:
             name = DEFAULT
             if self._on_nameless is not None:
@@ -176,12 +176,12 @@ class HttpServer:
                 self._on_nameless = None
         try:
             return self._worlds.get(name)
-        except NoWorld as error:
+        except WorldUnavailable as error:
             raise MCPError(INTERNAL_ERROR if error.is_full else INVALID_PARAMS, str(error)) from None
 
 
 async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -> StreamableHTTPSessionManager:
-    """The SDK's answer to requests without a session."""
+    """Open the SDK's session manager for requests without a session."""
     manager = StreamableHTTPSessionManager(server, json_response=as_json, stateless=True)
     await stack.enter_async_context(manager.run())
     return manager
@@ -191,8 +191,8 @@ def _leaving() -> Refusal:
     return Refusal(503, INTERNAL_ERROR, "The server is shutting down", {"connection": "close"})
 
 
-async def _apologise(scope: Scope, send: Send) -> None:
-    """Tell a client no more than that something failed, as far as it can be told."""
+async def _send_internal_error(scope: Scope, send: Send) -> None:
+    """Answer with an internal error without details, or close a connection whose response has begun."""
     exchange: Exchange | None = scope.get(EXCHANGE)
     if exchange is None or not exchange.has_begun:
         await Refusal(500, INTERNAL_ERROR, "Internal error").send(send)
@@ -210,6 +210,6 @@ def _splice(ctx: Context) -> Callable[[bytes], None] | None:
 
 
 def _exchange(ctx: Context) -> Exchange:
-    """The HTTP exchange that a message of the protocol came in."""
+    """Return the HTTP exchange of a protocol message."""
     assert ctx.request is not None
     return ctx.request.scope[EXCHANGE]

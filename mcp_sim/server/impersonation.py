@@ -1,8 +1,7 @@
-"""How does a client see a scenario's server? One SDK server per impersonated one; nothing of mcp-sim shows.
+"""The SDK server that presents one server of a scenario; nothing of mcp-sim is visible to its clients.
 
-Calls and lists are answered in a middleware, as plain JSON: the SDK's own way, which validates and copies every result,
-costs as much as the call itself. Whatever is not plain (a malformed request, a call before the handshake) takes the
-SDK's way and gets the SDK's answer.
+Calls and lists are answered in a middleware, as plain JSON: the SDK validates and copies every result, which costs as
+much as the call itself. Other requests (malformed ones, calls before the handshake) are answered by the SDK.
 """
 
 from __future__ import annotations
@@ -44,10 +43,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_sim.server import content as library
-from mcp_sim.server import notifications as notices
-from mcp_sim.server.elicitation import Asked, Asking, Questions, filled_in
-from mcp_sim.server.notifications import Audience
+from mcp_sim.server import content
+from mcp_sim.server.elicitation import AskedRequest, Elicitation, InputRequired, complete_arguments
+from mcp_sim.server.notifications import Subscribers, wait_until_due
 from mcp_sim.server.protocol import (
     Break,
     Context,
@@ -76,7 +74,7 @@ PLAIN_KEYS = frozenset({"name", "arguments", "_meta"})
 
 
 class Impersonation(Server[Any]):
-    """One of a scenario's servers. `world_of` finds the world of a request; `break_off` breaks deliveries."""
+    """A server of a scenario. `world_of` finds the world of a request; `break_off` breaks deliveries."""
 
     def __init__(
         self, scenario: Scenario, name: str, world_of: WorldOf, break_off: Break, splice: Splice = lambda _: None
@@ -104,12 +102,12 @@ class Impersonation(Server[Any]):
         self._interactions = {tool: scenario.interactions.get(tool, NO_INTERACTION) for tool in spec.tools}
         self._domain = scenario.domain
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
-        self._asking = Asking(f"{scenario.sha256}/{name}".encode())
-        self._audience = Audience(lambda world, uri: library.contents(spec, world.view, uri))
-        self._offer()
+        self._elicitation = Elicitation(f"{scenario.sha256}/{name}".encode())
+        self._subscribers = Subscribers(lambda world, uri: content.contents(spec, world.view, uri))
+        self._register_handlers()
 
-    def _offer(self) -> None:
-        """Answer to what the spec has: a method without a handler is one that the server does not offer."""
+    def _register_handlers(self) -> None:
+        """Register handlers for what the spec has. The SDK refuses methods without a handler."""
         spec = self._spec
         if spec.resources:
             self.add_request_handler("resources/list", PaginatedRequestParams, _no_resources)
@@ -135,27 +133,27 @@ class Impersonation(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """As the SDK's, with the announcement that lists may change."""
+        """Return the SDK's options, with the announcement that lists may change."""
         options = notification_options or NotificationOptions(
             tools_changed=True, prompts_changed=True, resources_changed=True
         )
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
     @property
-    def speaks_during_calls(self) -> bool:
-        """May a call send anything before its answer? Where none does, answers need no event stream."""
+    def sends_during_calls(self) -> bool:
+        """Whether calls may send messages before their answer. If not, responses need no event stream."""
         spoken = (interaction.asks or interaction.notices for interaction in self._interactions.values())
         return self._notifies or any(spoken) or any(prompt.asks for prompt in self._spec.prompts)
 
     async def publish(self, world: World, event: ServerEvent) -> None:
-        """Tell everyone in this world who wants to know."""
-        await self._audience.tell(world, event)
+        """Notify the subscribers of a world."""
+        await self._subscribers.publish(world, event)
 
     async def _listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
-        return await self._audience.listen(ctx, await self._world_of(ctx), params)
+        return await self._subscribers.listen(ctx, await self._world_of(ctx), params)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """The edge: whatever goes wrong behind it, the client reads nothing of it."""
+        """Answer a request. Unexpected exceptions are logged and hidden from the client."""
         try:
             match ctx.method:
                 case "tools/call" if _is_plain(ctx):
@@ -172,15 +170,15 @@ class Impersonation(Server[Any]):
             raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
     async def _list(self, ctx: Context, call_next: CallNext) -> Record:
-        """The SDK's envelope, around the definitions as they were captured."""
+        """Return the SDK's envelope around the definitions as captured."""
         envelope = cast("Record", await call_next(ctx))
         world = await self._world_of(ctx)
-        self._met(ctx, world)
+        self._remember_world(ctx, world)
         name, definitions = self._listed(ctx, world)
         return {**envelope, **page(name, definitions, (ctx.params or {}).get("cursor"), self._spec.page_size)}
 
     def _listed(self, ctx: Context, world: World) -> tuple[str, list[Record]]:
-        """What a list holds, and under which name."""
+        """Return the name and the definitions of a list."""
         match ctx.method:
             case "tools/list":
                 return "tools", listing(world.catalogue(self._name), ctx.protocol_version)
@@ -198,34 +196,34 @@ class Impersonation(Server[Any]):
 
     async def _call(self, ctx: Context, name: str, arguments: Record | None, *, is_plain: bool) -> Record:
         world = await self._world_of(ctx)
-        self._met(ctx, world)
+        self._remember_world(ctx, world)
         tool, given, answers = self._prefix + name, arguments or {}, dict[str, Json]()
         interaction = self._interactions.get(tool, NO_INTERACTION)
         if interaction.asks:
             try:
                 given, answers = await self._asked(ctx, interaction, tool, given)
-            except Questions as questions:
+            except InputRequired as questions:
                 return self._stamped(ctx, questions.result)
-        observation = await _ask(world, tool, given, _idempotency_key((ctx.params or {}).get("_meta")), answers)
+        observation = await _call_world(world, tool, given, _idempotency_key((ctx.params or {}).get("_meta")), answers)
         if observation.delay or observation.notifications:
-            await notices.wait(ctx, world, self._audience, observation)
-        await self._audience.look_around(world)
+            await wait_until_due(ctx, world, self._subscribers, observation)
+        await self._subscribers.notify_changed(world)
         if isinstance(observation.body, BrokenDelivery):
-            await self._fail_to_arrive(ctx, observation.body)
+            await self._break_delivery(ctx, observation.body)
         return self._delivered(ctx, observation.body, is_plain=is_plain)
 
     async def _asked(
         self, ctx: Context, interaction: ToolInteraction, tool: str, given: Record
     ) -> tuple[Record, Record]:
-        """The arguments with what the user filled in, and all answers; nobody is asked about a call that is invalid."""
+        """Return the arguments completed by the user, and all answers. Invalid calls raise no questions."""
         schema = self._domain.tools[tool].input_schema
         if not Validator(schema).is_valid(given):
             return given, {}
-        answers = await self._asking.answers(ctx, interaction.asks, Asked("tools/call", tool, given))
-        return filled_in(answers, properties(schema), given), answers
+        answers = await self._elicitation.answers(ctx, interaction.asks, AskedRequest("tools/call", tool, given))
+        return complete_arguments(answers, properties(schema), given), answers
 
-    async def _fail_to_arrive(self, ctx: Context, broken: BrokenDelivery) -> NoReturn:
-        """An answer that is not to arrive. Ends with the connection, or when the client cancels its request."""
+    async def _break_delivery(self, ctx: Context, broken: BrokenDelivery) -> NoReturn:
+        """Break the delivery of an answer. Ends with the connection, or when the client cancels the request."""
         await self._break_off(ctx, broken)
         while True:
             await anyio.sleep_forever()
@@ -233,7 +231,7 @@ class Impersonation(Server[Any]):
     def _delivered(self, ctx: Context, body: ToolResult | RpcError, *, is_plain: bool) -> Record:
         if isinstance(body, RpcError):
             raise MCPError(body.code, body.message, body.data)
-        take = self._splice(ctx) if is_plain else None  # what is not plain, the SDK validates whole
+        take = self._splice(ctx) if is_plain else None  # the SDK validates other results itself
         if take is None:
             return self._stamped(ctx, call_result(body, ctx.protocol_version))
         take(call_result_bytes(body, ctx.protocol_version, self._stamp))
@@ -244,49 +242,49 @@ class Impersonation(Server[Any]):
             return result
         return {**result, "_meta": {SERVER_INFO_META_KEY: self.server_info_stamp}}
 
-    def _met(self, ctx: Context, world: World) -> None:
-        """Note who is in which world, as long as there is a connection that says so."""
+    def _remember_world(self, ctx: Context, world: World) -> None:
+        """Remember the world of a connection; sessionless requests have none."""
         if not is_modern(ctx.protocol_version):
-            self._audience.peer(ctx, world)
+            self._subscribers.peer(ctx, world)
 
     # resources, prompts, completion, logging
 
     async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         world = await self._world_of(ctx)
-        found = library.contents(self._spec, world.view, params.uri)
+        found = content.contents(self._spec, world.view, params.uri)
         if found is None:
-            raise library.not_found(params.uri, ctx.protocol_version)
+            raise content.not_found(params.uri, ctx.protocol_version)
         return ReadResourceResult.model_validate({"contents": found}, by_name=False)
 
     async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         world = await self._world_of(ctx)
-        self._audience.add(world, self._audience.peer(ctx, world).watch, params.uri)
+        self._subscribers.add(world, self._subscribers.peer(ctx, world).watch, params.uri)
         return EmptyResult()
 
     async def _unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        self._audience.peer(ctx, await self._world_of(ctx)).watch.seen.pop(params.uri, None)
+        self._subscribers.peer(ctx, await self._world_of(ctx)).watch.seen.pop(params.uri, None)
         return EmptyResult()
 
     async def _get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult | Record:
         given: Record = dict(params.arguments or {})
-        prompt = library.prompt(self._spec, params.name, given)
+        prompt = content.prompt(self._spec, params.name, given)
         try:
-            answers = await self._asking.answers(ctx, prompt.asks, Asked("prompts/get", params.name, given))
-        except Questions as questions:
+            answers = await self._elicitation.answers(ctx, prompt.asks, AskedRequest("prompts/get", params.name, given))
+        except InputRequired as questions:
             return questions.result
-        library.check_answers(prompt, answers)
-        return GetPromptResult.model_validate(library.messages(prompt, {**given, **answers}), by_name=False)
+        content.check_answers(prompt, answers)
+        return GetPromptResult.model_validate(content.messages(prompt, {**given, **answers}), by_name=False)
 
     async def _complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         world = await self._world_of(ctx)
-        return CompleteResult.model_validate(library.completion(self._spec, world.view, params), by_name=False)
+        return CompleteResult.model_validate(content.completion(self._spec, world.view, params), by_name=False)
 
     async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
-        self._audience.peer(ctx, await self._world_of(ctx)).level = params.level
+        self._subscribers.peer(ctx, await self._world_of(ctx)).level = params.level
         return EmptyResult()
 
 
-async def _ask(world: World, tool: str, arguments: Record, key: str | None, answers: Record) -> Observation:
+async def _call_world(world: World, tool: str, arguments: Record, key: str | None, answers: Record) -> Observation:
     try:
         return await world.call(tool, arguments, key, answers)
     except KeyReused as error:
@@ -298,7 +296,7 @@ async def _ask(world: World, tool: str, arguments: Record, key: str | None, answ
 
 
 def _idempotency_key(meta: Record | None) -> str | None:
-    """What makes two requests one call. Raises MCPError for a key that is none."""
+    """Return the idempotency key of a request, if any. Raises `MCPError` for an invalid one."""
     key = meta.get(IDEMPOTENCY_KEY) if meta else None
     if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
         raise MCPError(INVALID_PARAMS, f"An idempotency key is a string of 1 to {LONGEST_KEY} characters")
@@ -322,7 +320,7 @@ async def _no_prompts(_ctx: Context, _params: PaginatedRequestParams) -> ListPro
 
 
 def _is_plain(ctx: Context) -> bool:
-    """True for a call that the SDK's validation would let pass unchanged."""
+    """Whether the SDK's validation would accept a call unchanged."""
     params = ctx.params
     if params is None or not params.keys() <= PLAIN_KEYS or not isinstance(params.get("name"), str):
         return False

@@ -1,4 +1,4 @@
-"""How do bytes become JSON-RPC messages, one a line, and back? Bounded in memory; bad input gets an answer."""
+"""JSON-RPC messages as lines of bytes, limited in length; invalid lines get an error as their answer."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from pydantic import ValidationError
 from mcp_sim.types.json_values import decode, encode
 
 LONGEST_LINE = 32 * 1024 * 1024
-"""A message of more bytes is refused, not held in memory."""
+"""Longer messages, in bytes, are refused and not held in memory."""
 
 CHUNK = 65536
-WHERE_AN_ID_STANDS = 4096
+ID_SEARCH_BYTES = 4096
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _ID = re.compile(rb'\s*:\s*(-?\d{1,18}(?![\d.eE])|"(?:[^"\\]|\\.)*")')
 
 
 class Refused(Exception):
-    """A line that is no message. `answer` is the error to send."""
+    """Raised for a line that is not a valid message. `answer` is the error to send."""
 
     def __init__(self, line: bytes, code: int, message: str) -> None:
         self.answer = JSONRPCError(jsonrpc="2.0", id=request_id(line), error=ErrorData(code=code, message=message))
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 def lines(read: Callable[[int], bytes], longest: int = LONGEST_LINE) -> Iterator[bytes]:
-    """Lines without their ends, until `read` gives nothing. Of a line longer than `longest` only the beginning."""
+    """Yield lines without their ends, until `read` returns nothing. Lines longer than `longest` are cut."""
     parts, size = list[bytes](), 0
     while chunk := read(CHUNK):
         *ends, rest = chunk.split(b"\n")
@@ -51,8 +51,8 @@ def lines(read: Callable[[int], bytes], longest: int = LONGEST_LINE) -> Iterator
         yield b"".join(parts)
 
 
-def parsed(line: bytes, longest: int = LONGEST_LINE) -> JSONRPCMessage:
-    """The message of a line. Raises Refused; a batch is refused too, MCP has them no more."""
+def parse_message(line: bytes, longest: int = LONGEST_LINE) -> JSONRPCMessage:
+    """Parse a line. Raises `Refused` for an invalid message or a batch."""
     if len(line) > longest:
         raise Refused(line, INVALID_REQUEST, f"Message is longer than {longest} bytes")
     try:
@@ -67,15 +67,15 @@ def parsed(line: bytes, longest: int = LONGEST_LINE) -> JSONRPCMessage:
     return message
 
 
-def written(message: JSONRPCMessage) -> bytes:
-    """The line of a message, with its end."""
+def encode_line(message: JSONRPCMessage) -> bytes:
+    """Return a message as a line, including its end."""
     return encode(message.model_dump(by_alias=True, exclude_unset=True)) + b"\n"
 
 
 def request_id(line: bytes) -> int | str | None:
-    """The id of a message that cannot be parsed, so that its sender does not wait for ever; None if it has none."""
+    """Return the id of a message that cannot be parsed, so that its sender gets an answer; None if not found."""
     depth = 0
-    for token in _TOKEN.finditer(line[:WHERE_AN_ID_STANDS]):
+    for token in _TOKEN.finditer(line[:ID_SEARCH_BYTES]):
         sign = token[0]
         if sign in b"{[":
             depth += 1

@@ -1,4 +1,4 @@
-"""How does an HTTP server begin to listen, and how does it leave? uvicorn, bounded and with our signals."""
+"""Start and stop the HTTP server: uvicorn with limits and its own signal handling."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from mcp_sim.server.connections import Connection, Crowd
+from mcp_sim.server.connections import Connection, ConnectionLimits
 from mcp_sim.server.exchange import App
 from mcp_sim.types.errors import UsageError
 
 LAST_SECONDS = 2
-"""How long the server waits for what does not end when running calls have had their time."""
+"""Seconds that the server waits for connections after the grace period of running calls."""
 
 KEEP_ALIVE_SECONDS = 75
 BACKLOG = 2048
 MOST_CONNECTIONS = 65_536
 
 
-def address(text: str) -> tuple[str, int]:
-    """Host and port of `HOST:PORT`, an IPv6 address in brackets. Raises UsageError."""
+def parse_address(text: str) -> tuple[str, int]:
+    """Parse `HOST:PORT`, an IPv6 address in brackets. Raises `UsageError`."""
     with suppress(ValueError):
         parts = urlsplit(f"//{text}")
         if parts.hostname and parts.port is not None and parts.netloc == text and not parts.username:
@@ -37,8 +37,8 @@ def address(text: str) -> tuple[str, int]:
     raise UsageError(f"--http takes HOST:PORT, as in 127.0.0.1:8000 or [::1]:8000, not {text!r}")
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there. Raises UsageError where that cannot be."""
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises `UsageError` if the address cannot be bound."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -49,21 +49,21 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def _written(host: str) -> str:
-    """A host as it stands before a port: an IPv6 address in brackets."""
+    """Return a host as written before a port: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def _reason(error: OSError) -> str:
-    """The system's own word for it, where it has one; a name that nobody knows has a number of another kind."""
+    """Return the message of the operating system; name resolution errors have codes of their own."""
     if error.errno is not None and error.errno in errorcode:
         return os.strerror(error.errno)
     return error.strerror or str(error)
 
 
 def url(host: str, listener: socket.socket) -> str:
-    """What a client on this machine writes for this socket, without a path."""
+    """Return the URL of a socket for clients on this machine, without a path."""
     port = listener.getsockname()[1]
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (told, not bound)
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (shown, not bound)
     return f"http://{_written(name)}:{port}"
 
 
@@ -75,14 +75,14 @@ async def listen(
     grace: float,
     unread: float,
 ) -> int:
-    """Serve until SIGINT or SIGTERM comes; then `leave` is called, and running calls may finish. The exit code.
+    """Serve until SIGINT or SIGTERM, then call `leave` and let running calls finish. Return the exit code.
 
-    `begun` is called once a signal would be heard. The end takes `grace` seconds at most. A client may leave an answer
-    unread for `unread` seconds.
+    `begun` is called once signals are handled. Running calls get `grace` seconds. A client may leave an answer unread
+    for `unread` seconds.
     """
     config = uvicorn.Config(
         app,  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
-        http=partial(Connection, Crowd(unread)),  # pyright: ignore[reportArgumentType] (called like a class)
+        http=partial(Connection, ConnectionLimits(unread)),  # pyright: ignore[reportArgumentType] (called like a class)
         ws="none",
         lifespan="off",
         log_config=None,
@@ -100,7 +100,7 @@ async def listen(
 
 
 def _allow_connections() -> None:
-    """As many open connections as the system lets a process have, where it has a say in that."""
+    """Raise the limit of open files as far as the system allows, up to MOST_CONNECTIONS."""
     with suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 (not on every platform)
 
@@ -111,7 +111,7 @@ def _allow_connections() -> None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which leaves on the first signal and is gone at the second."""
+    """uvicorn's server, which shuts down at the first signal and ends at the second."""
 
     def __init__(self, config: uvicorn.Config, begun: Callable[[], None], leave: Callable[[], None]) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Who hears of it when something changes? In each world: streams that listen, and connections of older protocols."""
+"""Notifications during calls, and to the subscribers of a world: streams, and connections of older protocols."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from mcp_sim.server.protocol import Context, is_modern
 from mcp_sim.types import Json, Observation, Record
 from mcp_sim.world import World
 
-MOST_WATCHED = 1000
-"""So many resources may one client watch."""
+MAX_WATCHED = 1000
+"""Resources that one client may watch."""
 
-DEAF_SECONDS = 0.25
-"""Whoever leaves news unread for so long hears no more of it, until the next request; others need not wait."""
+STALL_SECONDS = 0.25
+"""Seconds after which a client that does not read is skipped until its next request."""
 
 Read: TypeAlias = Callable[[World, str], Json]
-"""The contents of a resource as they are now; None where there is none."""
+"""Returns the current contents of a resource, or None if there is none."""
 
 METHODS: dict[type, str] = {
     ToolsListChanged: "notifications/tools/list_changed",
@@ -50,7 +50,7 @@ METHODS: dict[type, str] = {
 
 
 class Watch:
-    """The resources that one client watches, with the contents that it knows of."""
+    """The resources that a client watches, with their last known contents."""
 
     __slots__ = ("__weakref__", "seen")
 
@@ -60,19 +60,19 @@ class Watch:
 
 @dataclass(slots=True)
 class Peer:
-    """A connection that was opened with a handshake: the world it is in, what it watches, what it wants logged.
+    """A connection with a handshake: its world, the resources it watches, and its log level.
 
-    `is_deaf`: it leaves unread what it is told.
+    `is_stalled`: it does not read notifications.
     """
 
     world: World
     watch: Watch = field(default_factory=Watch)
     level: str = "debug"
-    is_deaf: bool = False
+    is_stalled: bool = False
 
 
-class Audience:
-    """The clients of one server, by world. Whoever leaves is forgotten."""
+class Subscribers:
+    """The clients of a server that get notifications, by world. References to them are weak."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -81,19 +81,19 @@ class Audience:
         self._watches = WeakKeyDictionary[World, WeakSet[Watch]]()
 
     def peer(self, ctx: Context, world: World) -> Peer:
-        """What is kept of the connection of a request, which is in this world."""
-        # The session is made anew for each message; what lasts is its connection, which it does not show.
+        """Return the peer of the connection of a request in a world."""
+        # Each message has a session of its own; only the private connection lasts.
         connection = ctx.session._connection  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] (see above)
         peer = self._peers.get(connection)
         if peer is None:
             peer = self._peers[connection] = Peer(world)
-        peer.world, peer.is_deaf = world, False
+        peer.world, peer.is_stalled = world, False
         return peer
 
     async def listen(
         self, ctx: Context, world: World, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
-        """One stream, from its beginning to its end."""
+        """Serve a stream of notifications until it ends."""
         watch = Watch()
         for uri in params.notifications.resource_subscriptions or ():
             self.add(world, watch, uri)
@@ -103,14 +103,14 @@ class Audience:
         return await self._streams[world][1](ctx, params)
 
     def add(self, world: World, watch: Watch, uri: str) -> None:
-        """Watch one more resource. Raises MCPError."""
-        if len(watch.seen) >= MOST_WATCHED and uri not in watch.seen:
-            raise MCPError(INVALID_PARAMS, f"At most {MOST_WATCHED} resources can be watched")
+        """Watch a resource. Raises `MCPError` if a client watches too many."""
+        if len(watch.seen) >= MAX_WATCHED and uri not in watch.seen:
+            raise MCPError(INVALID_PARAMS, f"At most {MAX_WATCHED} resources can be watched")
         watch.seen[uri] = self._read(world, uri)
         self._watches.setdefault(world, WeakSet()).add(watch)
 
-    async def look_around(self, world: World) -> None:
-        """Tell of the watched resources that are not what they were."""
+    async def notify_changed(self, world: World) -> None:
+        """Notify of watched resources whose contents have changed."""
         changed, now = dict[str, None](), dict[str, Json]()
         for watch in list(self._watches.get(world, ())):
             for uri, seen in watch.seen.items():
@@ -120,62 +120,62 @@ class Audience:
                     watch.seen[uri] = now[uri]
                     changed[uri] = None
         for uri in changed:
-            await self.tell(world, ResourceUpdated(uri))
+            await self.publish(world, ResourceUpdated(uri))
 
-    async def tell(self, world: World, event: ServerEvent) -> None:
-        """Tell everyone in a world who wants to know."""
+    async def publish(self, world: World, event: ServerEvent) -> None:
+        """Notify the subscribers of a world."""
         stream = self._streams.get(world)
         if stream is not None:
             await stream[0].publish(event)
         uri = event.uri if isinstance(event, ResourceUpdated) else None
         params = None if uri is None else {"uri": uri}
         for connection, peer in list(self._peers.items()):
-            if peer.world is world and not peer.is_deaf and (uri is None or uri in peer.watch.seen):
-                with anyio.move_on_after(DEAF_SECONDS) as patience:
+            if peer.world is world and not peer.is_stalled and (uri is None or uri in peer.watch.seen):
+                with anyio.move_on_after(STALL_SECONDS) as patience:
                     await connection.notify(METHODS[type(event)], params)
-                peer.is_deaf = patience.cancelled_caught
+                peer.is_stalled = patience.cancelled_caught
 
 
 LEVELS: tuple[str, ...] = get_args(LoggingLevel)
-"""From the least grave to the gravest."""
+"""Log levels in ascending order of severity."""
 
-_NEWS: dict[str, ServerEvent] = {
+_LIST_CHANGES: dict[str, ServerEvent] = {
     "notifications/tools/list_changed": ToolsListChanged(),
     "notifications/prompts/list_changed": PromptsListChanged(),
     "notifications/resources/list_changed": ResourcesListChanged(),
 }
 
 
-async def wait(ctx: Context, world: World, audience: Audience, observation: Observation) -> None:
-    """Wait until the observation is due, and send on the way what is due before it."""
+async def wait_until_due(ctx: Context, world: World, subscribers: Subscribers, observation: Observation) -> None:
+    """Wait until an observation is due, and send its notifications at their times."""
     passed = timedelta(0)
     for notice in observation.notifications:
         at = timedelta(milliseconds=notice.get("at_ms", 0))
         if at > passed:
             await anyio.sleep(world.clock.wait_seconds(at - passed))
             passed = at
-        await _send(ctx, world, audience, notice)
+        await _send(ctx, world, subscribers, notice)
     if observation.delay > passed:
         await anyio.sleep(world.clock.wait_seconds(observation.delay - passed))
 
 
-async def _send(ctx: Context, world: World, audience: Audience, notice: Record) -> None:
+async def _send(ctx: Context, world: World, subscribers: Subscribers, notice: Record) -> None:
     params: Record = notice["params"]
     match notice["method"]:
         case "notifications/progress":
             await ctx.session.report_progress(params["progress"], params.get("total"), params.get("message"))
         case "notifications/message":
-            if _is_wanted(ctx, world, audience, params["level"]):
+            if _is_wanted(ctx, world, subscribers, params["level"]):
                 entry = LoggingMessageNotification.model_validate({"method": notice["method"], "params": params})
                 await ctx.session.send_notification(entry, related_request_id=ctx.request_id)
         case "notifications/resources/updated":
-            await audience.tell(world, ResourceUpdated(params["uri"]))
+            await subscribers.publish(world, ResourceUpdated(params["uri"]))
         case method:
-            await audience.tell(world, _NEWS[method])
+            await subscribers.publish(world, _LIST_CHANGES[method])
 
 
-def _is_wanted(ctx: Context, world: World, audience: Audience, level: str) -> bool:
-    """Does the client want log entries of this level? Without sessions, each request says so for itself."""
+def _is_wanted(ctx: Context, world: World, subscribers: Subscribers, level: str) -> bool:
+    """Whether the client wants log entries of a level. Sessionless requests state their level themselves."""
     if is_modern(ctx.protocol_version):
         return level in allowed_log_levels(ctx.protocol_version, ctx.meta)
-    return LEVELS.index(level) >= LEVELS.index(audience.peer(ctx, world).level)
+    return LEVELS.index(level) >= LEVELS.index(subscribers.peer(ctx, world).level)

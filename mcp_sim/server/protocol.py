@@ -1,4 +1,4 @@
-"""What does an observation look like on the wire? As plain JSON values, for both protocol eras."""
+"""Observations and lists as results of MCP, as plain JSON for both protocol eras."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from mcp_sim.world import World
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 WorldOf: TypeAlias = Callable[[Context], Awaitable[World]]
-"""Which world does a request belong to?"""
+"""Returns the world of a request."""
 
 Break: TypeAlias = Callable[[Context, BrokenDelivery], Awaitable[None]]
-"""Breaks the delivery of an answer, as far as the transport can; it may return once there is nothing left to answer."""
+"""Breaks the delivery of an answer as the transport can. May return when no answer is to be sent."""
 
 Splice: TypeAlias = Callable[[Context], Callable[[bytes], None] | None]
-"""What takes a result as JSON text, where the transport can put it into an answer whose result is empty."""
+"""Returns a function that takes an encoded result, if the transport can insert it into an empty response."""
 
 MOST_DIGITS = 10
 
 
 def is_modern(version: str) -> bool:
-    """True for the sessionless protocol, whose results are envelopes and may hold any JSON value."""
+    """Whether a version is of the sessionless protocol, whose results may hold any JSON value."""
     return version in MODERN_PROTOCOL_VERSIONS
 
 
 def call_result(body: ToolResult, version: str) -> Record:
-    """A `tools/call` result. Text and structuredContent come from one serialisation.
+    """Return a `tools/call` result.
 
-    Handshake protocols know only objects as structuredContent; there, any other value goes out as text alone.
+    Protocols with a handshake allow only objects as structuredContent; other values are sent as text alone.
     """
     result: Record = {"content": body.content, "isError": body.is_error}
     value: Json = body.value
@@ -48,7 +48,10 @@ def call_result(body: ToolResult, version: str) -> Record:
 
 
 def call_result_bytes(body: ToolResult, version: str, meta: bytes) -> bytes:
-    """The same as JSON, with `meta` as its `_meta` in the sessionless protocol: the value is not serialised again."""
+    """Return a `tools/call` result as JSON, with `meta` as its `_meta` in the sessionless protocol.
+
+    The value is not serialised again.
+    """
     modern = is_modern(version)
     shown = body.form == "structured" and (modern or isinstance(body.value, dict))
     return b'{"content":%b,"isError":%b%b%b}' % (
@@ -60,14 +63,14 @@ def call_result_bytes(body: ToolResult, version: str, meta: bytes) -> bytes:
 
 
 def listing(tools: Sequence[Tool], version: str) -> list[Record]:
-    """The definitions as captured. Handshake protocols refuse a list with an outputSchema that is no object's."""
+    """Return tool definitions as captured; for a handshake protocol, without outputSchemas that are not objects."""
     if is_modern(version):
         return [tool.definition for tool in tools]
     return [_for_handshake(tool.definition) for tool in tools]
 
 
 def page(name: str, definitions: list[Record], cursor: Json, size: int | None) -> Record:
-    """The part of a list that a cursor points at, and the cursor of the next. Raises MCPError for what is no cursor."""
+    """Return a page of a list, and the cursor of the next. Raises `MCPError` for an invalid cursor."""
     begin = 0 if cursor is None else _position(cursor, len(definitions), size)
     end = len(definitions) if size is None else begin + size
     shown: Record = {name: definitions[begin:end]}
@@ -75,7 +78,7 @@ def page(name: str, definitions: list[Record], cursor: Json, size: int | None) -
 
 
 def _position(cursor: Json, length: int, size: int | None) -> int:
-    """Where a page begins. Raises MCPError for a cursor that no answer had."""
+    """Return the start of a page. Raises `MCPError` for a cursor that was never returned."""
     at = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() and len(cursor) < MOST_DIGITS else 0
     if size is None or not 0 < at < length or at % size:
         raise MCPError(INVALID_PARAMS, "Invalid cursor")

@@ -1,4 +1,4 @@
-"""The sessions of clients that shake hands (protocols up to 2025-11-25): who they are, how many, until when."""
+"""Sessions of HTTP clients with a handshake (protocols up to 2025-11-25), limited in number and idle time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a session was opened, and by whom; elsewhere it does not exist."""
+class SessionOwner:
+    """The server, path and bearer that a session belongs to. It is unknown to all others."""
 
     server: str
     path: str | None
@@ -30,12 +30,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    place: Place
+    owner: SessionOwner
     transport: StreamableHTTPServerTransport
 
 
 class Sessions:
-    """All sessions of a process, at most `most`; one that is idle for `idle` seconds ends, and `on_end` is told."""
+    """The sessions of a process, at most `most`. One ends after `idle` seconds; `on_end` gets its id."""
 
     def __init__(self, tasks: TaskGroup, most: int, idle: float, on_end: Callable[[str], None]) -> None:
         self._tasks, self._most, self._idle, self._on_end = tasks, most, idle, on_end
@@ -44,35 +44,35 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._open)
 
-    def find(self, session: str, place: Place) -> StreamableHTTPServerTransport:
-        """The transport of an open session. Raises Refusal."""
+    def find(self, session: str, owner: SessionOwner) -> StreamableHTTPServerTransport:
+        """Return the transport of an open session. Raises `Refusal` for an unknown one."""
         found = self._open.get(session)
-        if found is None or found.place != place:
+        if found is None or found.owner != owner:
             raise Refusal(404, INVALID_REQUEST, "Session not found")
         return found.transport
 
-    async def carry_on(self, exchange: Exchange, session: str, place: Place) -> None:
-        """Answer a request of an open session. Raises Refusal."""
-        transport = self.find(session, place)
+    async def answer(self, exchange: Exchange, session: str, owner: SessionOwner) -> None:
+        """Answer a request of an open session. Raises `Refusal` for an unknown one."""
+        transport = self.find(session, owner)
         exchange.takes_results = transport.is_json_response_enabled
-        await exchange.carry(transport.handle_request)
+        await exchange.answer_with(transport.handle_request)
         if transport.is_terminated or exchange.ends_session:
             await self._end(session)
 
-    async def begin(self, exchange: Exchange, server: Impersonation, place: Place) -> None:
-        """Answer a request that comes without a session: if it is answered well, it has opened one. Raises Refusal."""
+    async def open_and_answer(self, exchange: Exchange, server: Impersonation, owner: SessionOwner) -> None:
+        """Answer a request without a session, which opens one if it succeeds. Raises `Refusal` if too many are open."""
         if len(self._open) >= self._most:
             logger.warning("a session is refused: %d are open", len(self._open))
             raise Refusal(503, INTERNAL_ERROR, "Too many open sessions")
         name = uuid4().hex
         transport = StreamableHTTPServerTransport(
-            name, is_json_response_enabled=not server.speaks_during_calls, idle_timeout=self._idle
+            name, is_json_response_enabled=not server.sends_during_calls, idle_timeout=self._idle
         )
-        self._open[name] = _Session(place, transport)
+        self._open[name] = _Session(owner, transport)
         status = _Status()
         try:
             await self._tasks.start(self._run, server, name, transport)
-            await exchange.carry(status.watching(transport.handle_request))
+            await exchange.answer_with(status.watching(transport.handle_request))
         finally:
             if not status.is_good:
                 await self._end(name)
@@ -85,7 +85,7 @@ class Sessions:
         *,
         task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
-        """A session's life, from its opening to its end."""
+        """Run a session until it ends."""
         try:
             async with transport.connect() as (read, write):
                 task_status.started()
@@ -107,7 +107,7 @@ class Sessions:
 
 
 class _Status:
-    """The status that a request was answered with."""
+    """The HTTP status of a response."""
 
     def __init__(self) -> None:
         self._status = 500

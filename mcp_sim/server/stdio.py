@@ -1,4 +1,4 @@
-"""One server over stdin and stdout, until its client leaves or a signal comes."""
+"""A server over stdin and stdout, until its client leaves or a signal arrives."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 
 from mcp_sim.server.descriptors import write_all, write_ready
 from mcp_sim.server.impersonation import Context
-from mcp_sim.server.lines import Refused, lines, parsed, written
+from mcp_sim.server.lines import Refused, encode_line, lines, parse_message
 from mcp_sim.types import BrokenDelivery
 
 FINISH_SECONDS = 1.0
-"""How long running calls may go on once stdin is closed; a client's own patience is 2 seconds."""
+"""Seconds that running calls may continue once stdin is closed. Clients wait 2 seconds."""
 
 LEAVE_SECONDS = 1.0
-"""How long everything may take to end after that, or after a signal."""
+"""Seconds that the shutdown may take after that, or after a signal."""
 
 LINES_AHEAD = 4
-"""How many messages are read before the first of them is looked at."""
+"""Messages that are read ahead of processing."""
 
 
 class Served(Protocol):
-    """What is served over the pipes: the SDK's servers, and whatever else is run like one."""
+    """The interface of what is served: the SDK's servers and the bridge."""
 
     def create_initialization_options(self) -> Any: ...
 
@@ -48,7 +48,7 @@ class Served(Protocol):
 
 
 class Stdio:
-    """The connection of this process: answers go to stdout, everything else that prints goes to stderr."""
+    """The stdio connection of this process. Answers go to stdout; other output goes to stderr."""
 
     def __init__(self) -> None:
         self.left = anyio.Event()
@@ -59,13 +59,13 @@ class Stdio:
         self._writing = anyio.Lock()
 
     async def serve(self, server: Served) -> int:
-        """Serve until stdin ends, nobody reads stdout any more, or SIGINT or SIGTERM comes; the exit code."""
-        with _claimed() as (source, self._out), _signals(self.left.set) as received:
+        """Serve until stdin ends, stdout is closed, or SIGINT or SIGTERM arrives. Return the exit code."""
+        with _reserved_streams() as (source, self._out), _signals(self.left.set) as received:
             await self._serve(server, source)
             return 128 + received[0] if received else 0
 
     async def break_off(self, _ctx: Context, broken: BrokenDelivery) -> None:
-        """Break the delivery of one answer: nothing comes, or what is no message, or the server is gone."""
+        """Break the delivery of an answer: send nothing, an invalid message, or end the connection."""
         if broken.how == "no_answer":
             return
         if broken.how == "garbled":
@@ -93,7 +93,7 @@ class Stdio:
         everything.cancel()
 
     async def _receive(self, source: int, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        """Messages from stdin, until it ends and what it asked for is answered, or until it is time to leave."""
+        """Receive messages until stdin has ended and its requests are answered, or until the server leaves."""
         arrived, room = asyncio.Queue[bytes | None](), Semaphore(LINES_AHEAD)
         arrive = partial(asyncio.get_running_loop().call_soon_threadsafe, arrived.put_nowait)
         Thread(target=_pump, args=(source, arrive, room), daemon=True).start()
@@ -109,9 +109,9 @@ class Stdio:
 
     async def _take(self, line: bytes, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         try:
-            message = parsed(line)
+            message = parse_message(line)
         except Refused as refused:
-            await self._write(written(refused.answer))
+            await self._write(encode_line(refused.answer))
             return
         match message:
             case JSONRPCRequest(id=request, method=method) if method != "subscriptions/listen":
@@ -125,7 +125,7 @@ class Stdio:
     async def _send(self, outgoing: MemoryObjectReceiveStream[SessionMessage], sent: anyio.Event) -> None:
         async with outgoing:
             async for item in outgoing:
-                await self._write(written(item.message))
+                await self._write(encode_line(item.message))
                 if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
                     self._answered(item.message.id)
         sent.set()
@@ -141,7 +141,7 @@ class Stdio:
             await self._quiet.wait()
 
     async def _write(self, data: bytes) -> None:
-        """Write without ever blocking the loop; once nobody reads, there is nothing more to do here."""
+        """Write without blocking the event loop. A closed stdout ends the connection."""
         async with self._writing:
             try:
                 rest = write_ready(self._out, memoryview(b"" if self._is_broken else data))
@@ -156,8 +156,8 @@ class Stdio:
 
 
 def _pump(source: int, arrive: Callable[[bytes | None], object], room: Semaphore) -> None:
-    """A thread of its own reads: no other way to read works for pipes, terminals and files on every platform."""
-    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+    """Read in a thread: no other way works for pipes, terminals and files on every platform."""
+    with suppress(RuntimeError):  # the loop is closed
         with suppress(OSError):
             for line in lines(partial(os.read, source)):
                 room.acquire()
@@ -166,7 +166,7 @@ def _pump(source: int, arrive: Callable[[bytes | None], object], room: Semaphore
 
 
 async def _in_daemon_thread(function: Callable[[], None]) -> None:
-    """Run what may block for ever, in a thread that does not keep the process from ending."""
+    """Run a function that may block forever, in a thread that does not keep the process alive."""
     ended, loop, failures = anyio.Event(), asyncio.get_running_loop(), list[OSError]()
 
     def run() -> None:
@@ -174,7 +174,7 @@ async def _in_daemon_thread(function: Callable[[], None]) -> None:
             function()
         except OSError as error:
             failures.append(error)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(ended.set)
 
     Thread(target=run, daemon=True).start()
@@ -189,8 +189,8 @@ async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:
 
 
 @contextmanager
-def _claimed() -> Generator[tuple[int, int]]:
-    """stdin and stdout for the protocol alone: what else reads finds nothing, what else prints goes to stderr."""
+def _reserved_streams() -> Generator[tuple[int, int]]:
+    """Reserve stdin and stdout for the protocol: other readers find an empty input, other output goes to stderr."""
     sys.stdout.flush()
     source, target, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -209,7 +209,7 @@ def _claimed() -> Generator[tuple[int, int]]:
 
 @contextmanager
 def _signals(leave: Callable[[], None]) -> Generator[list[int]]:
-    """The signals that came, the first of which makes the server leave. The same one again ends the process at once."""
+    """Yield the list of received signals. The first makes the server leave; the same one again ends the process."""
     loop, received = asyncio.get_running_loop(), list[int]()
 
     def note(number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""An MCP client, connected to a world in memory or to `mcp-sim serve` in a process of its own: for tests and demos."""
+"""MCP clients for tests and demos: of a world in memory, or of `mcp-sim serve` in a subprocess."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from mcp_sim.world import World
 async def connected(
     world: World, server: str | None = None, *, mode: str = "auto", **options: Any
 ) -> AsyncGenerator[Client]:
-    """A client of a world in this process. `server`: which of several; `mode`: `auto`, `legacy`, or a version.
+    """Yield an MCP client of a world in this process.
 
-    `options` are whatever else a Client takes: what it does when it is asked, or told, something.
-    Of the broken deliveries, memory knows only the answer that never comes.
+    `server` selects one of several servers; `mode` is `auto`, `legacy` or a protocol version. `options` are passed to
+    the `Client`, such as its callbacks. A broken delivery is an answer that never arrives.
     """
 
     async def world_of(_ctx: Context) -> World:
@@ -39,9 +39,9 @@ async def connected(
 async def spawned(
     *arguments: str, mode: str = "auto", errlog: TextIO | None = None, cwd: str | None = None, **options: Any
 ) -> AsyncGenerator[Client]:
-    """A client of `mcp-sim serve ARGUMENTS` over stdio, which finds the modules that this process finds.
+    """Yield an MCP client of `mcp-sim serve ARGUMENTS` over stdio, with the PYTHONPATH of this process.
 
-    `errlog` is what the server's stderr goes to; `options` are whatever else a Client takes.
+    `errlog` receives the stderr of the server; `mode` and `options` are those of `connected`.
     """
     words = ["-m", "mcp_sim", "serve", *arguments]
     path = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}

@@ -1,4 +1,4 @@
-"""Which worlds are there, by name? Made on first use, and never more than agreed."""
+"""The worlds of a server by name, created on first use and limited in number and memory."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.world import World
 
 DEFAULT = "default"
-"""The world of those who name none."""
+"""The world of requests that name none."""
 
-ROOM = 2048 * 1024 * 1024
-"""What all worlds may hold together, in bytes, unless it is said otherwise."""
+MAX_BYTES = 2048 * 1024 * 1024
+"""Bytes that all worlds together may hold by default."""
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-class NoWorld(McpSimError):
-    """There is no world of this name to be had. `is_full`: for want of room, not because of its name."""
+class WorldUnavailable(McpSimError):
+    """Raised when a world cannot be used. `is_full`: because of a limit, not because of its name."""
 
     def __init__(self, name: str, reason: str, *, is_full: bool) -> None:
         self.name, self.is_full = name, is_full
@@ -26,9 +26,9 @@ class NoWorld(McpSimError):
 
 
 class Worlds:
-    """Worlds by name. Where `only_declared` names are allowed, there are no others; else at most `most` at a time.
+    """Worlds by name, at most `most` at a time; with `only_declared`, only those with declared names.
 
-    Where all of them hold more than `room` bytes, those that hold more than their share are refused.
+    If all of them hold more than `room` bytes, those that hold more than their share are refused.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Worlds:
         declared: Collection[str] = (),
         *,
         only_declared: bool = False,
-        room: int = ROOM,
+        room: int = MAX_BYTES,
     ) -> None:
         self._make, self._most, self._room = make, most, room
         self._declared = frozenset(declared) if only_declared else None
@@ -50,18 +50,18 @@ class Worlds:
         return len(self._worlds)
 
     def check(self, name: str) -> None:
-        """Raises NoWorld where `get` would."""
+        """Raises `WorldUnavailable` if `get` would."""
         world = self._worlds.get(name)
         if world is not None:
             self._weigh(name, world)
             return
         if self._declared is not None and name not in self._declared:
-            raise NoWorld(name, f"Unknown world: {name}", is_full=False)
+            raise WorldUnavailable(name, f"Unknown world: {name}", is_full=False)
         if len(self._worlds) >= self._most:
-            raise NoWorld(name, "There is no room for another world", is_full=True)
+            raise WorldUnavailable(name, "There is no room for another world", is_full=True)
 
     def get(self, name: str) -> World:
-        """The world of this name, made if need be. Raises NoWorld."""
+        """Return the world of this name, created on first use. Raises `WorldUnavailable`."""
         world = self._worlds.get(name)
         if world is None:
             self.check(name)
@@ -70,26 +70,26 @@ class Worlds:
         return world
 
     def forget(self, name: str) -> None:
-        """Let go of a world that nobody can name any more; what it wrote to a trace stays."""
+        """Drop a world that cannot be named any more. Its entries in a trace remain."""
         self._worlds.pop(name, None)
         self._held -= self._sizes.pop(name, 0)
 
     def _weigh(self, name: str, world: World) -> None:
-        """Raises NoWorld where there is no room for what it holds."""
+        """Raises `WorldUnavailable` if a world holds more than its share and memory is exhausted."""
         size = world.size
         self._held += size - self._sizes.get(name, 0)
         self._sizes[name] = size
         if self._held > self._room and size > self._room // len(self._worlds):
-            raise NoWorld(name, "There is no room for more in this world", is_full=True)
+            raise WorldUnavailable(name, "There is no room for more in this world", is_full=True)
 
 
 def is_name(text: object) -> bool:
-    """May a world be called so?"""
+    """Whether a text is a valid name of a world."""
     return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
 def checked_name(text: str) -> str:
-    """The name, as given. Raises UsageError for what cannot be one."""
+    """Return the name. Raises `UsageError` if it is invalid."""
     if not is_name(text):
         raise UsageError(f"{text!r} cannot name a world: 1 to 64 letters, digits, dots, underscores and hyphens can")
     return text

@@ -15,7 +15,7 @@ import pytest
 from support.places import ROOT, SUPPORT
 
 from mcp_sim import Simulator
-from mcp_sim.server.call_log import CallLog, told
+from mcp_sim.server.call_log import CallLog, entry_lines
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 HELLO = (
@@ -66,12 +66,12 @@ def test_on_a_terminal_serve_says_what_it_waits_for() -> None:
             os.write(ours, b"\x04")
             stdout, stderr = process.communicate(timeout=60)
         finally:
-            os.close(ours)  # ends whoever still reads at the other end
+            os.close(ours)  # ends the reader at the other end
     assert (process.returncode, stdout) == (0, b"")
     assert "mcp-sim client-config calm_crm --client claude-desktop" in stderr.decode()
 
 
-def test_a_line_is_told_for_each_call_unless_only_warnings_are_wanted() -> None:
+def test_a_line_is_logged_for_each_call_unless_only_warnings_are_wanted() -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_deal", "arguments": SPRING}}
     stdin = HELLO + json.dumps(call).encode() + b"\n"
     lines = mcp_sim("serve", "flaky_crm", stdin=stdin).stderr.decode().splitlines()
@@ -81,7 +81,7 @@ def test_a_line_is_told_for_each_call_unless_only_warnings_are_wanted() -> None:
     assert mcp_sim("serve", "flaky_crm", "--log-level", "warning", stdin=stdin).stderr == b""
 
 
-def test_a_crash_is_told_at_every_level(tmp_path: Path) -> None:
+def test_a_crash_is_reported_at_every_level(tmp_path: Path) -> None:
     path = document(tmp_path, perturbations=[{"bug": None}])
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_companies"}}
     stdin = HELLO + json.dumps(call).encode() + b"\n"
@@ -90,7 +90,7 @@ def test_a_crash_is_told_at_every_level(tmp_path: Path) -> None:
     assert b"vault" not in done.stdout
 
 
-def test_a_step_that_the_trace_refuses_is_told_as_the_crash_that_it_is(tmp_path: Path) -> None:
+def test_a_step_that_the_trace_refuses_is_reported_as_the_crash_that_it_is(tmp_path: Path) -> None:
     call: dict[str, Any] = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -109,9 +109,7 @@ def test_a_step_that_the_trace_refuses_is_told_as_the_crash_that_it_is(tmp_path:
 
 def test_what_is_doubtful_in_a_scenario_is_loud(tmp_path: Path) -> None:
     path = document(tmp_path, world={"records": {"contact": {"rows": [{"nmae": "Ada"}]}}})
-    doubt = (
-        "warning: world.records.contact.rows[0].nmae: no tool speaks of a field 'nmae' of contact; did you mean 'name'?"
-    )
+    doubt = "warning: world.records.contact.rows[0].nmae: field 'nmae' of contact is not used by any tool; did you mean 'name'?"
     assert doubt in mcp_sim("serve", path, "--log-level", "warning").stderr.decode()
     assert mcp_sim("serve", path, "--log-level", "error").stderr == b""
     path = document(tmp_path, world={"records": {"contact": {"rows": [{f"field_{n}": n for n in range(12)}]}}})
@@ -178,29 +176,29 @@ def test_serving_does_not_load_what_it_does_not_need() -> None:
     assert done.stdout.decode().strip() == ""
 
 
-# what is told ---------------------------------------------------------------------------------------------------------
+# logs and reports ---------------------------------------------------------------------------------------------------------
 
 
-async def test_every_entry_of_a_ledger_can_be_told_in_short_lines() -> None:
+async def test_every_entry_of_a_ledger_can_be_rendered_in_short_lines() -> None:
     async with Simulator.load("flaky_crm").open() as world:
         await world.call("create_deal", {**SPRING, "title": "x" * 110})
         await world.call("get_contact", {"contact_id": "con_99999"})
         await world.call("no_such_tool", {})
-        lines = [line for entry in world.ledger for line in told(entry)]
+        lines = [line for entry in world.ledger for line in entry_lines(entry)]
     assert len(lines) == 4
     assert all(len(line) < 300 for line in lines)
     assert lines[2].startswith('#2 get_contact {"contact_id":"con_99999"} -> error: 404')
     assert lines[3] == "#3 no_such_tool {} -> JSON-RPC error -32602: Unknown tool: no_such_tool"
 
 
-def test_what_a_client_sent_is_told_in_one_line_that_commands_nothing() -> None:
+def test_what_a_client_sent_is_reported_in_one_line_that_commands_nothing() -> None:
     crash = {"tool": "t\nmcp-sim: \x1b[2J", "arguments": {"x": "\x1b]0;y\x07"}, "error": "e\r\n"}
-    (line,) = told({"world": "w", "crash": crash})
+    (line,) = entry_lines({"world": "w", "crash": crash})
     assert line.startswith("CRASH t\ufffdmcp-sim: \ufffd[2J")
     assert line.isprintable()
 
 
-def test_telling_never_waits_for_whoever_reads() -> None:
+def test_logging_never_waits_for_the_reader() -> None:
     reading, writing = os.pipe()
     crash = json.dumps({"world": "w", "crash": {"tool": "t", "arguments": {}, "error": "e" * 300}}).encode()
     log = CallLog(writing)

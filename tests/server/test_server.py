@@ -14,7 +14,7 @@ from mcp_types import CallToolResult, TextContent
 from support import unruly
 
 from mcp_sim import Simulator
-from mcp_sim.server.deliverability import refuse_uncarried
+from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.protocol import call_result, listing
 from mcp_sim.server.testing import connected
@@ -200,7 +200,7 @@ async def test_parallel_calls_of_one_client_are_steps_one_after_the_other() -> N
 def test_a_fault_that_stdio_cannot_carry_is_refused_by_name(tmp_path: Path, how: unruly.Breakage, clock: Any) -> None:
     path = scenario(tmp_path, {"undelivered": how, "id": "on-the-way"})
     with pytest.raises(UsageError, match=r"on-the-way \(undelivered\)"):
-        refuse_uncarried(Simulator.load(path).scenario, "stdio", clock)
+        check_deliverable(Simulator.load(path).scenario, "stdio", clock)
 
 
 def test_definitions_are_passed_through_untouched() -> None:

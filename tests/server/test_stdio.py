@@ -15,7 +15,7 @@ from mcp_types import JSONRPCRequest
 from support.places import ROOT
 from support.stdio_process import MODERN_META, Wire, odd, serving, stderr_of, steps
 
-from mcp_sim.server.lines import Refused, lines, parsed, request_id
+from mcp_sim.server.lines import Refused, lines, parse_message, request_id
 from mcp_sim.server.testing import spawned
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
@@ -257,12 +257,12 @@ def test_no_line_whatsoever_raises_anything_but_a_refusal(line: bytes) -> None:
 
 def refusal(line: bytes) -> int | None:
     try:
-        parsed(line)
+        parse_message(line)
     except Refused as refused:
         return refused.answer.error.code
     return None
 
 
 def test_a_line_becomes_a_message() -> None:
-    message = parsed(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\r')
+    message = parse_message(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\r')
     assert message == JSONRPCRequest(jsonrpc="2.0", id=1, method="ping")

@@ -22,7 +22,7 @@ from support.stdio_process import MODERN_META, serving
 
 from mcp_sim import Simulator
 from mcp_sim.server.impersonation import Impersonation
-from mcp_sim.server.notifications import METHODS, Audience
+from mcp_sim.server.notifications import METHODS, Subscribers
 from mcp_sim.server.protocol import Context
 from mcp_sim.server.testing import connected, spawned
 from mcp_sim.types import BrokenDelivery
@@ -174,14 +174,14 @@ async def test_a_client_that_leaves_its_news_unread_holds_nobody_up(tmp_path: Pa
             await anyio.sleep_forever()
 
     async with Simulator.load(scenario(tmp_path)).open() as world:
-        audience, unread = Audience(lambda _world, _uri: None), Unread()
+        subscribers, unread = Subscribers(lambda _world, _uri: None), Unread()
         deaf: Any = SimpleNamespace(session=SimpleNamespace(_connection=Connection.for_loop(cast("Outbound", unread))))
-        audience.peer(deaf, world)
+        subscribers.peer(deaf, world)
         for _ in range(20):
-            await audience.tell(world, ToolsListChanged())
+            await subscribers.tell(world, ToolsListChanged())
         assert unread.tries == 1
-        audience.peer(deaf, world)  # which is there again
-        await audience.tell(world, ToolsListChanged())
+        subscribers.peer(deaf, world)  # which is there again
+        await subscribers.tell(world, ToolsListChanged())
         assert unread.tries == 2
 
 
