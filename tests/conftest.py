@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.pets import Told, Write
+from support.pets import ProblemsIn, Write
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import check
@@ -112,7 +112,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 
 @pytest.fixture
-def told(write: Write) -> Told:
+def problems_in(write: Write) -> ProblemsIn:
     """What `check` says of a document."""
 
     def tell(text: str | bytes, file: str = "x.yaml") -> list[str]:

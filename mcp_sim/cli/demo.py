@@ -19,7 +19,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.cli.terminal import Palette
-from mcp_sim.server.call_log import faults, shortened
+from mcp_sim.server.call_log import fault_lines, shorten
 from mcp_sim.server.testing import spawned
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -81,10 +81,10 @@ def _asking(client: Client, trace: Path, paint: Palette) -> Ask:
 
     async def ask(tool: str, tool_arguments: Record, thought: str = "") -> Record | None:
         result = await client.call_tool(tool, tool_arguments)
-        print(f"\n{paint.bold(tool)} {shortened(tool_arguments)}{paint.dim(f'   {thought}' if thought else '')}")
-        text = shortened(_text(result))
+        print(f"\n{paint.bold(tool)} {shorten(tool_arguments)}{paint.dim(f'   {thought}' if thought else '')}")
+        text = shorten(_text(result))
         print(f"  agent sees:  {paint.red(text) if result.is_error else text}")
-        for line in faults(list(_steps(trace))[-1]):
+        for line in fault_lines(list(_steps(trace))[-1]):
             print(f"  {paint.yellow(line.strip())}")
         return None if result.is_error else cast("Record", result.structured_content)
 

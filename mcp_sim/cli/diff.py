@@ -13,7 +13,7 @@ from typing import cast
 
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
-from mcp_sim.server.call_log import observed, shortened, written
+from mcp_sim.server.call_log import render_changes, render_observation, shorten
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import canonical
@@ -61,7 +61,7 @@ def _about(path: Path, world_trace: WorldTrace) -> str:
 
 def _crashes(side: str, world_trace: WorldTrace) -> Iterator[str]:
     for crash in world_trace.crashes:
-        yield f"only {side}  CRASH {crash['tool']} {shortened(crash['arguments'])}: {crash['error']}"
+        yield f"only {side}  CRASH {crash['tool']} {shorten(crash['arguments'])}: {crash['error']}"
 
 
 # step by step ---------------------------------------------------------------------------------------------------------
@@ -93,8 +93,8 @@ def _identity(step: Record) -> str:
 
 def _headline(step: Record) -> str:
     if step["entry"] == "event":
-        return f"({step['actor']}) {written(step['committed'])}"
-    return f"#{step['index']} {step['tool']} {shortened(step['arguments'])}"
+        return f"({step['actor']}) {render_changes(step['committed'])}"
+    return f"#{step['index']} {step['tool']} {shorten(step['arguments'])}"
 
 
 def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
             yield from _both(name, ours[name] or "-", theirs[name] or "-", palette)
             continue
         for path, one, other in islice(_apart(left, right, ""), MOST_PARTS):
-            yield from _both(name, f"{path}: {shortened(one)}", f"{path}: {shortened(other)}", palette)
+            yield from _both(name, f"{path}: {shorten(one)}", f"{path}: {shorten(other)}", palette)
 
 
 def _both(name: str, ours: str, theirs: str, palette: Palette) -> Iterator[str]:
@@ -144,8 +144,8 @@ def _facts(step: Record) -> dict[str, str]:
     if step["entry"] == "event":
         return {}
     return {
-        "served": observed(_served(step)),
-        "committed": written([*step["committed"], *step["absorbed"]]),
+        "served": render_observation(_served(step)),
+        "committed": render_changes([*step["committed"], *step["absorbed"]]),
         "faults": ", ".join(_faults(step)),
     }
 
@@ -195,10 +195,10 @@ def _ends(a: Mapping[tuple[str, str | int], End], b: Mapping[tuple[str, str | in
 
 
 def _how(end: End | None) -> str:
-    return "deleted it" if end is None or end.record is None else f"wrote {shortened(end.record)}"
+    return "deleted it" if end is None or end.record is None else f"wrote {shorten(end.record)}"
 
 
 def _fields(name: str, a: Record, b: Record) -> Iterator[str]:
     for field in dict.fromkeys((*a, *b)):
         if a.get(field, ABSENT) != b.get(field, ABSENT):
-            yield f"{name}.{field}: A {shortened(a.get(field, ABSENT))}; B {shortened(b.get(field, ABSENT))}"
+            yield f"{name}.{field}: A {shorten(a.get(field, ABSENT))}; B {shorten(b.get(field, ABSENT))}"

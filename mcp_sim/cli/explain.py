@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, read_header, read_worlds
-from mcp_sim.server.call_log import observed, shortened
+from mcp_sim.server.call_log import render_observation, shorten
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import Explainer, Finding, at_intensity_of
 from mcp_sim.types import Record
@@ -92,8 +92,8 @@ def _print_world(
 
 
 def _headline(step: Record) -> str:
-    seen = observed(step["served"] or step["truth"]["observation"])
-    return f"#{step['index']} {step['tool']} {shortened(step['arguments'])} -> {seen}"
+    seen = render_observation(step["served"] or step["truth"]["observation"])
+    return f"#{step['index']} {step['tool']} {shorten(step['arguments'])} -> {seen}"
 
 
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:

@@ -15,7 +15,7 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.server.call_log import plain
+from mcp_sim.server.call_log import printable
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 def _line(text: str) -> str:
     """Return a message of a server as a line that is not too long and has no control characters."""
     line = text.rstrip("\n")
-    return plain(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}...")
+    return printable(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}...")
 
 
 def _importer(args: argparse.Namespace) -> Importer:

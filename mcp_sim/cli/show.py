@@ -13,7 +13,7 @@ from typing import Any
 
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage, read_entries
-from mcp_sim.server.call_log import observed, shortened, written
+from mcp_sim.server.call_log import render_changes, render_observation, shorten
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.world.trace import FORMAT
@@ -90,7 +90,7 @@ def _table(entries: Iterable[Record]) -> None:
 def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str]:
     if "crash" in entry:
         crash = entry["crash"]
-        yield paint.red(f"{'CRASH':>5}  {shortened(crash['tool'])} {shortened(crash['arguments'])}: {crash['error']}")
+        yield paint.red(f"{'CRASH':>5}  {shorten(crash['tool'])} {shorten(crash['arguments'])}: {crash['error']}")
         return
     if "fork" in entry:
         yield paint.dim(f"       forked from {entry['fork']['of']} at step {entry['fork']['n']}")
@@ -112,17 +112,17 @@ def _cells(step: Record) -> list[str]:
     """Return call, served, true, committed. `true` is empty unless something else was served."""
     match step["entry"]:
         case "call":
-            truth = step["truth"] and observed(step["truth"]["observation"])
-            served = observed(step["served"]) if step["served"] else truth
+            truth = step["truth"] and render_observation(step["truth"]["observation"])
+            served = render_observation(step["served"]) if step["served"] else truth
             true = "" if not step["served"] else truth or "never asked"
             return [
-                f"{shortened(step['tool'])} {shortened(step['arguments'])}",
+                f"{shorten(step['tool'])} {shorten(step['arguments'])}",
                 served,
                 true,
-                written(step["committed"]),
+                render_changes(step["committed"]),
             ]
         case "event":
-            return [f"({step['actor']})", "", "", written(step["committed"])]
+            return [f"({step['actor']})", "", "", render_changes(step["committed"])]
         case _:
             return [f"(start: seed {step['seed']}, {step['clock']['mode']} clock)", "", "", ""]
 

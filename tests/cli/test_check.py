@@ -32,7 +32,7 @@ def test_a_document_in_order_is_one_line(capsys: pytest.CaptureFixture[str]) -> 
     assert [line.endswith(": ok") for line in lines] == [True, True]
 
 
-def test_every_problem_of_every_document_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_problem_of_every_document_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(CRM + "seed: x\nsed: 1\n")
     Path("b.yaml").write_text(CRM)
     assert check(capsys, "a.yaml", "b.yaml") == (
@@ -49,7 +49,9 @@ def test_warnings_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(CRM + "world: {records: {deal: {rows: [{titel: x}]}}}\n")
     code, lines = check(capsys, "a.yaml")
     assert code == 0
-    assert lines[0].startswith("a.yaml:3: warning: world.records.deal.rows[0].titel: no tool speaks of a field 'titel'")
+    assert lines[0].startswith(
+        "a.yaml:3: warning: world.records.deal.rows[0].titel: field 'titel' of deal is not used by any tool"
+    )
     assert lines[1:] == ["a.yaml: ok, 1 warning"]
 
 
@@ -78,7 +80,7 @@ def test_problems_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys, "crm", "--json") == (0, ["[]"])
 
 
-def test_a_folder_stands_for_the_documents_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_means_the_documents_in_it(capsys: pytest.CaptureFixture[str]) -> None:
     Path("docs/deeper").mkdir(parents=True)
     Path("docs/a.yaml").write_text(CRM)
     Path("docs/deeper/b.yml").write_text("mcp_sim: 1\nseed: 1\ntools: c.yaml\n")
@@ -96,7 +98,7 @@ def test_a_folder_stands_for_the_documents_in_it(capsys: pytest.CaptureFixture[s
         ("nope.yaml", "nope.yaml: file not found"),
         ("no/where.yaml", "no/where.yaml: file not found"),
         ("flaky_crn", "flaky_crn: no such file or shipped document; did you mean 'flaky_crm'?"),
-        (".", ".: holds no scenario and no tool spec"),
+        (".", ".: contains no scenario and no tool spec"),
     ],
 )
 def test_what_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str], reference: str, problem: str) -> None:
@@ -133,7 +135,7 @@ def test_the_schema_describes_every_kind(capsys: pytest.CaptureFixture[str]) -> 
         ("tools: [{name: f, input_schema: {type: object}}]\n", "openai"),
     ],
 )
-def test_of_a_file_that_an_import_takes_it_is_told_which(
+def test_of_a_file_that_an_import_takes_it_the_importer_is_named(
     text: str, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("theirs.yaml").write_text(text)

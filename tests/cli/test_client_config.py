@@ -35,7 +35,7 @@ def test_each_client_gets_its_own_form(capsys: Any, client: str, key: str, kind:
     assert Path(entry["command"]).is_absolute()
 
 
-def test_several_servers_are_an_entry_each_and_the_user_is_told_of_the_worlds(tmp_path: Path, capsys: Any) -> None:
+def test_several_servers_are_an_entry_each_and_the_user_is_reported_of_the_worlds(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "two.yaml"
     path.write_text(TWO.replace("sales: crm", f"sales: {tmp_path / 'sales.yaml'}"))
     (tmp_path / "sales.yaml").write_text(

@@ -30,7 +30,7 @@ def test_a_closed_stream_is_like_the_null_device(command: str, streams: str) -> 
 
 
 @pytest.mark.parametrize("command", ["play calm_crm", "check calm_crm", "list", "schema"])
-def test_a_full_disk_is_told_in_one_line(command: str) -> None:
+def test_a_full_disk_is_reported_in_one_line(command: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this platform has no full device")
     done = shell(f"{command} > /dev/full")
@@ -42,7 +42,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_command_that_there_is_not_is_told_with_the_nearest() -> None:
+def test_a_command_that_there_is_not_is_reported_with_the_nearest() -> None:
     done = shell("srve crm")
     assert (done.returncode, done.stderr) == (2, b"mcp-sim: unknown command 'srve'; did you mean 'serve'?\n")
 

@@ -31,23 +31,23 @@ def played(tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     return play
 
 
-def told(capfd: Any, code: int, *arguments: str) -> list[str]:
+def diff_lines(capfd: Any, code: int, *arguments: str) -> list[str]:
     assert main(["diff", *arguments]) == code
     return capfd.readouterr().out.splitlines()
 
 
 def test_equal_runs_do_not_differ(played: Any, capfd: Any) -> None:
     one, two = (played(name, "calm_crm", CREATE) for name in ("a.jsonl", "b.jsonl"))
-    assert told(capfd, 0, one, two)[2:] == [
+    assert diff_lines(capfd, 0, one, two)[2:] == [
         "answers and changes are equal at every step",
-        "at the end",
+        "final state",
         "    equal",
     ]
 
 
-def test_a_fault_is_told_where_it_changed_what_was_served(played: Any, capfd: Any) -> None:
+def test_a_fault_is_reported_where_it_changed_what_was_served(played: Any, capfd: Any) -> None:
     calm, flaky = played("a.jsonl", "calm_crm", CREATE), played("b.jsonl", "flaky_crm", CREATE)
-    a, b, head, served, lost, none, fault, _, same = told(capfd, 1, calm, flaky)
+    a, b, head, served, lost, none, fault, _, same = diff_lines(capfd, 1, calm, flaky)
     assert a == "A  a.jsonl: calm-crm, world default, seed 7, 1 calls"
     assert b == "B  b.jsonl: flaky-crm, world default, seed 7, 1 calls"
     assert head == 'both    #1 create_deal {"title":"Spring order","amount":4000,"contact_id":"con_00001"}'
@@ -58,18 +58,18 @@ def test_a_fault_is_told_where_it_changed_what_was_served(played: Any, capfd: An
     assert same == "    equal"
 
 
-def test_answers_that_begin_alike_are_told_apart_by_what_differs(played: Any, capfd: Any) -> None:
+def test_answers_that_begin_alike_are_reported_apart_by_what_differs(played: Any, capfd: Any) -> None:
     look = {"tool": "list_deals", "arguments": {"limit": 20}}
     one, two = played("a.jsonl", "calm_crm", CREATE, look), played("b.jsonl", "calm_crm", look)
-    lines = told(capfd, 1, one, two)
+    lines = diff_lines(capfd, 1, one, two)
     ours, theirs = (line.partition("  ")[2].strip() for line in lines if "result.total: " in line)
     assert ours.endswith("A  result.total: 81")
     assert theirs.endswith("B  result.total: 80")
 
 
-def test_a_call_that_only_one_run_makes_stands_alone(played: Any, capfd: Any) -> None:
+def test_a_call_that_only_one_run_makes_is_listed_alone(played: Any, capfd: Any) -> None:
     calm, flaky = played("a.jsonl", "calm_crm", CREATE), played("b.jsonl", "flaky_crm", CREATE, CREATE)
-    lines = told(capfd, 1, calm, flaky)
+    lines = diff_lines(capfd, 1, calm, flaky)
     assert "only B  #2 create_deal" in " ".join(lines)
     assert lines[-1].startswith("    deal deal_0082: only B wrote {")
     assert sum(line.startswith("    deal ") for line in lines) == 1
@@ -80,7 +80,7 @@ def test_records_that_both_wrote_are_compared_field_by_field(played: Any, capfd:
         return {"tool": "update_contact", "arguments": {"contact_id": "con_00001", "stage": stage}}
 
     one, two = played("a.jsonl", "calm_crm", update("customer")), played("b.jsonl", "calm_crm", update("churned"))
-    assert told(capfd, 1, one, two)[-1] == "    contact con_00001.stage: A customer; B churned"
+    assert diff_lines(capfd, 1, one, two)[-1] == "    contact con_00001.stage: A customer; B churned"
 
 
 async def test_a_fork_is_compared_with_where_it_came_from(tmp_path: Path, capfd: Any) -> None:
@@ -91,12 +91,12 @@ async def test_a_fork_is_compared_with_where_it_came_from(tmp_path: Path, capfd:
         twin = world.fork("w2")
         await twin.call("update_deal", {"deal_id": "deal_0081", "stage": "won"})
     sink.close()
-    lines = told(capfd, 1, str(path), str(path), "--world", "w1", "--world-b", "w2")
+    lines = diff_lines(capfd, 1, str(path), str(path), "--world", "w1", "--world-b", "w2")
     assert lines[2].startswith("only B  #2 update_deal")
     assert any(line.startswith("    deal deal_0081.stage: A ") and line.endswith("; B won") for line in lines)
 
 
-def test_several_worlds_ask_for_a_choice_and_no_trace_is_told(tmp_path: Path, capfd: Any) -> None:
+def test_several_worlds_ask_for_a_choice_and_no_trace_is_reported(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "run.jsonl"
     entries = [{"world": name, "step": {"n": 1, "entry": "reset", "seed": 1}} for name in ("w1", "w2")]
     lines = [{"format": 2, "scenario": "x"}, *entries]

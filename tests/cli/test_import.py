@@ -80,7 +80,7 @@ def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
         "tools[5] (no_json_schema).inputSchema.properties.a.minLength: 'many' is not of type 'integer'",
         "tools[6] (get_pet) is left out: an earlier tool has the same name",
         "tools[7] (odd_hints): readOnlyHint must be true or false",
-        "tools[8] is left out: must be a tool",
+        "tools[8] is left out: expected a tool",
     ):
         assert sentence in told
     assert has_no_errors(here / "odd.yaml")
@@ -135,7 +135,7 @@ def is_gone(process: int) -> bool:
         (["--header", "x", "http://127.0.0.1:1/"], 2, "--header must be like NAME:VALUE"),
     ],
 )
-def test_what_cannot_be_asked_is_told_in_a_sentence(
+def test_what_cannot_be_asked_is_reported_in_a_sentence(
     words: list[str], code: int, expected: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["import", "mcp", *words]) == code
@@ -205,7 +205,7 @@ def test_every_client_keeps_its_servers_elsewhere(text: str, here: Path, capsys:
     assert "one: program or folder '/no/such' not found" in capsys.readouterr().err
 
 
-def test_a_file_without_servers_and_a_glob_that_matches_none_are_told(
+def test_a_file_without_servers_and_a_glob_that_matches_none_are_reported(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "a.json").write_text('{"mcpServers": {"one": {"command": "x"}}}', encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A later import: what was written is kept, and what is new is told."""
+"""A later import keeps what was written, and reports what is new."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.specs_made import GET, LIST, saved
 from mcp_sim.cli import main
 
 
-def test_a_later_import_keeps_what_was_written_and_tells_what_is_new(
+def test_a_later_import_keeps_what_was_written_and_reports_what_is_new(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = petstore(here)
@@ -43,14 +43,14 @@ def test_a_later_import_keeps_what_was_written_and_tells_what_is_new(
     assert main(["import", "openapi", "--check", source]) == 0
 
 
-def test_a_tool_that_is_gone_is_told_where_the_spec_speaks_of_it(
+def test_a_tool_that_is_gone_is_reported_where_the_spec_names_it(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["import", "tools", "--name", "pets", saved(here / "a.json", [GET, LIST])])
     with (here / "pets.yaml").open("a", encoding="utf-8") as spec:
         spec.write("sim: {list_pets: {verb: list, entity: pet}, get_pet: {verb: get, entity: pet, key: pet_id}}\n")
     assert main(["import", "tools", "--name", "pets", saved(here / "a.json", [GET])]) == 1
-    assert "there is no tool 'list_pets'" in capsys.readouterr().err
+    assert "unknown tool 'list_pets'" in capsys.readouterr().err
 
 
 def test_a_changed_tool_is_shown_line_by_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,7 +67,7 @@ def test_functions_in_lines_are_read_and_a_response_is_the_output_schema(
     assert "outputSchema" not in plain
     told = capsys.readouterr().err
     assert "measure: a: unknown type 'Object[]'; any value is accepted" in told
-    assert "plain: its response is no object" in told
+    assert "plain: its response is not an object" in told
 
 
 def test_a_usable_list_is_served_to_the_byte() -> None:

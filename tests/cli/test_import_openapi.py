@@ -38,7 +38,7 @@ def test_operations_become_tools_with_schemas_and_component_schemas_entities(
     assert "other.yaml#/X" in told
 
 
-def test_what_stands_below_another_in_a_path_belongs_to_it(here: Path) -> None:
+def test_what_is_below_another_in_a_path_belongs_to_it(here: Path) -> None:
     key: Any = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
     fields: Any = {"id": {"type": "string"}, "petId": {"type": "integer"}, "note": {"type": "string"}}
     visit: Any = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Visit"}}}}

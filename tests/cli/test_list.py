@@ -43,21 +43,21 @@ def test_a_kind_is_documented_by_its_docstring_and_its_fields(
     assert "PT" not in manual.split("options")[-1]
 
 
-def test_an_option_tells_its_type_its_default_and_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_shows_its_type_its_default_and_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
     manual = listed(capsys, "perturbations", "rate_limit")
     assert manual.endswith(
         """
 options
   limit     whole number from 1, default 10
-            How many calls each window lets through.
+            Maximum number of calls per window.
   window    duration, default 1m
-            How long a window is.
+            Length of a window.
   counting  fixed | sliding | bucket, default fixed
-            How calls are counted: in fixed windows, a sliding one, or with a token bucket.
+            The method: fixed windows, a sliding window, or a token bucket.
   burst     whole number from 1
-            How many tokens the bucket holds, full at first. Default: limit.
+            Capacity of the bucket, which is full at first. Default: limit.
   per       text, default world
-            Who shares a quota: all calls of the world, of one tool, or of one argument.
+            Which calls share a quota: those of the world, a tool, or an argument's value.
   message   text
             What the agent reads; {retry_after} and {limit} are filled. Default: the vendor's wording, or a plain one.
 
@@ -104,10 +104,10 @@ def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> Non
         (["specs", "crn"], "did you mean 'crm'?"),
     ],
 )
-def test_what_does_not_exist_is_told_with_the_nearest_that_does(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+def test_what_does_not_exist_is_reported_with_the_nearest_that_does(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["list", *words]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert told in err
+    assert message in err

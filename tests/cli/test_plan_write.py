@@ -52,7 +52,7 @@ def spec(tmp_path: Path) -> Path:
 
 
 def judged_apart(plan: Plan) -> Plan:
-    """The plan without how sure it is: what a spec says is sure, and of which nothing is known touches none."""
+    """Return the plan without its confidence: declared plans are sure, and unknown ones become `none`."""
     ways = {value: judged_apart(one) for value, one in plan.choices.items()}
     verb = "none" if plan.verb == "unknown" else plan.verb
     return replace(plan, verb=verb, choices=ways, confidence=1.0, reasons=())
@@ -123,7 +123,7 @@ HARD: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 
 @pytest.mark.parametrize("case", HARD)
-async def test_a_written_list_means_the_same_whatever_little_it_tells(case: str, tmp_path: Path) -> None:
+async def test_a_written_list_means_the_same_however_little_it_declares(case: str, tmp_path: Path) -> None:
     listed = [
         {"name": name, "inputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
         for name, parts in HARD[case]
@@ -264,7 +264,10 @@ def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
 ) -> None:
     main(["plan", str(spec), "--write"])
     assert "\n  resync_gadget: {verb: none}\n" in spec.read_text(encoding="utf-8")
-    assert "Could not infer what these tools do: frobnicate, resync_gadget; written as `verb: none`" in capsys.readouterr().err
+    assert (
+        "Could not infer what these tools do: frobnicate, resync_gadget; written as `verb: none`"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_backends_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:
@@ -374,4 +377,4 @@ def test_a_spec_that_cannot_be_written_is_left_as_it_is(spec: Path, capsys: pyte
 
 def test_what_is_required_is_one_of_the_fields(spec: Path) -> None:
     spec.write_text(SPEC + "entities: {widget: {fields: {name: {}}, required: [nam]}}\n", encoding="utf-8")
-    assert "there is no field 'nam'; did you mean 'name'?" in str(check([spec])[0])
+    assert "unknown field 'nam'; did you mean 'name'?" in str(check([spec])[0])

@@ -56,7 +56,7 @@ def test_the_seed_and_the_trace_are_as_asked(tmp_path: Path) -> None:
     trace = tmp_path / "run.jsonl"
     assert main(["play", "flaky_crm", calls_file(tmp_path, LOOK), "--seed", "12", "--trace", str(trace)]) == 0
     header, reset, call = (json.loads(line) for line in trace.read_text().splitlines())
-    assert (header["format"], header["scenario"], reset["step"]["seed"]) == (1, "flaky-crm", 12)
+    assert (header["format"], header["scenario"], reset["step"]["seed"]) == (2, "flaky-crm", 12)
     assert call["step"]["tool"] == "list_deals"
 
 
@@ -66,7 +66,7 @@ def test_an_unknown_tool_is_an_answer_as_the_agent_would_get_it(tmp_path: Path, 
     assert json.loads(line)["rpc_error"] == {"code": -32602, "message": "Unknown tool: nope", "data": None}
 
 
-def test_a_line_that_is_no_call_is_told_with_its_place_and_exit_2(tmp_path: Path, capsys: Any) -> None:
+def test_a_line_that_is_no_call_is_reported_with_its_place_and_exit_2(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "calls.jsonl"
     for line, reason in [
         ("{", "not JSON"),
@@ -82,7 +82,7 @@ def test_a_line_that_is_no_call_is_told_with_its_place_and_exit_2(tmp_path: Path
         assert f"{path}:2: {reason}" in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there_and_a_trace_that_cannot_be_written_are_told(tmp_path: Path, capsys: Any) -> None:
+def test_a_file_that_is_not_there_and_a_trace_that_cannot_be_written_are_reported(tmp_path: Path, capsys: Any) -> None:
     assert main(["play", "calm_crm", str(tmp_path / "none.jsonl")]) == 2
     assert "cannot read" in capsys.readouterr().err
     for place in (tmp_path / "no" / "t", tmp_path):
@@ -115,4 +115,4 @@ def test_a_call_that_nothing_can_answer_is_a_crash_line_and_exit_3(tmp_path: Pat
     (tmp_path / "replay.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "crm", "world_model": model}))
     assert main(["play", str(tmp_path / "replay.yaml"), calls_file(tmp_path, LOOK)]) == 3
     (line,) = capfdbinary.readouterr().out.splitlines()
-    assert "no answer is kept for this question" in json.loads(line)["crash"]
+    assert "no reply is stored for this request" in json.loads(line)["crash"]

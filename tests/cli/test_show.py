@@ -15,7 +15,7 @@ SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_i
 
 @pytest.fixture
 def trace(tmp_path: Path, capfd: Any) -> Path:
-    """A run of the flaky CRM: a lost acknowledgement, a retry, a list, a tool that nobody has."""
+    """A run of the flaky CRM: a lost acknowledgement, a retry, a list, an unknown tool."""
     calls: list[Any] = [{"tool": "create_deal", "arguments": SPRING}] * 2 + [{"tool": "list_deals"}, {"tool": "nope"}]
     (tmp_path / "calls.jsonl").write_text("\n".join(json.dumps(call) for call in calls))
     path = tmp_path / "run.jsonl"
@@ -62,7 +62,7 @@ def test_one_step_is_shown_in_full(trace: Path, capfd: Any) -> None:
     assert '"seed": 7' in "\n".join(shown(capfd, f"{trace}:1"))
 
 
-def test_worlds_are_told_apart_and_chosen(trace: Path, capfd: Any) -> None:
+def test_worlds_are_reported_apart_and_chosen(trace: Path, capfd: Any) -> None:
     lines = trace.read_bytes().splitlines()
     lines.append(b'{"world":"second","fork":{"of":"default","n":5,"stream":""}}')
     lines.append(lines[2].replace(b'{"world":"default"', b'{"world":"second"'))
@@ -77,7 +77,7 @@ def test_worlds_are_told_apart_and_chosen(trace: Path, capfd: Any) -> None:
     assert "several worlds (default, second); choose one with --world" in refusal(capfd, f"{trace}:2")
 
 
-def test_a_line_that_was_cut_off_is_told_and_the_rest_shown(trace: Path, capfd: Any) -> None:
+def test_a_line_that_was_cut_off_is_reported_and_the_rest_shown(trace: Path, capfd: Any) -> None:
     trace.write_bytes(trace.read_bytes()[:-10])
     assert main(["show", str(trace)]) == 0
     told = capfd.readouterr()
@@ -92,7 +92,7 @@ def test_what_is_no_trace_is_refused_with_the_reason(trace: Path, tmp_path: Path
     for content, reason in [
         (b"", "not a line of a trace"),
         (b"hello\n", "not a line of a trace"),
-        (b'{"format": 1}\n', "no trace of format 2"),
+        (b'{"format": 1}\n', "not a trace of format 2"),
         (b'{"format":2}\n[]\n', ":2: not a line of a trace"),
         (b'{"format":2}\n{"world":"w","step":{"n":1}}\n', "is not a trace of format 2"),
     ]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 import pytest
-from support.pets import HEAD, PETS, Told, Write
+from support.pets import HEAD, PETS, ProblemsIn, Write
 
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.parts.plans import (
@@ -171,8 +171,8 @@ def test_a_span_is_a_duration_or_a_number_of_calls(write: Write, text: str, span
 
 
 @pytest.mark.parametrize("text", ["5", "5.5", "'5'", "calls", "-1s", "5 minutes", "[5s]", "true"])
-def test_anything_else_is_no_span(told: Told, text: str) -> None:
-    (problem,) = told(HEAD + f"perturbations:\n  - error: 500\n    fires: {{cooldown: {text}}}\n")
+def test_anything_else_is_no_span(problems_in: ProblemsIn, text: str) -> None:
+    (problem,) = problems_in(HEAD + f"perturbations:\n  - error: 500\n    fires: {{cooldown: {text}}}\n")
     assert problem.startswith("x.yaml:5: perturbations[0].fires.cooldown: ")
     assert "write" in problem
 
@@ -203,8 +203,8 @@ def test_the_command_line_replaces_the_world_model_as_a_whole(write: Write) -> N
 
 
 @pytest.mark.parametrize("text", ["openai", "openai:", "openai:m", "openai:@http://x/v1", "bultin", "openai:m@nowhere"])
-def test_a_world_model_that_the_command_line_gets_wrong_is_told(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--world-model .*(write it as|unknown world model)"):
+def test_a_world_model_that_the_command_line_gets_wrong_is_reported(text: str) -> None:
+    with pytest.raises(UsageError, match=r"--world-model .*(write it as|unknown world model|is not a URL)"):
         load("calm_crm", world_model=text)
 
 

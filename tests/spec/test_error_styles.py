@@ -1,4 +1,4 @@
-"""Vendor styles: failures and rate limits as seven sorts of server tell them."""
+"""Failures and rate limits in the styles of seven vendors."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_what_an_agent_reads_has_the_shape_of_the_vendor(style: str, tmp_p
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_failure_without_all_that_its_wording_needs_keeps_the_shape(style: str, tmp_path: Path) -> None:
+def test_a_failure_without_all_that_its_template_needs_keeps_the_shape(style: str, tmp_path: Path) -> None:
     tool = load(spec(tmp_path, f"error_style: {style}\n")).domain.tools["list_deals"]
     text = seen(tool.failure("rate_limited", "429 Too Many Requests"))
     assert text.startswith("Error: ") if style == "mcp" else isinstance(json.loads(text), dict | list)
@@ -99,7 +99,7 @@ def test_own_entries_override_those_of_the_style(tmp_path: Path) -> None:
     assert json.loads(seen(tool.failure("invalid", "bad")))["error"]["message"] == "bad"
 
 
-def test_an_unknown_style_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_an_unknown_style_is_reported_with_those_there_are(tmp_path: Path) -> None:
     (problem,) = check([spec(tmp_path, "error_style: githb\n")])
     assert "error_style: " in str(problem)
     assert "github" in str(problem)

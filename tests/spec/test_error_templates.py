@@ -15,7 +15,7 @@ def test_a_template_is_filled_from_the_failure_and_the_call() -> None:
     assert observation.body == ToolResult('deal 7: gone (not_found) ["a"]', form="text", is_error=True)
 
 
-def test_a_slot_is_a_plain_name_and_what_it_stands_for_is_not_filled_again() -> None:
+def test_a_slot_is_a_plain_name_and_its_value_is_not_filled_again() -> None:
     render_failure = VendorErrors({"invalid": Template("text", "{a.b} {a[0]} {} {0} {{a}} {a}")})
     observation = render_failure("invalid", "", {"a": "{message}"})
     assert observation.body == ToolResult("{a.b} {a[0]} {} {0} {{message}} {message}", form="text", is_error=True)

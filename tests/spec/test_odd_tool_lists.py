@@ -1,4 +1,4 @@
-"""Tool lists as nobody should publish them: each is served sensibly, or refused with the reason; nothing hangs."""
+"""Odd tool lists: each is served, or refused with the reason, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def nested(depth: int) -> Schema:
 
 
 def tree() -> Schema:
-    """A node with nodes in it, of which none must be there."""
+    """A node with optional nested nodes."""
     return {
         "type": "object",
         "properties": {"name": STRING, "parts": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
@@ -250,7 +250,7 @@ async def test_schemas_without_end_are_served_or_refused_in_time(tmp_path: Path,
 
 
 def tangled(levels: int) -> Schema:
-    """Definitions each of which must be satisfied by the next one twice: a judge takes 2^levels steps."""
+    """Definitions that refer to the next one twice: a naive check takes 2^levels steps."""
     parts: Schema = {f"d{at}": {"allOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(levels)}
     return {**parts, f"d{levels}": {"type": "object", "required": ["name"]}}
 

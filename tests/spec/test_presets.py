@@ -1,4 +1,4 @@
-"""Presets: how `extends` merges them, what is said where they do not fit, and what each does to a calm scenario."""
+"""Presets: how `extends` merges them, what is reported if they do not fit, and the effect of each shipped one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     return put
 
 
-def told(path: str) -> list[str]:
+def problems_in(path: str) -> list[str]:
     return [str(problem) for problem in check([path])]
 
 
@@ -58,18 +58,18 @@ def test_presets_are_merged_in_order_and_the_scenario_comes_last(write: Write) -
     assert ids(name) == ["paging", "paging-cursors", "once-lost-ack", "once-duplicate", "once-timeout", "own"]
 
 
-def test_what_a_preset_and_a_scenario_do_to_each_other_is_told(write: Write) -> None:
+def test_what_a_preset_and_a_scenario_do_to_each_other_is_reported(write: Write) -> None:
     faults = "perturbations: [{schema_drift: {rename: {title: name}}, id: ID, tools: create_deal}]\n"
     write("preset: x\nmcp_sim: 1\n" + faults.replace("ID", "theirs"), "drift.yaml")
-    (problem,) = told(write(f"{HEAD}extends: drift.yaml\n" + faults.replace("ID", "mine")))
-    assert problem.startswith("x.yaml:3: extends: mine: theirs changes the argument name of create_deal too")
+    (problem,) = problems_in(write(f"{HEAD}extends: drift.yaml\n" + faults.replace("ID", "mine")))
+    assert problem.startswith("x.yaml:3: extends: mine: theirs also changes the argument name of create_deal")
     write("preset: x\nmcp_sim: 1\nperturbations: [{latency: 1s, id: slow}, {lost_ack: {}, id: lost}]\n", "slow.yaml")
-    assert told(write(f"{HEAD}extends: slow.yaml\nperturbations: [{{error: 503, id: down}}]\n")) == [
+    assert problems_in(write(f"{HEAD}extends: slow.yaml\nperturbations: [{{error: 503, id: down}}]\n")) == [
         "x.yaml:3: warning: extends: lost never has an effect: down answers every call of these tools first"
     ]
 
 
-def test_one_preset_may_stand_without_a_list(write: Write) -> None:
+def test_one_preset_needs_no_list(write: Write) -> None:
     assert ids(write(f"{HEAD}extends: at_least_once\n"))[0] == "once-lost-ack"
 
 
@@ -103,28 +103,28 @@ def test_the_sum_of_a_scenario_depends_on_its_presets(write: Write) -> None:
 # problems -------------------------------------------------------------------------------------------------------------
 
 
-def test_an_unknown_preset_is_told_with_the_nearest_one(write: Write) -> None:
-    assert told(write(f"{HEAD}extends: [flaky, brownot]\n")) == [
+def test_an_unknown_preset_is_reported_with_the_nearest_one(write: Write) -> None:
+    assert problems_in(write(f"{HEAD}extends: [flaky, brownot]\n")) == [
         "x.yaml:3: extends[1]: unknown preset 'brownot'; did you mean 'brownout'?"
     ]
 
 
-def test_a_file_that_is_not_there_or_no_preset_is_told(write: Write) -> None:
+def test_a_file_that_is_not_there_or_no_preset_is_reported(write: Write) -> None:
     write(HEAD, "calm.yaml")
-    assert told(write(f"{HEAD}extends: [gone.yaml, calm.yaml]\n")) == [
+    assert problems_in(write(f"{HEAD}extends: [gone.yaml, calm.yaml]\n")) == [
         "x.yaml:3: extends[0]: file 'gone.yaml' not found in the folder of x.yaml",
         "calm.yaml:1: is not a preset: the key `preset:` with its description is missing",
     ]
 
 
-def test_what_is_wrong_in_a_preset_is_told_with_its_own_file_and_line(write: Write) -> None:
+def test_what_is_wrong_in_a_preset_is_reported_with_its_own_file_and_line(write: Write) -> None:
     write("mcp_sim: 1\npreset: mine\nperturbations:\n  - lost_akc: {}\n    id: a\n  - latency: 1s\n", "mine.yaml")
     expected = [
         "mine.yaml:4: perturbations[0].lost_akc: unknown perturbation 'lost_akc'; did you mean 'lost_ack'?",
         "mine.yaml:6: perturbations[1]: must have an id in a preset, so that a scenario can replace it",
     ]
-    assert told(write(f"{HEAD}extends: mine.yaml\n")) == expected
-    assert told("mine.yaml") == expected
+    assert problems_in(write(f"{HEAD}extends: mine.yaml\n")) == expected
+    assert problems_in("mine.yaml") == expected
 
 
 MINE = "mcp_sim: 1\npreset: mine\nperturbations:\n  - latency: 1s\n    id: a\n  - lost_ack: {}\n    id: b\n"
@@ -143,13 +143,13 @@ def test_what_a_scenario_replaces_is_not_held_against_the_tools(write: Write) ->
     write(f"{MINE}    tools: frobnicate\n", "mine.yaml")
     name = write(f"{HEAD}extends: mine.yaml\nperturbations: [{{lost_ack: {{}}, id: b}}]\n")
     assert ids(name) == ["a", "b"]
-    assert told(name) == []
+    assert problems_in(name) == []
 
 
 def test_a_preset_of_which_nothing_fits_is_an_error(write: Write) -> None:
     text = "mcp_sim: 1\npreset: mine\nperturbations: [{latency: 1s, id: a, tools: frobnicate}]\n"
     write(text, "mine.yaml")
-    (problem,) = told(write(f"{HEAD}extends: mine.yaml\n"))
+    (problem,) = problems_in(write(f"{HEAD}extends: mine.yaml\n"))
     assert problem.startswith("x.yaml:3: extends: none of the faults of 'mine.yaml' fits these tools")
 
 
@@ -181,7 +181,7 @@ def test_the_editor_schema_of_a_preset_takes_what_a_preset_may_say() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_that_ships_has_no_problem_with_any_spec_that_ships(preset: str, write: Write) -> None:
-    assert told(str(shipped("presets")[preset])) == []
+    assert problems_in(str(shipped("presets")[preset])) == []
     for spec in ("crm", "chat", "files", "shop", "issue_tracker", "calendar_mail"):
         name = write(f"mcp_sim: 1\ntools: {spec}\nextends: {preset}\nallow_adversarial: true\n")
         assert not [problem for problem in check([name]) if problem.severity == "error"]
@@ -293,7 +293,7 @@ async def test_a_cursor_dies_under_paging_hell(write: Write) -> None:
         assert "paging-cursors" in struck(calls(world)[-1])
 
 
-async def test_a_tool_that_is_called_too_often_in_a_row_is_refused_and_let_through_after_the_time_told(
+async def test_a_tool_that_is_called_too_often_in_a_row_is_refused_and_let_through_after_the_given_time(
     write: Write,
 ) -> None:
     async with Simulator.load(write(f"{HEAD}extends: rate_limited\n")).open() as world:
@@ -305,7 +305,7 @@ async def test_a_tool_that_is_called_too_often_in_a_row_is_refused_and_let_throu
         assert (await world.call("list_deals", {})).ok
 
 
-async def test_what_degrades_silently_tells_no_error_of_its_own(
+async def test_what_degrades_silently_returns_no_error_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

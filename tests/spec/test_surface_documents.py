@@ -1,4 +1,4 @@
-"""What a spec says of a server's surface is checked, and told with its place where it cannot be served."""
+"""Resources, prompts and questions of a spec are checked, and problems are reported with their places."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WRONG = {
     'resources: [{uri: "a:b", name: a}]': "resources[0]: write exactly one of text, blob, record, records",
     'resources: [{uri: "a:b", name: a, record: ticket}]': "resources[0]: record needs a uriTemplate",
     'resources: [{uriTemplate: "a:{id}", name: a, record: tickt}]': "resources[0].record: unknown entity 'tickt'",
-    'resources: [{uriTemplate: "a:b", name: a, record: ticket}]': "resources[0].uriTemplate: has no variable",
+    'resources: [{uriTemplate: "a:b", name: a, record: ticket}]': "resources[0].uriTemplate: needs a variable",
     'resources: [{uriTemplate: "a:{?q}", name: a, text: x}]': "resources[0].uriTemplate: write variables as {name}",
     'resources: [{uriTemplate: "a:{b}{b}", name: a, text: x}]': "resources[0].uriTemplate: duplicate variable",
     'resources: [{uri: "a:b", name: a, text: x}, {uri: "a:b", name: c, text: x}]': "resources[1].uri: duplicate uri 'a:b'",
@@ -53,11 +53,11 @@ tools:
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_what_cannot_be_served_so_is_told_with_its_place(tmp_path: Path, line: str) -> None:
+def test_what_cannot_be_served_so_is_reported_with_its_place(tmp_path: Path, line: str) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(f"{SMALL}{line}\n", encoding="utf-8")
-    told = [str(problem).removeprefix(f"{path}:9: ") for problem in check([path])]
-    assert [problem for problem in told if problem.startswith(WRONG[line])], told
+    problems = [str(problem).removeprefix(f"{path}:9: ") for problem in check([path])]
+    assert [problem for problem in problems if problem.startswith(WRONG[line])], problems
 
 
 def test_the_spec_of_the_desk_has_no_problem_and_fits_the_editor_schema(tmp_path: Path) -> None:

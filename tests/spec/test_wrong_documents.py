@@ -1,4 +1,4 @@
-"""What is said of wrong scenarios: each problem with file, line and path."""
+"""Problems of invalid scenarios are reported with file, line and path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from support.pets import HEAD, PETS, Told, Write
+from support.pets import HEAD, PETS, ProblemsIn, Write
 
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.editor_schema import scenario_schema, tool_spec_schema
@@ -122,13 +122,13 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         [
             "x.yaml:5: world.records.deel: unknown entity; did you mean 'deal'?",
             "x.yaml:8: world.records.contact.rows[0].stage: 'leed' is not one of ['lead', 'customer', 'churned']",
-            "x.yaml:9: world.records.contact.rows[1].id: a second contact 'con_00001'",
-            "x.yaml:9: warning: world.records.contact.rows[1].nam: no tool speaks of a field 'nam' of contact; did you",
+            "x.yaml:9: world.records.contact.rows[1].id: duplicate key: there is another contact 'con_00001'",
+            "x.yaml:9: warning: world.records.contact.rows[1].nam: field 'nam' of contact is not used by any tool; did you",
         ],
     ),
     "records that would have to link to nothing": (
         HEAD + "world:\n  records:\n    contact: 0\n    deal: 10\n    activity: 0\n",
-        ["x.yaml:6: warning: world.records.deal: no deal is made up: each must link to a contact, and there is none"],
+        ["x.yaml:6: warning: world.records.deal: no deal is generated: each must link to a contact, and there is none"],
     ),
     "stubs": (
         HEAD + "stubs:\n  - {tool: get_deal}\n  - {tool: get_deal, error: x, arguments: {deal_id: {eqals: 3}}}\n",
@@ -167,7 +167,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     ),
     "a server's name": (
         "mcp_sim: 1\nseed: 1\ntools:\n  a/b: crm\n  c: crm\n",
-        ["x.yaml:4: tools.a/b: the name of a server consists of letters, digits, `.`, `_` and `-`"],
+        ["x.yaml:4: tools.a/b: a server name may contain only letters, digits, `.`, `_` and `-`"],
     ),
     "another version": ("mcp_sim: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: expected 1, got 2"]),
     "no version": ("seed: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: is missing"]),
@@ -199,38 +199,38 @@ WRONG: dict[str, tuple[str, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_scenario_is_told_with_all_its_problems(told: Told, case: str) -> None:
+def test_a_wrong_scenario_is_reported_with_all_its_problems(problems_in: ProblemsIn, case: str) -> None:
     text, expected = WRONG[case]
-    problems = told(text)
+    problems = problems_in(text)
     assert len(problems) == len(expected), problems
     for problem, beginning in zip(problems, expected, strict=True):
         assert problem.startswith(beginning)
 
 
-def test_a_problem_in_a_file_of_tools_is_told_with_its_own_line(write: Write, told: Told) -> None:
+def test_a_problem_in_a_file_of_tools_is_reported_with_its_own_line(write: Write, problems_in: ProblemsIn) -> None:
     write('{\n "tools": [\n  {"name": "a", "inputSchema":\n   {"type": "string"}}\n ]\n}', "lists/a.tools.json")
     write("mcp_sim: 1\ntools: lists/a.tools.json\n", "a.yaml")
-    (problem,) = told("mcp_sim: 1\nseed: 1\ntools: a.yaml\n")
+    (problem,) = problems_in("mcp_sim: 1\nseed: 1\ntools: a.yaml\n")
     assert problem.startswith("lists/a.tools.json:3: tools[0].inputSchema: is of type 'string'")
 
 
-def test_a_guess_is_told_with_the_line_that_corrects_it(told: Told) -> None:
-    (problem,) = told("mcp_sim: 1\ntools:\n  - {name: frobnicate, inputSchema: {type: object}}\n")
+def test_a_guess_is_reported_with_the_line_that_corrects_it(problems_in: ProblemsIn) -> None:
+    (problem,) = problems_in("mcp_sim: 1\ntools:\n  - {name: frobnicate, inputSchema: {type: object}}\n")
     assert problem.startswith("x.yaml: warning: what frobnicate does is a guess")
     assert "`frobnicate: {verb: none}`" in problem
 
 
-def test_a_comparison_by_which_no_single_record_is_found_is_told(told: Told) -> None:
+def test_a_comparison_by_which_no_single_record_is_found_is_reported(problems_in: ProblemsIn) -> None:
     tools = "[{name: drop_before, inputSchema: {type: object, properties: {before: {type: string}}}}]"
     sim = "{drop_before: {verb: delete, entity: plan, filters: {before: {field: day, op: lt}}}}"
-    assert told(f"mcp_sim: 1\ntools: {tools}\nsim: {sim}\n") == [
+    assert problems_in(f"mcp_sim: 1\ntools: {tools}\nsim: {sim}\n") == [
         "x.yaml:3: warning: sim.drop_before.filters.before.op: delete finds its record by equal values only; 'lt' has no effect"
     ]
 
 
-def test_a_stub_whose_result_a_client_would_refuse_is_told(write: Write, told: Told) -> None:
+def test_a_stub_whose_result_a_client_would_refuse_is_reported(write: Write, problems_in: ProblemsIn) -> None:
     write(PETS, "pets.yaml")
-    assert told("mcp_sim: 1\ntools: pets.yaml\nstubs:\n  - {tool: get_pet, result: {id: 3}}\n") == [
+    assert problems_in("mcp_sim: 1\ntools: pets.yaml\nstubs:\n  - {tool: get_pet, result: {id: 3}}\n") == [
         "x.yaml:4: stubs[0].result: violates the outputSchema of get_pet: id: 3 is not of type 'string'"
     ]
 
@@ -242,11 +242,13 @@ def test_load_raises_all_problems_and_warnings_alone_do_not_stop_it(write: Write
     assert load(write(HEAD + "world: {records: {deal: {rows: [{titel: x}]}}}\n")).records["deal"].count == 1
 
 
-def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_told_in_every_file(write: Write, told: Told) -> None:
-    assert told(HEAD + "world_model: " + "[" * 5000)[0].endswith("is nested deeper than 128 levels")
-    assert told(b"mcp_sim: 1\nname: \xe9\n") == ["x.yaml:2: is not UTF-8: byte 7 of the line is 0xe9"]
+def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_reported_in_every_file(
+    write: Write, problems_in: ProblemsIn
+) -> None:
+    assert problems_in(HEAD + "world_model: " + "[" * 5000)[0].endswith("is nested deeper than 128 levels")
+    assert problems_in(b"mcp_sim: 1\nname: \xe9\n") == ["x.yaml:2: is not UTF-8: byte 7 of the line is 0xe9"]
     write('{"tools": [], "tools": []}', "t.json")
-    assert told("mcp_sim: 1\ntools: t.json\n") == ["t.json:1: duplicate key 'tools'; it is already in line 1"]
+    assert problems_in("mcp_sim: 1\ntools: t.json\n") == ["t.json:1: duplicate key 'tools'; it is already in line 1"]
 
 
 def test_what_is_not_there_is_a_usage_error(write: Write, tmp_path: Path) -> None:
@@ -271,15 +273,15 @@ def test_a_folder_does_not_hide_what_ships_and_a_name_that_no_file_can_have_is_n
     assert (problem.line, problem.path) == (2, "tools")
 
 
-def test_keywords_that_a_dialect_does_not_know_are_not_looked_into(told: Told) -> None:
+def test_keywords_that_a_dialect_does_not_know_are_not_looked_into(problems_in: ProblemsIn) -> None:
     dialect = "http://json-schema.org/draft-07/schema#"
     schema = f"{{type: object, $schema: '{dialect}', prefixItems: 3, $defs: x, items: [{{pattern: '('}}]}}"
-    problems = told(f"mcp_sim: 1\ntools:\n  - {{name: list_pets, inputSchema: {schema}}}\n")
+    problems = problems_in(f"mcp_sim: 1\ntools:\n  - {{name: list_pets, inputSchema: {schema}}}\n")
     assert all("warning" in problem for problem in problems)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_told(write: Write) -> None:
+def test_a_file_that_may_not_be_read_is_reported(write: Write) -> None:
     Path(write(HEAD)).chmod(0)
     assert [str(problem) for problem in check(["x.yaml"])] == ["x.yaml: cannot be read: Permission denied"]
 

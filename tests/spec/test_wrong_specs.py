@@ -1,11 +1,11 @@
-"""What is said of wrong tool specs, and of schemas that no value fits."""
+"""Problems of invalid tool specs, and of schemas that no value fits, are reported."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from support.pets import PETS, Told
+from support.pets import PETS, ProblemsIn
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.lint import has_finite_value
@@ -88,17 +88,17 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", WRONG_SPECS)
-def test_a_wrong_tool_spec_is_told_with_all_its_problems(told: Told, case: str) -> None:
+def test_a_wrong_tool_spec_is_reported_with_all_its_problems(problems_in: ProblemsIn, case: str) -> None:
     text, expected = WRONG_SPECS[case]
-    problems = told(text)
+    problems = problems_in(text)
     assert len(problems) == len(expected), problems
     for problem, beginning in zip(problems, expected, strict=True):
         assert problem.startswith(beginning)
 
 
-def test_a_pattern_that_cannot_be_compiled_is_a_warning(told: Told) -> None:
+def test_a_pattern_that_cannot_be_compiled_is_a_warning(problems_in: ProblemsIn) -> None:
     tools = "  - {name: list_pets, inputSchema: {type: object, properties: {name: {type: string, pattern: '(?<x'}}}}\n"
-    problems = told("mcp_sim: 1\ntools:\n" + tools)
+    problems = problems_in("mcp_sim: 1\ntools:\n" + tools)
     assert problems[0].startswith(
         "x.yaml:3: warning: tools[0].inputSchema.properties.name.pattern: the pattern '(?<x' cannot be compiled"
     )
@@ -120,8 +120,8 @@ sim: {make_box: {verb: create, entity: box}}
 """
 
 
-def test_a_schema_that_no_value_fits_is_told_with_its_tool_and_its_place(told: Told) -> None:
-    assert told(IMPOSSIBLE % "box") == [
+def test_a_schema_that_no_value_fits_is_reported_with_its_tool_and_its_place(problems_in: ProblemsIn) -> None:
+    assert problems_in(IMPOSSIBLE % "box") == [
         "x.yaml:6: warning: tools[0].inputSchema.properties.label: "
         "no value fits in make_box: its minLength is 5, its maxLength 3",
         "x.yaml:7: warning: tools[0].outputSchema: "
@@ -129,7 +129,7 @@ def test_a_schema_that_no_value_fits_is_told_with_its_tool_and_its_place(told: T
         "x.yaml:9: warning: tools[0].outputSchema.properties.sides.items: "
         "no value fits in make_box: its minimum is 7, its maximum 6",
     ]
-    assert not [problem for problem in told(IMPOSSIBLE % "inner") if "without end" in problem]
+    assert not [problem for problem in problems_in(IMPOSSIBLE % "inner") if "without end" in problem]
 
 
 @pytest.mark.parametrize(

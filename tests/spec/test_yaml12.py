@@ -1,4 +1,4 @@
-"""YAML and JSON texts hold exactly JSON's values; whatever else they hold is told with its line."""
+"""YAML and JSON texts are read as JSON values; everything else is reported with its line."""
 
 import json
 from typing import Any
@@ -86,7 +86,7 @@ def test_quoted_words_and_numbers_are_strings() -> None:
     assert value_of("""{a: "1", b: 'true', c: ""}""") == {"a": "1", "b": "true", "c": ""}
 
 
-def test_every_repeated_key_is_told_with_its_line() -> None:
+def test_every_repeated_key_is_reported_with_its_line() -> None:
     assert refused("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n") == [
         "x.yaml:4: b: duplicate key 'c'; it is already in line 3",
         "x.yaml:5: duplicate key 'a'; it is already in line 1",
@@ -103,7 +103,7 @@ def test_keys_that_are_no_strings_are_refused() -> None:
     assert value_of('"404": x') == {"404": "x"}
 
 
-def test_anchors_and_aliases_stand_for_the_value() -> None:
+def test_anchors_and_aliases_have_the_value_of_their_anchors() -> None:
     assert value_of("a: &x {b: [1]}\nc: *x\n") == {"a": {"b": [1]}, "c": {"b": [1]}}
     assert value_of("&k key: 1\nother: *k\n") == {"key": 1, "other": "key"}
 
@@ -131,13 +131,13 @@ def test_an_alias_within_its_own_anchor_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["tools: *_contact", "tools: [get_x, *_contact]", "tools:\n  - *_contact"])
-def test_a_glob_that_begins_with_a_star_is_told_to_be_quoted(text: str) -> None:
+def test_a_glob_that_begins_with_a_star_gets_a_hint_to_quote_it(text: str) -> None:
     (problem,) = refused(text)
     assert 'quote it if it is a glob: "*_contact"' in problem
 
 
 @pytest.mark.parametrize("text", ["tools: *", "tools: [*/create_deal]", "- *a*b"])
-def test_a_star_that_is_not_even_an_alias_is_told_to_be_quoted(text: str) -> None:
+def test_a_star_that_is_not_even_an_alias_gets_a_hint_to_quote_it(text: str) -> None:
     (problem,) = refused(text)
     assert "begins an alias in YAML" in problem
     assert "quote it" in problem
@@ -163,7 +163,7 @@ def test_nesting_up_to_the_limit_is_read() -> None:
     assert json.dumps(value_of("[" * 128 + "]" * 128)) == "[" * 128 + "]" * 128
 
 
-def test_invalid_utf_8_is_told_with_line_and_byte() -> None:
+def test_invalid_utf_8_is_reported_with_line_and_byte() -> None:
     assert refused(b"a: 1\nb: \xff\n") == ["x.yaml:2: is not UTF-8: byte 4 of the line is 0xff"]
     assert refused(b"\xff\xfea\x00") == ["x.yaml:1: is not UTF-8: byte 1 of the line is 0xff"]
 
@@ -172,7 +172,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     assert yaml12.load(b"\xef\xbb\xbfa: 1", "x.yaml").value == {"a": 1}
 
 
-def test_control_characters_are_told_with_their_line() -> None:
+def test_control_characters_are_reported_with_their_line() -> None:
     assert refused("a: 1\nb: \x07") == [
         "x.yaml:2: the character U+0007 is not allowed; write it as an escape in quotes"
     ]
@@ -196,7 +196,7 @@ def test_a_text_that_is_too_large_is_refused() -> None:
         ("a: 1\n---\nb: 1\n", 2, "a file holds one document"),
     ],
 )
-def test_a_text_that_is_no_yaml_is_told_with_its_line(text: str, line: int, reason: str) -> None:
+def test_a_text_that_is_no_yaml_is_reported_with_its_line(text: str, line: int, reason: str) -> None:
     (problem,) = refused(text)
     assert problem.startswith(f"x.yaml:{line}: ")
     assert reason in problem

@@ -59,7 +59,7 @@ def test_what_is_said_already_is_not_changed_and_a_second_time_nothing_is(text: 
     assert insert_entries(after, ENTRIES, is_open) == after
 
 
-def test_a_comment_stands_above_its_entry() -> None:
+def test_a_comment_is_put_above_its_entry() -> None:
     after = insert_entries("mcp_sim: 1\n", ENTRIES, is_open, {("sim", "b"): "a guess"})
     assert "  # a guess\n  b: {verb: list}\n" in after
 
@@ -69,7 +69,7 @@ def test_lines_end_as_they_did() -> None:
     assert after.count("\n") == after.count("\r\n") > TEXTS["windows"].count("\r\n")
 
 
-def test_nothing_is_inserted_into_what_stands_elsewhere() -> None:
+def test_nothing_is_inserted_into_an_alias() -> None:
     with pytest.raises(UsageError, match="sim is an alias"):
         insert_entries("mcp_sim: 1\nx: &one {a: 1}\nsim: *one\n", ENTRIES, is_open)
 
@@ -94,6 +94,6 @@ def test_a_text_stays_a_text(text: str) -> None:
     assert yaml12.load(f"a: {yaml12.scalar(text)}\n".encode(), "x").value == {"a": text}
 
 
-def test_an_alias_that_has_it_all_stands_as_it_is() -> None:
+def test_an_alias_that_has_every_entry_is_not_changed() -> None:
     text = "sim:\n  a: &both {verb: none}\n  b: *both\n"
     assert insert_entries(text, {"sim": {"b": {"verb": "none"}}}, lambda _: True) == text

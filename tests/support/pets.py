@@ -17,4 +17,4 @@ PET_TOOLS = """\
 """
 PETS = "mcp_sim: 1\nname: pets\ntools:\n" + PET_TOOLS
 Write = Callable[..., str]
-Told = Callable[..., list[str]]
+ProblemsIn = Callable[..., list[str]]
