@@ -62,7 +62,7 @@ def title(text: str) -> str:
     return text.rstrip("!")
 
 
-async def test_the_event_stands_before_the_call_which_is_answered_on_the_state_after_it() -> None:
+async def test_the_event_appears_before_the_call_which_is_answered_on_the_state_after_it() -> None:
     async with Simulator(scenario(Colleague())).open() as world:
         before = world.view
         observation = await world.call("update_deal", UPDATE)

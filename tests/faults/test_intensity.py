@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_sim import Simulator
-from mcp_sim.faults.compile import in_force, with_intensity
+from mcp_sim.faults.compile import scaled_perturbations, with_intensity
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.kinds import perturbations, triggers
@@ -86,7 +86,7 @@ async def test_probabilities_are_multiplied_and_nothing_is_left_to_chance_at_0()
     assert await decisions(counted("every", 2), 0) == {2, 4, 6, 8, 10, 12}
 
 
-async def test_what_stands_under_not_is_as_written() -> None:
+async def test_what_appears_under_not_is_as_written() -> None:
     without = When(none=(chance(0.5),))
     assert await decisions(without, 0.1) == await decisions(without, 1)
 
@@ -98,7 +98,7 @@ def test_severities_are_scaled_each_in_its_own_way() -> None:
         ("noise_rows", {"rows": 3}, "rows", 1),
     ):
         entry = PerturbationEntry("p", kind, perturbations[kind].model_validate(options))
-        (milder,) = in_force(replace(calm(), perturbations=(entry,), intensity=0.25))
+        (milder,) = scaled_perturbations(replace(calm(), perturbations=(entry,), intensity=0.25))
         assert getattr(milder.perturbation, name) == scaled
         assert getattr(entry.perturbation, name) != scaled
 

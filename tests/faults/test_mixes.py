@@ -1,4 +1,4 @@
-"""Any mix of perturbations, over many calls: no kind corrupts a world, and the ledger tells all that was written."""
+"""Mixes of perturbations over many calls: none corrupts a world, and the ledger has all that was written."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ OPTIONS: dict[str, list[Any]] = {
         {"limit": 3, "window": "9s", "counting": "bucket", "burst": 5, "per": "tool"},
     ],
     "schema_drift": [
-        {"rename_output": {"title": "label"}, "told": "announced"},
+        {"rename_output": {"title": "label"}, "notice": "announced"},
         {"rename": {"amount": "value"}, "old_calls": "accepted"},
         {"retype": {"amount": "string"}, "old_calls": "accepted"},
     ],
@@ -105,7 +105,7 @@ def _entry(id_: str, name: str, random: Random) -> PerturbationEntry:
 
 @cache
 def _options(name: str) -> list[Any] | None:
-    """What a kind can be given on the shipped CRM; None where it cannot be used there without being told how."""
+    """What a kind can be given on the shipped CRM; None if it cannot be used there without further options."""
     from mcp_sim.cli.list import example
     from mcp_sim.spec import yaml12
 
@@ -142,13 +142,13 @@ def written(steps: list[dict[str, Any]]) -> set[tuple[str, str, Any]]:
 def problems_of_truths(scenario: Scenario, state: State, steps: list[dict[str, Any]]) -> list[str]:
     """Where the truth of a call contradicts the state before it plus its own changes; only what was committed goes on.
 
-    What a catalogue that has drifted says is told in other words than the plans know, so its calls are left out.
+    Calls under a drifted catalogue are left out, since the plans do not know its arguments.
     """
     found = list[str]()
     for step in steps:
         if step["entry"] == "call" and step["truth"] and not _drifted(step):
             found += [f"{step['n']} {step['tool']}: {problem}" for problem in _truth_problems(scenario, state, step)]
-        changes = [Change.from_json(body) for body in (*step.get("committed", ()), *step.get("pins", ()))]
+        changes = [Change.from_json(body) for body in (*step.get("committed", ()), *step.get("absorbed", ()))]
         state = state.apply(changes) if changes else state
     return found
 
@@ -158,13 +158,13 @@ def _drifted(step: dict[str, Any]) -> bool:
 
 
 def _truth_problems(scenario: Scenario, state: State, step: dict[str, Any]) -> list[str]:
-    told = step["truth"]["observation"]
-    if "result" not in told or told.get("is_error"):
+    shown = step["truth"]["observation"]
+    if "result" not in shown or shown.get("is_error"):
         return []
     tool = scenario.domain.tools[step["tool"]]
     turn: Any = SimpleNamespace(view=state, call=Call(tool.id, step["arguments"]), tool=tool)
     changes = tuple(Change.from_json(body) for body in step["truth"]["changes"])
-    truth = Transition(Observation(ToolResult(told["result"])), changes)
+    truth = Transition(Observation(ToolResult(shown["result"])), changes)
     return inspection(scenario.domain.plans[tool.id], scenario.domain)(turn, truth)
 
 

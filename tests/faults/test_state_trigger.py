@@ -12,7 +12,7 @@ from mcp_sim.types.errors import DocumentError
 
 Crm = Callable[[str], Simulator]
 ADA: tuple[str, Any] = ("get_contact", {"contact_id": "con_00001"})
-NOBODY: tuple[str, Any] = ("get_contact", {"contact_id": "con_99999"})
+UNKNOWN_CONTACT: tuple[str, Any] = ("get_contact", {"contact_id": "con_99999"})
 LIST: tuple[str, Any] = ("list_deals", {})
 SPRING: tuple[str, Any] = ("create_deal", {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})
 WON: tuple[str, Any] = ("update_deal", {"deal_id": "deal_0001", "amount": 1})
@@ -73,7 +73,7 @@ async def test_state_is_a_filter_for_the_counter_beside_it(crm: Crm) -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "told"),
+    ("condition", "shown"),
     [
         ("recrd.stage == 'won'", "unknown name 'recrd'; did you mean 'record'"),
         ("args.titel == 'x'", "has an argument 'titel'; did you mean 'title'"),
@@ -82,8 +82,8 @@ async def test_state_is_a_filter_for_the_counter_beside_it(crm: Crm) -> None:
         ("deal.size() > 1", "unknown name 'deal'"),
     ],
 )
-def test_a_state_that_names_what_is_not_there_is_refused_at_load(crm: Crm, condition: str, told: str) -> None:
-    with pytest.raises(DocumentError, match=told):
+def test_a_state_that_names_what_is_not_there_is_refused_at_load(crm: Crm, condition: str, shown: str) -> None:
+    with pytest.raises(DocumentError, match=shown):
         crm(slow(f'{{state: "{condition}"}}', "create_deal"))
 
 
@@ -95,7 +95,7 @@ async def test_a_word_in_a_text_is_no_name(crm: Crm) -> None:
 
 async def test_history_counts_what_was_served_before(crm: Crm) -> None:
     once = crm(slow("{history: {tool: get_*, outcome: error}}"))
-    assert await struck(once, ADA, NOBODY, LIST, ADA) == [False, False, True, True]
+    assert await struck(once, ADA, UNKNOWN_CONTACT, LIST, ADA) == [False, False, True, True]
     twice = crm(slow("{history: {tool: list_deals, at_least: 2}}"))
     assert await struck(twice, LIST, ADA, LIST, ADA) == [False, False, False, True]
     assert await struck(crm(slow("{history: {}}")), ADA, ADA) == [False, True]
@@ -118,7 +118,7 @@ async def test_history_does_not_count_what_others_did_in_between(crm: Crm) -> No
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "shown"),
     [
         ("{tool: lst_deals}", "no tool matches 'lst_deals'; did you mean 'list_deals'"),
         ("{at_least: 5, within: 3 calls}", "never holds"),
@@ -126,8 +126,8 @@ async def test_history_does_not_count_what_others_did_in_between(crm: Crm) -> No
         ("{at_least: 0}", "at_least"),
     ],
 )
-def test_a_history_that_cannot_be_is_refused_at_load(crm: Crm, options: str, told: str) -> None:
-    with pytest.raises(DocumentError, match=told):
+def test_a_history_that_cannot_be_is_refused_at_load(crm: Crm, options: str, shown: str) -> None:
+    with pytest.raises(DocumentError, match=shown):
         crm(slow(f"{{history: {options}}}"))
 
 
@@ -136,5 +136,5 @@ async def test_the_ledger_says_why(crm: Crm) -> None:
     async with crm(f"perturbations: [{', '.join(f'{{latency: 1s, when: {when}}}' for when in whens)}]").open() as world:
         await world.call(*LIST)
         await world.call(*LIST)
-        told = [decided["why"] for decided in world.ledger.newest["step"]["perturbations"]]
-    assert told == ["state true", "history of 1 list_* ok within 5m"]
+        shown = [decided["why"] for decided in world.ledger.newest["step"]["perturbations"]]
+    assert shown == ["state true", "history of 1 list_* ok within 5m"]

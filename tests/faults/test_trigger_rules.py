@@ -25,7 +25,7 @@ def calm() -> Scenario:
 
 
 def entry(name: str, kind: str, options: Any = None, *, tools: tuple[str, ...] = (), **more: Any) -> PerturbationEntry:
-    """An entry; triggers stand in `when` as keyword -> options."""
+    """An entry; `when` maps trigger keywords to options."""
     when = more.pop("when", {})
     compiled = when if isinstance(when, When) else when_of(when)
     perturbation = perturbations[kind].model_validate(options)

@@ -120,7 +120,7 @@ async def test_a_point_is_a_filter_for_the_counter_beside_it(crm: Crm) -> None:
 
 
 @pytest.mark.parametrize(
-    ("when", "told"),
+    ("when", "shown"),
     [
         ("{until: 0s}", "never holds"),
         ("{until: 0 calls}", "never holds"),
@@ -131,11 +131,11 @@ async def test_a_point_is_a_filter_for_the_counter_beside_it(crm: Crm) -> None:
         ("{between: [5m]}", "between"),
         ("{after: 5}", "or a time such as"),
         ("{after: 2029-03-01}", "or a time such as"),
-        ("{burst: {every: 3, length: 3}}", "shorter"),
+        ("{burst: {every: 3, length: 3}}", "less than every"),
     ],
 )
-def test_stretches_that_never_hold_are_refused_at_load(crm: Crm, when: str, told: str) -> None:
-    with pytest.raises(DocumentError, match=told):
+def test_time_bounds_that_never_hold_are_refused_at_load(crm: Crm, when: str, shown: str) -> None:
+    with pytest.raises(DocumentError, match=shown):
         crm(f"perturbations: [{{latency: 1s, when: {when}}}]")
 
 
@@ -186,9 +186,9 @@ async def test_the_ledger_says_why(crm: Crm) -> None:
     entries = ", ".join(f"{{latency: 1s, when: {when}}}" for when in whens)
     async with crm(f"perturbations: [{entries}]").open() as world:
         await world.call("get_contact", ADA)
-        told = [decided["why"] for decided in world.ledger.steps[-1]["perturbations"]]
-    assert told[:4] == ["nth 1, 2", "every 1", "probability 1", 'arguments contact_id "con_00001"']
-    assert told[4:] == ["first 3", "burst of 2 in 5", "after 1s", "until 5 calls", "between 0s and 5m"]
+        shown = [decided["why"] for decided in world.ledger.steps[-1]["perturbations"]]
+    assert shown[:4] == ["nth 1, 2", "every 1", "probability 1", 'arguments contact_id "con_00001"']
+    assert shown[4:] == ["first 3", "burst of 2 in 5", "after 1s", "until 5 calls", "between 0s and 5m"]
 
 
 @pytest.mark.parametrize(
@@ -225,28 +225,28 @@ def test_an_argument_that_no_tool_in_reach_has_is_refused_at_load(crm: Crm) -> N
 
 
 @pytest.mark.parametrize(
-    ("when", "told"),
+    ("when", "shown"),
     [
         ("{after: 5m, until: 2m}", "when: never holds: after 5m and until 2m exclude each other"),
         ("{after: 20 calls, until: 10 calls}", "after 20 calls and until 10 calls exclude"),
         ("{between: [5m, 10m], after: 15m}", "between 5m and 10m and after 15m exclude"),
         ("{after: 10m, not: {after: 5m}}", "after 10m and not after 5m exclude"),
         ("{not: {after: 0s}}", "the world's start and not after 0s exclude"),
-        ("{not: {}}", "what stands under not always holds"),
+        ("{not: {}}", "never holds: its `not` has no triggers"),
         ("{after: 10m, all: [{nth: 1}, {until: 2m}]}", r"when\.all\[1\]: never holds: after 10m and until 2m"),
         ("{after: 10m, any: [{until: 2m}, {nth: 1}]}", r"when\.any\[0\]: never holds"),
         ("{history: {at_least: 5}, until: 3 calls}", "history of 5 .* and until 3 calls exclude"),
         ("{first: 3, nth: 5}", "first 3 and nth 5 exclude"),
         ("{every: 2, burst: {every: 4, length: 1}}", "every 2 and burst of 1 in 4 exclude"),
-        ("{until: 10 calls, nth: 20}", "nth 20 takes more than the 10 calls"),
-        ("{after: 5 calls, all: [{until: 10 calls, every: 6}]}", "every 6 takes more than the 5 calls"),
+        ("{until: 10 calls, nth: 20}", "nth 20 needs more than the 10 calls"),
+        ("{after: 5 calls, all: [{until: 10 calls, every: 6}]}", "every 6 needs more than the 5 calls"),
         ("{per: arguments.titel, nth: 1}", "no tool in reach has an argument 'titel'"),
         ("{state: 'false'}", "gives false"),
         ("{arguments: {amount: {gt: 5, lt: 3}}}", "nothing is above 5 and below 3"),
     ],
 )
-def test_triggers_that_exclude_each_other_are_refused_at_load(crm: Crm, when: str, told: str) -> None:
-    with pytest.raises(DocumentError, match=rf"scenario\.yaml:\d+: .*{told}"):
+def test_triggers_that_exclude_each_other_are_refused_at_load(crm: Crm, when: str, shown: str) -> None:
+    with pytest.raises(DocumentError, match=rf"scenario\.yaml:\d+: .*{shown}"):
         crm(f"perturbations:\n  - latency: 1s\n    when: {when}\n")
 
 
@@ -268,7 +268,7 @@ clockwork = st.fixed_dictionaries(
 
 @settings(deadline=None)
 @given(clockwork)
-def test_what_is_told_to_exclude_each_other_is_exactly_what_never_holds(written: dict[str, Any]) -> None:
+def test_what_is_shown_to_exclude_each_other_is_exactly_what_never_holds(written: dict[str, Any]) -> None:
     when = When(tuple(triggers[name].model_validate(options) for name, options in written.items()))
     start = datetime(2030, 1, 1, tzinfo=UTC)
     tool, domain = Tool("t", "", {"name": "t"}), Domain({}, {}, {}, "", start)
@@ -283,20 +283,20 @@ def test_what_is_told_to_exclude_each_other_is_exactly_what_never_holds(written:
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "shown"),
     [
         ("{latency: 1s, when: {probability: 0}}", "probability: never holds"),
-        ("{latency: 1s, when: {per: tool, probability: 0.5}}", "splits a counter, and there is none beside it"),
+        ("{latency: 1s, when: {per: tool, probability: 0.5}}", "has no effect without a counter beside it"),
         ("{latency: 1s, tools: update_contact, when: {arguments: {stage: ledd}}}", 'no tool in reach takes "ledd"'),
         ("{latency: 1s, tools: create_deal, when: {arguments: {amount: {in: ['4', '5']}}}}", "no tool in reach takes"),
-        ("{error: {}, id: all}, {lost_ack: {}}", r"\[1\]: never comes to anything: all answers"),
-        ("{lost_ack: {}}, {error: {}, id: all}", r"\[0\]: never comes to anything: all answers"),
-        ("{disconnect: {at: before}, id: gone}, {truncate: 1}", "never comes to anything: gone answers"),
+        ("{error: {}, id: all}, {lost_ack: {}}", r"\[1\]: never has an effect: all answers"),
+        ("{lost_ack: {}}, {error: {}, id: all}", r"\[0\]: never has an effect: all answers"),
+        ("{disconnect: {at: before}, id: gone}, {truncate: 1}", "never has an effect: gone answers"),
     ],
 )
-def test_what_is_hardly_meant_is_told_as_a_warning(crm: Crm, entry: str, told: str) -> None:
+def test_what_is_hardly_meant_is_a_warning(crm: Crm, entry: str, shown: str) -> None:
     (warning,) = crm(f"perturbations: [{entry}]").scenario.warnings
-    assert re.search(rf"scenario\.yaml:\d+: warning: .*{told}", str(warning))
+    assert re.search(rf"scenario\.yaml:\d+: warning: .*{shown}", str(warning))
 
 
 @pytest.mark.parametrize(

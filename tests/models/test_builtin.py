@@ -1,4 +1,4 @@
-"""The built-in world model: tools of which nobody wrote a line of code behave like a service with a memory."""
+"""The built-in world model: tools without any code behave like a stateful service."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ async def test_a_deleted_record_is_gone_for_every_tool_and_its_id_is_not_given_a
 
 async def test_a_link_to_nothing_is_refused_by_name_and_changes_nothing(crm: Callable[[str], Simulator]) -> None:
     async with crm("") as sim, sim.open() as world:
-        told = message(await world.call("create_deal", {"title": "x", "amount": 1, "contact_id": "con_99999"}))
-        assert "con_99999" in told
+        reported = message(await world.call("create_deal", {"title": "x", "amount": 1, "contact_id": "con_99999"}))
+        assert "con_99999" in reported
         assert "con_88888" in message(
             await world.call("log_activity", {"type": "call", "subject": "x", "contact_id": "con_88888",
                                               "occurred_at": "2029-02-28T09:00:00Z"})
@@ -318,11 +318,11 @@ async def test_the_same_seed_and_calls_give_the_same_answers(crm: Callable[[str]
     for _ in range(2):
         async with crm("") as sim, sim.open(seed=seed) as world:
             walker = Walker([*sim.scenario.domain.tools.values()], seed)
-            told: list[Json] = []
+            reported: list[Json] = []
             for _ in range(60):
                 one, arguments = walker.call()
                 observation = await world.call(one.id, arguments)
                 walker.learn(one, arguments, observation)
-                told.append(replace(observation))
-            served.append(told)
+                reported.append(replace(observation))
+            served.append(reported)
     assert served[0] == served[1]

@@ -83,13 +83,13 @@ async def report(url: str, data: Path, capsys: pytest.CaptureFixture[str], *opti
 async def test_every_domain_is_foretold_judged_and_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = data_set(tmp_path)
     async with serving(both()) as engine:
-        told = await report(engine.url, data, capsys)
-    assert set(told["domains"]) == set(DOMAINS)
+        shown = await report(engine.url, data, capsys)
+    assert set(shown["domains"]) == set(DOMAINS)
     wanted = {"format": 100.0, "factuality": 75.0, "consistency": 50.0, "realism": 25.0, "quality": 0.0}
-    for one in (*told["domains"].values(), told["overall"]):
+    for one in (*shown["domains"].values(), shown["overall"]):
         assert (one["scores"], one["total"]) == (wanted, 50.0)
         assert one["failed"] == {"prediction": 0, "judging": 0}
-    assert (told["overall"]["samples"], told["overall"]["scored"]) == (14, 14)
+    assert (shown["overall"]["samples"], shown["overall"]["scored"]) == (14, 14)
 
 
 async def test_a_turn_is_asked_for_after_the_real_turns_before_it_and_none_that_come_later(tmp_path: Path) -> None:
@@ -128,16 +128,16 @@ async def test_what_is_done_is_not_asked_again(tmp_path: Path, capsys: pytest.Ca
         capsys.readouterr()
         first = await report(engine.url, data, capsys)
         assert len(engine.asked) == 2 * 14
-    assert await report(engine.url, data, capsys) == first  # nobody is there any more, and nobody is asked
+    assert await report(engine.url, data, capsys) == first  # the endpoint is gone, and not asked
 
 
 async def test_predictions_without_a_judge_are_judged_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = data_set(tmp_path, line("web", 1, 1))
     async with serving(both()) as engine:
         assert await evaluate(engine.url, data, judge=False) == 0
-        told = capsys.readouterr()
-        assert "Nothing was judged" in told.err
-        assert "overall     0/1" in told.out
+        shown = capsys.readouterr()
+        assert "Nothing was judged" in shown.err
+        assert "overall     0/1" in shown.out
         assert (await report(engine.url, data, capsys))["overall"]["total"] == 50.0
     assert len(engine.asked) == 2
 
@@ -171,10 +171,10 @@ async def test_a_prediction_that_fails_is_counted_apart_and_tried_again(
     data = data_set(tmp_path, line("mcp", 1, 1), line("mcp", 2, 1))
     async with serving(failing) as engine:
         assert await evaluate(engine.url, data) == 1
-    told = capsys.readouterr()
-    assert "prediction failed for 1 of 2 samples" in told.err
-    assert reason in told.err
-    assert "overall     1/2  100.00" in told.out
+    shown = capsys.readouterr()
+    assert "prediction failed for 1 of 2 samples" in shown.err
+    assert reason in shown.err
+    assert "overall     1/2  100.00" in shown.out
     async with serving(both()) as engine:
         found = await report(engine.url, data, capsys)
         assert len(engine.asked) == 2
@@ -187,14 +187,14 @@ async def test_a_judge_without_all_five_scores_is_asked_three_times_and_then_cou
 ) -> None:
     data = data_set(tmp_path, line("os", 1, 1))
     async with serving(both(verdict=verdict)) as engine:
-        told = await report(engine.url, data, capsys, expected=1)
-    assert told["overall"]["failed"] == {"prediction": 0, "judging": 1}
-    assert told["overall"]["total"] is None
+        shown = await report(engine.url, data, capsys, expected=1)
+    assert shown["overall"]["failed"] == {"prediction": 0, "judging": 1}
+    assert shown["overall"]["total"] is None
     seeds = [asked.body["seed"] for asked in engine.asked if asked.schema is not None]
     assert len(set(seeds)) == 3
 
 
-async def test_each_of_the_two_reasons_as_it_is_told(tmp_path: Path) -> None:
+async def test_each_of_the_two_reasons_as_it_is_shown(tmp_path: Path) -> None:
     data = data_set(tmp_path, line("mcp", 1, 1))
     async with serving(both()) as engine:
         assert await evaluate(engine.url, data, "--thinking", "64", "--judge-thinking", "off") == 0
@@ -213,8 +213,8 @@ async def test_model_and_judge_get_each_their_own_key_and_nothing_keeps_it(
         assert await evaluate(engine.url, data, "--api-key-env", "MINE", "--judge-api-key-env", "THEIRS") == 0
     keys = [asked.headers["authorization"] for asked in engine.asked]
     assert keys == ["Bearer key-of-the-model", "Bearer key-of-the-judge"]
-    told = "".join(path.read_text(encoding="utf-8") for path in (data / "out").iterdir())
-    assert "key-of" not in told + "".join(capsys.readouterr())
+    shown = "".join(path.read_text(encoding="utf-8") for path in (data / "out").iterdir())
+    assert "key-of" not in shown + "".join(capsys.readouterr())
 
 
 async def test_samples_are_worked_off_so_many_at_a_time(tmp_path: Path) -> None:
@@ -263,17 +263,17 @@ async def test_results_of_another_model_are_left_alone(tmp_path: Path, capsys: p
     assert "holds results of tiny; choose another --out" in capsys.readouterr().err
 
 
-def test_broken_data_is_told_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_data_is_shown_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = data_set(
         tmp_path, line("mcp", 1, 1), {**line("mcp", 2, 1), "turn_idx": 9}, {**line("mcp", 3, 1), "prompt": 5}
     )
     with (data / "mcp_test.jsonl").open("a") as stream:
         stream.write("{\n")
     assert main(["eval", "agentworld", str(data), "--model", "openai:tiny@http://127.0.0.1:1/v1"]) == 2
-    told = capsys.readouterr().err
-    assert "mcp_test.jsonl:2: turn_idx is 9, and there are 3 responses" in told
-    assert "mcp_test.jsonl:3: " in told
-    assert "mcp_test.jsonl:4: " in told
+    shown = capsys.readouterr().err
+    assert "mcp_test.jsonl:2: turn_idx is 9, and there are 3 responses" in shown
+    assert "mcp_test.jsonl:3: " in shown
+    assert "mcp_test.jsonl:4: " in shown
     assert main(["eval", "agentworld", str(tmp_path / "none"), "--model", "openai:tiny@http://127.0.0.1:1/v1"]) == 2
     assert "there is no file *_test.jsonl" in capsys.readouterr().err
 
@@ -310,7 +310,7 @@ def test_scores_are_found_however_a_judge_wraps_them(content: str) -> None:
 
 
 @pytest.mark.parametrize("score", [0, 6, 2.5, True, None, "many", "10", [5]])
-def test_no_score_is_made_up(score: Json) -> None:
+def test_no_score_is_generated(score: Json) -> None:
     with pytest.raises(Rejected, match="no score from 1 to 5 for realism"):
         read_judgement(Reply(json.dumps({"scores": {**dict.fromkeys(DIMENSIONS, 3), "realism": score}}), "stop"))
 

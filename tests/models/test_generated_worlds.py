@@ -1,4 +1,4 @@
-"""Records of fictional worlds: `mcp-sim generate`, without a model and by one behind an endpoint over real HTTP."""
+"""Records of generated worlds: `mcp-sim generate`, without a model and with one behind an endpoint over real HTTP."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def said_by(asked: Asked) -> list[Json]:
     return valid(asked.schema or {}, Random(asked.body["seed"]))["records"]
 
 
-async def test_a_model_is_told_of_the_world_the_table_and_what_there_is_to_link_to(tmp_path: Path) -> None:
+async def test_a_model_is_shown_of_the_world_the_table_and_what_there_is_to_link_to(tmp_path: Path) -> None:
     async with serving() as engine:
         await generate_by(engine.url, tmp_path / "records.json")
     first = engine.asked[0].body["messages"]
@@ -166,7 +166,7 @@ async def test_a_model_is_told_of_the_world_the_table_and_what_there_is_to_link_
     assert "created_at" not in json.dumps(contact.schema)  # times are the world's
 
 
-async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_and_then_made_up(
+async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_and_then_generated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def stubborn(asked: Asked) -> Response:
@@ -187,7 +187,7 @@ async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_an
     assert "**Answer:** these 2 records" in again[0].question
     companies = json.loads(file.read_text(encoding="utf-8"))["company"]
     assert len({row["name"].casefold() for row in companies}) == 4
-    assert "2 were made up without it." in capsys.readouterr().err
+    assert "2 were generated without it." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("answer", ["", "no JSON", '{"records": 3}', '{"records": []}', '<think>{"records"', "[[["])
@@ -317,7 +317,7 @@ async def test_batches_of_a_table_are_asked_for_at_once_and_it_does_not_matter_w
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_who_does_not_name_a_model_is_told_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_does_not_name_a_model_is_shown_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for by in ("openai", "openai:tiny", "replay:x@y", "gpt"):
         assert main(["generate", "calm_crm", "-o", str(tmp_path / "r.json"), "--by", by]) == 2
         assert f"--by {by}" in capsys.readouterr().err

@@ -48,9 +48,9 @@ async def test_a_request_holds_the_call_the_tools_and_the_facts_and_only_standar
     assert all(f'"name":"{each["name"]}"' in system["content"] for each in TOOLS)
     assert "The help desk of a bicycle shop in Ghent." in system["content"]
     assert user["content"].startswith("### Turn 1\n**Action:**\n")
-    action, told = fenced(user["content"])
+    action, served = fenced(user["content"])
     assert action == {"name": "get_ticket", "arguments": {"ticket_id": "ticket_00001"}}
-    assert told["records"][0]["record"] == world.view.get("ticket", "ticket_00001")
+    assert served["records"][0]["record"] == world.view.get("ticket", "ticket_00001")
 
 
 async def test_extra_body_travels_beside_the_standard_fields(desk: Desk) -> None:
@@ -68,15 +68,15 @@ async def test_only_the_fields_that_the_world_leaves_open_are_asked_for(desk: De
         assert asked.schema is not None
         assert set(asked.schema["properties"]) == set(asked.schema["required"]) == {"summary", "effort"}
         assert asked.schema["additionalProperties"] is False
-        told = fenced(asked.question)[1]
-        assert told["settled"] == [{key: made[key] for key in ("id", "title", "customer_id")}]
+        served = fenced(asked.question)[1]
+        assert served["settled"] == [{key: made[key] for key in ("id", "title", "customer_id")}]
         assert made == {**OPEN, "id": "ticket_00003", "title": "Slipping chain", "customer_id": made["customer_id"]}
         assert world.view.get("customer", made["customer_id"]) is not None
         assert world.view.get("ticket", "ticket_00003") == made
         assert measured(world)["open_fields"] == 2
 
 
-async def test_a_reference_that_nobody_gave_is_chosen_by_number_among_named_candidates(tmp_path: Path) -> None:
+async def test_a_reference_that_no_one_gave_is_chosen_by_number_among_named_candidates(tmp_path: Path) -> None:
     shop = desk_in(tmp_path, {"records": {"ticket": 1, "customer": 50}})
     answers = saying(json.dumps({**OPEN, "customer_id": 3}), json.dumps({**OPEN, "customer_id": 32}))
     async with serving(answers) as engine, shop(engine.url).open() as world:
@@ -102,13 +102,13 @@ async def test_a_number_beyond_the_candidates_goes_round(tmp_path: Path) -> None
         assert offered[31 % 3].split()[1] == made["customer_id"]
 
 
-async def test_instructions_stand_in_the_part_of_the_prompt_that_never_changes(desk: Desk) -> None:
+async def test_instructions_appear_in_the_part_of_the_prompt_that_never_changes(desk: Desk) -> None:
     instructions = {"*": "Customers are\n short of time.", "create_*": "Summaries are one word."}
     async with serving() as engine, desk(engine.url, instructions=instructions).open() as world:
         await world.call("explain", {"topic": "a"})
     system = engine.asked[0].body["messages"][0]["content"]
-    told = "# Instructions\n\n- every tool: Customers are short of time.\n- `create_*`: Summaries are one word."
-    assert told in system
+    served = "# Instructions\n\n- every tool: Customers are short of time.\n- `create_*`: Summaries are one word."
+    assert served in system
     async with serving() as engine, desk(engine.url, instructions="Be brief.").open() as world:
         await world.call("explain", {"topic": "a"})
     assert "- every tool: Be brief." in engine.asked[0].body["messages"][0]["content"]
@@ -143,7 +143,7 @@ async def test_what_the_world_determines_is_served_whatever_the_model_says_and_t
         assert len(engine.asked) == 5
 
 
-async def test_with_ask_undetermined_only_open_calls_are_asked_and_told_what_happened_since(desk: Desk) -> None:
+async def test_with_ask_undetermined_only_open_calls_are_asked_and_shown_what_happened_since(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url, ask="undetermined").open() as world:
         first = value(await world.call("create_ticket", {"title": "one"}))
         await world.call("get_ticket", {"ticket_id": first["id"]})
@@ -155,7 +155,7 @@ async def test_with_ask_undetermined_only_open_calls_are_asked_and_told_what_hap
         ]
 
 
-async def test_what_others_wrote_since_the_last_turn_is_told(tmp_path: Path, desk: Desk) -> None:
+async def test_what_others_wrote_since_the_last_turn_is_shown(tmp_path: Path, desk: Desk) -> None:
     async with serving() as engine:
         desk(engine.url)
         document = json.loads((tmp_path / "desk.yaml").read_text())
@@ -167,10 +167,12 @@ async def test_what_others_wrote_since_the_last_turn_is_told(tmp_path: Path, des
             await world.call("create_ticket", {"title": "one"})
             await world.call("get_ticket", {"ticket_id": "ticket_00001"})
             await world.call("get_ticket", {"ticket_id": "ticket_00001"})
-    told = [fenced(asked.question)[1].get("since the last turn") for asked in engine.asked]
-    assert told[0] is None
-    assert [(entry["call"], entry["written"][0]["record"]["title"]) for entry in told[1]] == [("create_ticket", "one")]
-    assert told[2] is None
+    served = [fenced(asked.question)[1].get("since the last turn") for asked in engine.asked]
+    assert served[0] is None
+    assert [(entry["call"], entry["written"][0]["record"]["title"]) for entry in served[1]] == [
+        ("create_ticket", "one")
+    ]
+    assert served[2] is None
 
 
 async def test_the_conversation_only_grows_and_holds_what_is_true(desk: Desk) -> None:

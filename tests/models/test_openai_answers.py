@@ -95,8 +95,8 @@ async def test_with_a_fallback_the_built_in_model_answers_after_the_last_attempt
         await world.call("create_ticket", {"title": "two"})
         conversation = engine.asked[2].body["messages"]
         assert [message["role"] for message in conversation] == ["system", "user"]
-        told = fenced(conversation[-1]["content"])[1]["since the last turn"]
-        assert [entry["arguments"] for entry in told] == [{"title": "one"}]
+        shown = fenced(conversation[-1]["content"])[1]["since the last turn"]
+        assert [entry["arguments"] for entry in shown] == [{"title": "one"}]
 
 
 async def test_thinking_and_control_characters_in_an_answer_do_no_harm(desk: Desk) -> None:

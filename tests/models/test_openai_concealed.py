@@ -1,4 +1,4 @@
-"""What the agent may not see is not told to a model: one that repeats all it is told gives nothing away."""
+"""Prompts omit what the agent may not see: a model that repeats its whole prompt reveals nothing."""
 
 from __future__ import annotations
 
@@ -37,20 +37,22 @@ CALLS: list[tuple[str, Json]] = [
 ]
 
 
-def told(properties: Json, *required: str) -> Json:
+def served(properties: Json, *required: str) -> Json:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
 def tool(name: str, arguments: Json, output: Json, *required: str) -> Json:
     shown = {} if output is None else {"outputSchema": output}
-    return {"name": name, "inputSchema": told(arguments, *required), **shown}
+    return {"name": name, "inputSchema": served(arguments, *required), **shown}
 
 
 def clinic(folder: Path, url: str, perturbations: Json, **options: Json) -> Simulator:
     """A clinic whose visits leave a summary to the model."""
-    patient = told({"id": TEXT, "name": TEXT, "ward": TEXT, "diagnosis": {"type": ["string", "null"]}}, "id", "name")
-    visit = told({"id": TEXT, "patient_id": TEXT, "reason": TEXT, "summary": TEXT}, "id", "reason", "summary")
-    listed = told({"patients": {"type": "array", "items": patient}, "total": {"type": "integer"}}, "patients", "total")
+    patient = served({"id": TEXT, "name": TEXT, "ward": TEXT, "diagnosis": {"type": ["string", "null"]}}, "id", "name")
+    visit = served({"id": TEXT, "patient_id": TEXT, "reason": TEXT, "summary": TEXT}, "id", "reason", "summary")
+    listed = served(
+        {"patients": {"type": "array", "items": patient}, "total": {"type": "integer"}}, "patients", "total"
+    )
     tools: Json = [
         tool("get_patient", {"patient_id": TEXT}, patient, "patient_id"),
         tool("list_patients", {}, listed),
@@ -74,7 +76,7 @@ def clinic(folder: Path, url: str, perturbations: Json, **options: Json) -> Simu
 
 
 async def repeating(asked: Asked) -> Response:
-    """Everything that it was ever told, in every text that it may say."""
+    """Everything that prompts contained, in every text of the reply."""
     heard = " ".join(message["content"] for message in asked.body["messages"])
     for mark in MARKS:
         heard = heard.replace(mark, "")
@@ -106,7 +108,7 @@ CONCEALING = {
 
 @pytest.mark.parametrize("name", CONCEALING)
 @pytest.mark.parametrize("transcript", [200_000, 4_000])
-async def test_a_model_that_repeats_all_it_is_told_shows_nothing_that_is_concealed(
+async def test_a_model_that_repeats_all_it_is_shown_shows_nothing_that_is_concealed(
     name: str, transcript: int, tmp_path: Path
 ) -> None:
     async with serving(repeating) as engine:
@@ -128,14 +130,14 @@ async def test_a_model_that_repeats_all_it_is_told_shows_nothing_that_is_conceal
         {"permission_denied": {"entity": "patient"}, "when": {"nth": 2}},
     ],
 )
-async def test_what_the_agent_may_see_some_other_way_is_told(perturbation: Json, tmp_path: Path) -> None:
+async def test_what_the_agent_may_see_some_other_way_is_shown(perturbation: Json, tmp_path: Path) -> None:
     async with serving(repeating) as engine, clinic(tmp_path, engine.url, [perturbation]).open() as world:
         await played(world)
     assert any(SECRET in message["content"] for asked in engine.asked for message in asked.body["messages"])
 
 
 @pytest.mark.parametrize("transcript", [200_000, 4_000])
-async def test_what_is_withheld_is_told_nowhere_and_shown_where_the_world_says_so(
+async def test_what_is_withheld_is_shown_nowhere_and_shown_where_the_world_says_so(
     transcript: int, tmp_path: Path
 ) -> None:
     options: Json = {"withhold": ["GOUT of the"], "transcript": transcript}
@@ -147,7 +149,7 @@ async def test_what_is_withheld_is_told_nowhere_and_shown_where_the_world_says_s
     assert not any(SECRET in message["content"] for asked in engine.asked for message in asked.body["messages"])
 
 
-async def test_what_others_have_not_written_yet_is_told_when_they_have(tmp_path: Path) -> None:
+async def test_what_others_have_not_written_yet_is_shown_when_they_have(tmp_path: Path) -> None:
     change: Json = {"do": "edit", "entity": "patient", "values": {"diagnosis": "a broken wrist"}, "at": "1m"}
     perturbations: Json = [{"external_change": change}]
     async with serving(repeating) as engine, clinic(tmp_path, engine.url, perturbations).open() as world:

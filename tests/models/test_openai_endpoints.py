@@ -24,7 +24,7 @@ def desk(tmp_path: Path) -> Desk:
     return desk_in(tmp_path)
 
 
-async def test_an_endpoint_that_is_not_there_is_told_before_anything_runs(desk: Desk) -> None:
+async def test_an_endpoint_that_is_not_there_is_reported_before_anything_runs(desk: Desk) -> None:
     url = f"http://127.0.0.1:{closed_port()}/v1"
     with pytest.raises(UsageError, match="cannot be reached; start the server, or correct `base_url`") as raised:
         async with desk(url, retries=0).open():
@@ -156,7 +156,7 @@ async def test_a_key_that_no_header_can_hold_is_refused_and_blanks_around_it_are
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DESK_KEY", "sk-cl\u00e9")
-    with pytest.raises(UsageError, match="DESK_KEY holds") as raised:
+    with pytest.raises(UsageError, match="DESK_KEY has characters") as raised:
         async with desk("http://127.0.0.1:1/v1", api_key_env="DESK_KEY"):
             pass
     assert "sk-" not in str(raised.value)

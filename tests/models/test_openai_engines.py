@@ -88,7 +88,7 @@ async def test_an_engine_that_took_a_schema_before_has_another_reason_for_its_50
         ("openai", None, {}),
     ],
 )
-async def test_each_engine_is_told_to_think_in_its_own_words(
+async def test_each_engine_is_shown_to_think_in_its_own_words(
     preset: str, thinking: Json, said: Json, desk: Desk
 ) -> None:
     async with serving() as engine, desk(engine.url, preset=preset, thinking=thinking).open() as world:
@@ -142,7 +142,7 @@ def models(*names: str, **more: Json) -> Response:
     return JSONResponse({"object": "list", "data": [{"id": name, "object": "model", **more} for name in names]})
 
 
-async def test_a_model_that_an_endpoint_does_not_serve_is_told_before_anything_runs(desk: Desk) -> None:
+async def test_a_model_that_an_endpoint_does_not_serve_is_reported_before_anything_runs(desk: Desk) -> None:
     async with serving(models=models("tinny", "huge")) as engine:
         with pytest.raises(UsageError, match="serves no model 'tiny'; did you mean 'tinny'"):
             async with desk(engine.url).open():
@@ -152,7 +152,7 @@ async def test_a_model_that_an_endpoint_does_not_serve_is_told_before_anything_r
             assert (await world.call("explain", {"topic": "a"})).ok
 
 
-async def test_a_key_that_an_endpoint_does_not_take_is_told_before_anything_runs(
+async def test_a_key_that_an_endpoint_does_not_take_is_reported_before_anything_runs(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DESK_KEY", "sk-very-secret")

@@ -108,7 +108,7 @@ async def test_a_record_that_a_closed_world_does_not_have_is_not_found_whatever_
         assert world.view.count("ticket") == 2
 
 
-async def test_in_an_open_world_what_a_model_tells_of_a_new_record_is_pinned(tmp_path: Path) -> None:
+async def test_in_an_open_world_what_a_model_shows_of_a_new_record_is_pinned(tmp_path: Path) -> None:
     open_desk = desk_in(tmp_path, {"open": True})
     rows = [ticket("ticket_00001"), ticket("ticket_08888", customer_id="cus")]
     answers = saying(json.dumps({"tickets": rows, "total": 2}), json.dumps(ticket("ticket_08888", title="Other")))
@@ -120,7 +120,7 @@ async def test_in_an_open_world_what_a_model_tells_of_a_new_record_is_pinned(tmp
         assert value(await world.call("get_ticket", {"ticket_id": "ticket_08888"})) == shown
 
 
-async def test_in_an_open_world_a_model_makes_up_the_record_that_a_sure_plan_asks_for(tmp_path: Path) -> None:
+async def test_in_an_open_world_a_model_generates_the_record_that_a_sure_plan_asks_for(tmp_path: Path) -> None:
     async with (
         serving(saying(json.dumps({"title": "Bell", **OPEN}))) as engine,
         desk_in(tmp_path, {"open": True})(engine.url).open() as world,
@@ -145,7 +145,9 @@ async def test_the_same_question_has_the_same_answer_until_something_changes(des
         assert value(await world.call("explain", {"topic": "wheels"})) == "Oval."
 
 
-async def test_a_link_in_the_answer_of_a_tool_that_nobody_understands_leads_to_a_record_that_exists(desk: Desk) -> None:
+async def test_a_link_in_the_answer_of_a_tool_that_no_one_underappears_leads_to_a_record_that_exists(
+    desk: Desk,
+) -> None:
     answers = saying(json.dumps({"advice": "Ask them.", "customer_id": "C-999", "tickets": [ticket("none")]}))
     async with serving(answers) as engine, desk(engine.url).open() as world:
         shown = value(await world.call("explain", {"topic": "debts"}))

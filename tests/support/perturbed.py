@@ -24,7 +24,7 @@ def value(observation: Observation) -> Any:
     return observation.body.value
 
 
-async def told(world: World, tool: str, arguments: dict[str, Any] | None = None) -> Any:
+async def served_value(world: World, tool: str, arguments: dict[str, Any] | None = None) -> Any:
     """The value of the result of a call that succeeds."""
     observation = await world.call(tool, arguments)
     assert observation.ok

@@ -148,7 +148,7 @@ class AsyncJob(Perturbation):
         plan = _plan(self.status_tool, domain)
         if plan is None:
             known = did_you_mean(self.status_tool, domain.tools)
-            return [f"status_tool: there is no tool {self.status_tool!r}{known}"]
+            return [f"status_tool: unknown tool {self.status_tool!r}{known}"]
         if _Jobs.read_by(plan, domain) is None:
             return [f"status_tool: {self.status_tool} reads no record with a status by its id; declare it under `sim:`"]
         return no_writes(domain, tools, "work to put off")

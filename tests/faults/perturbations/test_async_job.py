@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.fault_specs import NO_REPORTS, REPORTS
-from support.perturbed import HALF, calls, outcomes, repeats_and_differs, told
+from support.perturbed import HALF, calls, outcomes, repeats_and_differs, served_value
 
 from mcp_sim import Simulator
 from mcp_sim.types.errors import DocumentError
@@ -31,13 +31,13 @@ def reports(tmp_path: Path) -> Reports:
 
 
 async def job(world: World, key: str = "job_001") -> dict[str, object]:
-    return await told(world, "get_job", {"job_id": key})
+    return await served_value(world, "get_job", {"job_id": key})
 
 
 async def test_the_call_answers_with_a_job_that_is_done_after_the_time(reports: Reports) -> None:
     async with reports("get_job").open() as world:
         first = world.view
-        assert await told(world, "create_report", SPRING) == {"job_id": "job_001", "status": "queued"}
+        assert await served_value(world, "create_report", SPRING) == {"job_id": "job_001", "status": "queued"}
         assert await job(world) == {"id": "job_001", "status": "queued"}
         assert not (await world.call("get_report", {"report_id": "rep_001"})).ok
         world.clock.advance(timedelta(seconds=30))
@@ -46,7 +46,7 @@ async def test_the_call_answers_with_a_job_that_is_done_after_the_time(reports: 
         assert (
             ended["result"]
             == {"id": "rep_001", "title": "Spring"}
-            == await told(world, "get_report", {"report_id": "rep_001"})
+            == await served_value(world, "get_report", {"report_id": "rep_001"})
         )
         assert calls(world)[0]["truth"]["observation"]["result"]["id"] == "rep_001"
         assert [change["op"] for change in calls(world)[0]["committed"]] == ["reserve", "put"]
@@ -57,8 +57,8 @@ async def test_the_call_answers_with_a_job_that_is_done_after_the_time(reports: 
 
 async def test_or_after_so_many_calls_and_each_job_has_its_own_id(reports: Reports) -> None:
     async with reports("{status_tool: get_job, after: 2 calls}").open() as world:
-        await told(world, "create_report", SPRING)
-        assert (await told(world, "create_report", SPRING))["job_id"] == "job_002"
+        await served_value(world, "create_report", SPRING)
+        assert (await served_value(world, "create_report", SPRING))["job_id"] == "job_002"
         assert [(await job(world))["status"] for _ in range(2)] == ["queued", "done"]
         assert [record["id"] for _, record in world.view.rows("report")] == ["rep_001"]
         assert (await job(world, "job_002"))["status"] == "done"
@@ -67,7 +67,7 @@ async def test_or_after_so_many_calls_and_each_job_has_its_own_id(reports: Repor
 
 async def test_a_job_that_fails_writes_nothing(reports: Reports) -> None:
     async with reports("{status_tool: get_job, after: 1s, fails: 1, message: no paper}").open() as world:
-        await told(world, "create_report", SPRING)
+        await served_value(world, "create_report", SPRING)
         assert await job(world) == {"id": "job_001", "status": "failed", "error": "no paper"}
         assert world.view.count("report") == 0
 
@@ -75,11 +75,11 @@ async def test_a_job_that_fails_writes_nothing(reports: Reports) -> None:
 async def test_work_that_no_longer_fits_leaves_the_job_pending(reports: Reports) -> None:
     once = ", tools: update_report, when: {nth: 1}"
     async with reports("{status_tool: get_job, after: 1 calls}", once).open() as world:
-        await told(world, "create_report", SPRING)
-        await told(world, "update_report", {"report_id": "rep_001", "title": "late"})
-        await told(world, "update_report", {"report_id": "rep_001", "title": "newer"})
+        await served_value(world, "create_report", SPRING)
+        await served_value(world, "update_report", {"report_id": "rep_001", "title": "late"})
+        await served_value(world, "update_report", {"report_id": "rep_001", "title": "newer"})
         assert [(await job(world))["status"] for _ in range(2)] == ["queued", "queued"]
-        assert (await told(world, "get_report", {"report_id": "rep_001"}))["title"] == "newer"
+        assert (await served_value(world, "get_report", {"report_id": "rep_001"}))["title"] == "newer"
 
 
 async def test_it_has_no_effect_on_calls_that_change_nothing(reports: Reports) -> None:
@@ -110,7 +110,7 @@ async def test_the_same_seed_repeats_it_and_another_differs(reports: Reports) ->
 @pytest.mark.parametrize(
     ("tool", "rest", "problem"),
     [
-        ("get_jobs", "", r"there is no tool 'get_jobs'.*get_job"),
+        ("get_jobs", "", r"unknown tool 'get_jobs'.*get_job"),
         ("get_report", "", "reads no record with a status by its id"),
         ("get_job", ", tools: get_*", "no tool in reach changes anything"),
     ],

@@ -52,8 +52,8 @@ async def test_after_so_many_calls_every_call_is_refused_until_the_access_is_ren
         before = world.view.count("note")
         assert await noted(world, 4) == "++--"
         refused = await world.call("create_note", {"text": "milk"})
-        told = "401 Unauthorized: the access expired after 2 calls"
-        assert refused.body == ToolResult(told, form="text", is_error=True)
+        shown = "401 Unauthorized: the access expired after 2 calls"
+        assert refused.body == ToolResult(shown, form="text", is_error=True)
         step = world.ledger.steps[-1]
         assert (step["truth"], step["committed"]) == (None, [])
         assert (await world.call("renew_session", {})).ok
@@ -117,11 +117,11 @@ async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm:
             "{auth_expiry: {after: 1h, refresh: renew_session}, tools: create_note}",
             "is not in reach; add it to `tools`",
         ),
-        ("{auth_expiry: {after: 1h, refresh: renew_session}, tools: renew_session}", "there is nothing to refuse"),
+        ("{auth_expiry: {after: 1h, refresh: renew_session}, tools: renew_session}", "there is nothing to reject"),
         ("{auth_expiry: {after: 10}}", "10 is not a span; write a duration"),
     ],
 )
-def test_a_refresh_that_cannot_be_is_told_at_load(notes: Crm, entry: str, problem: str) -> None:
+def test_a_refresh_that_cannot_be_is_reported_at_load(notes: Crm, entry: str, problem: str) -> None:
     with pytest.raises(DocumentError, match=problem):
         notes(f"perturbations: [{entry}]")
 

@@ -30,8 +30,8 @@ async def test_an_http_error_and_a_call_that_hangs_reach_the_client_as_such(tmp_
             update = {"name": "update_deal", "arguments": {"deal_id": "deal_0001", "stage": "won"}}
             response = await one.post("tools/call", update)
             assert (response.status_code, response.json()) == (503, {"code": "down"})
-            told = ("retry-after", "x-request-id", "content-type")
-            assert [response.headers[name] for name in told] == ["30", "r-1", "application/json"]
+            shown = ("retry-after", "x-request-id", "content-type")
+            assert [response.headers[name] for name in shown] == ["30", "r-1", "application/json"]
 
             answered = list[object]()
 

@@ -29,8 +29,8 @@ async def test_the_edit_of_someone_else_is_an_event_and_then_the_call_is_refused
         start = world.view
         before = await world.call("get_deal", DEAL)
         refused = await world.call("update_deal", WIN)
-        told = "409 Conflict: deal deal_0002 was changed by someone else in the meantime"
-        assert refused.body == ToolResult(told, form="text", is_error=True)
+        shown = "409 Conflict: deal deal_0002 was changed by someone else in the meantime"
+        assert refused.body == ToolResult(shown, form="text", is_error=True)
         event, call = world.ledger.steps[-2:]
         assert (event["entry"], event["actor"], event["at"]) == ("event", "bob", call["at"])
         assert [change["key"] for change in event["committed"]] == ["deal_0002"]
@@ -136,7 +136,7 @@ async def test_a_link_that_leads_nowhere_is_not_written(crm: Crm) -> None:
         ("{conflict: {values: {stage: maybe}}, tools: update_deal}", "stage: 'maybe'"),
     ],
 )
-def test_what_cannot_be_edited_is_told_at_load(crm: Crm, entry: str, problem: str) -> None:
+def test_what_cannot_be_edited_is_reported_at_load(crm: Crm, entry: str, problem: str) -> None:
     with pytest.raises(DocumentError, match=problem):
         crm(f"perturbations: [{entry}]")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.perturbed import ADA, DEAL, SPRING, Crm, outcomes, repeats_and_differs, told, truth
+from support.perturbed import ADA, DEAL, SPRING, Crm, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim.types.errors import DocumentError
 
 
 async def changed(crm: Crm, options: str, tool: str, arguments: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The fields that differ: what is told, and what is true."""
+    """Return the fields that differ: served value and true value."""
     async with crm(f"perturbations: [{{corrupt_values: {options}, id: wrong}}]").open() as world:
-        shown = await told(world, tool, arguments)
+        shown = await served_value(world, tool, arguments)
         true = truth(world)
     assert shown.keys() == true.keys()
     return {name: (shown[name], true[name]) for name in true if shown[name] != true[name]}
@@ -58,18 +58,18 @@ async def test_encoding_shows_a_text_read_wrongly(crm: Crm, title: str, shown: s
 @pytest.mark.parametrize("how", ["noise", "swap", "off_by_one", "unit"])
 async def test_one_field_of_each_record_is_wrong_never_a_key_and_the_same_way_every_time(crm: Crm, how: str) -> None:
     async with crm(f"perturbations: [{{corrupt_values: {how}, id: wrong}}]").open() as world:
-        listed = (await told(world, "list_deals"))["deals"]
+        listed = (await served_value(world, "list_deals"))["deals"]
         for shown, true in zip(listed, truth(world)["deals"], strict=True):
             wrong = [name for name in true if shown[name] != true[name]]
             assert len(wrong) == 1
             assert not {"id", "contact_id", "company_id"} & {*wrong}
-        assert await told(world, "get_deal", DEAL) == listed[0]
+        assert await served_value(world, "get_deal", DEAL) == listed[0]
         assert world.view.get("deal", "deal_0001") == truth(world)
 
 
 async def test_it_has_no_effect_where_there_is_nothing_of_the_sort(crm: Crm) -> None:
     async with crm("perturbations: [{corrupt_values: unit, id: wrong}]").open() as world:
-        await told(world, "get_contact", ADA)
+        await served_value(world, "get_contact", ADA)
         assert not (await world.call("get_contact", {"contact_id": "con_99999"})).ok
         assert outcomes(world) == [["no_effect"]] * 2
 
@@ -97,6 +97,6 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
         ("[amount], how: encoding", "amount: encoding changes no number"),
     ],
 )
-def test_fields_that_cannot_be_corrupted_are_told_at_load(crm: Crm, fields: str, problem: str) -> None:
+def test_fields_that_cannot_be_corrupted_are_reported_at_load(crm: Crm, fields: str, problem: str) -> None:
     with pytest.raises(DocumentError, match=problem):
         crm(f"perturbations: [{{corrupt_values: {{fields: {fields}}}, tools: get_deal}}]")

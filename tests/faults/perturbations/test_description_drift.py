@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 from support.catalogues import LIST, heard, over_http, over_stdio, tool
-from support.perturbed import SPRING, Crm, outcomes, told
+from support.perturbed import SPRING, Crm, outcomes, served_value
 
 from mcp_sim import Simulator
 from mcp_sim.types.errors import DocumentError
@@ -70,7 +70,7 @@ def stripped(schema: Any) -> Any:
 async def test_calls_do_what_they_did_and_the_ledger_says_that_it_was_in_force(crm: Crm) -> None:
     entries = "{description_drift: empty, id: d}, {latency: 1s, id: slow}, {empty_result: {}, id: none}"
     async with crm(f"perturbations: [{entries}]").open() as world:
-        assert (await told(world, "list_deals"))["deals"] == []
+        assert (await served_value(world, "list_deals"))["deals"] == []
         assert outcomes(world) == [["applied", "applied", "applied"]]
         assert (await world.call("create_deal", SPRING)).ok
         assert len(world.ledger.newest["step"]["committed"]) == 1

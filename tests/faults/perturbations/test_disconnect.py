@@ -13,7 +13,7 @@ from support.over_http import ERAS, caller, listening
 from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs
 from support.stdio_process import MODERN_META, odd, serving, steps
 
-from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import perturbations
@@ -44,7 +44,7 @@ async def test_in_the_middle_a_beginning_of_the_true_answer_is_served(crm: Crm) 
             json.loads(body.body)
 
 
-async def test_a_second_break_has_no_effect_and_what_stands_inside_of_the_first_is_preempted(crm: Crm) -> None:
+async def test_a_second_break_has_no_effect_and_what_is_inside_of_the_first_is_preempted(crm: Crm) -> None:
     entries = "{disconnect: {at: middle}, id: inner}, {disconnect: after, id: outer}, {latency: 2s, id: slow}"
     async with crm(f"perturbations: [{entries}]").open() as world:
         observation = await world.call("list_deals", ALL)
@@ -116,8 +116,8 @@ async def test_a_stall_answers_nothing_and_is_refused_where_no_time_passes(crm: 
     async with simulator.open() as world:
         assert (await world.call("list_deals", ALL)).body == BrokenDelivery("no_answer")
     with pytest.raises(UsageError, match=r"d \(disconnect\): .*real clock"):
-        refuse_uncarried(simulator.scenario, "http", "virtual")
-    refuse_uncarried(simulator.scenario, "http", "real")
+        check_deliverable(simulator.scenario, "http", "virtual")
+    check_deliverable(simulator.scenario, "http", "real")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ async def distractors(simulator: Simulator, seed: int = 1) -> list[str]:
         return [name for name in shown if name not in real]
 
 
-async def test_near_names_stand_among_the_real_ones_with_the_same_arguments(crm: Crm) -> None:
+async def test_near_names_appear_among_the_real_ones_with_the_same_arguments(crm: Crm) -> None:
     simulator = crm("perturbations: [{distractor_tools: 4, id: more, tools: create_deal}]")
     added = await distractors(simulator)
     assert len(set(added)) == 4
@@ -52,7 +52,7 @@ async def test_a_call_of_one_is_an_error_that_changes_nothing_and_the_ledger_say
         assert outcomes(world)[-1] == ["no_effect"]
 
 
-async def test_a_name_that_is_not_listed_is_unknown_however_it_looks(crm: Crm) -> None:
+async def test_a_name_that_is_not_listed_is_unknown_whatever_its_form(crm: Crm) -> None:
     async with crm("perturbations: [{distractor_tools: {}, id: more, when: {after: 1 calls}}]").open() as world:
         assert isinstance((await world.call("create_deal_v2", SPRING)).body, RpcError)
         assert isinstance((await world.call("create_dael_v2", SPRING)).body, RpcError)

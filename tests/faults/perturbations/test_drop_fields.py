@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.perturbed import ADA, HALF, Crm, outcomes, repeats_and_differs, told, truth
+from support.perturbed import ADA, HALF, Crm, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim.types.errors import DocumentError
 
@@ -12,35 +12,35 @@ from mcp_sim.types.errors import DocumentError
 async def test_a_field_is_absent_null_or_empty_and_the_world_has_it(crm: Crm, leave: str, left: object) -> None:
     entry = f"perturbations: [{{drop_fields: {{fields: [email], leave: '{leave}'}}, id: drop}}]"
     async with crm(entry).open() as world:
-        contact = await told(world, "get_contact", ADA)
+        contact = await served_value(world, "get_contact", ADA)
         assert contact.get("email", "gone") == left
         assert {**contact, "email": "ada@wielhuis.example"} == {**truth(world)}
-        rows = (await told(world, "search_contacts"))["contacts"]
+        rows = (await served_value(world, "search_contacts"))["contacts"]
         assert {row.get("email", "gone") for row in rows} == {left}
         assert (world.view.get("contact", "con_00001") or {})["email"] == "ada@wielhuis.example"
 
 
 async def test_without_fields_each_record_loses_one_the_same_every_time_and_never_its_id(crm: Crm) -> None:
     async with crm("perturbations: [{drop_fields: {}, id: drop}]").open() as world:
-        once = await told(world, "get_contact", ADA)
+        once = await served_value(world, "get_contact", ADA)
         assert len(once) == len(truth(world)) - 1
-        rows = (await told(world, "search_contacts"))["contacts"]
+        rows = (await served_value(world, "search_contacts"))["contacts"]
         assert next(row for row in rows if row["id"] == "con_00001").keys() == once.keys()
         assert all("id" in row and "company_id" in row for row in rows)
 
 
 async def test_it_has_no_effect_where_there_is_no_such_field_or_nothing_in_it(crm: Crm) -> None:
     async with crm("perturbations: [{drop_fields: {fields: [company_id], leave: 'null'}, id: drop}]").open() as world:
-        await told(world, "get_deal", {"deal_id": "deal_0001"})
-        await told(world, "get_company", {"company_id": "cmp_001"})
+        await served_value(world, "get_deal", {"deal_id": "deal_0001"})
+        await served_value(world, "get_company", {"company_id": "cmp_001"})
         assert not (await world.call("get_contact", {"contact_id": "con_99999"})).ok
         assert outcomes(world) == [["no_effect"]] * 3
 
 
 async def test_calls_that_it_is_not_decided_for_are_left_alone(crm: Crm) -> None:
     async with crm("perturbations: [{drop_fields: [email], id: drop, when: {nth: 2}}]").open() as world:
-        assert "email" in await told(world, "get_contact", ADA)
-        assert "email" not in await told(world, "get_contact", ADA)
+        assert "email" in await served_value(world, "get_contact", ADA)
+        assert "email" not in await served_value(world, "get_contact", ADA)
 
 
 async def test_it_goes_together_with_latency_and_corrupted_values(crm: Crm) -> None:
@@ -58,6 +58,6 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     assert await repeats_and_differs(simulator, [("get_contact", ADA)] * 5)
 
 
-def test_a_field_that_nothing_has_is_told_at_load_with_the_nearest(crm: Crm) -> None:
+def test_a_field_that_nothing_has_is_reported_at_load_with_the_nearest(crm: Crm) -> None:
     with pytest.raises(DocumentError, match=r"has a field 'emial'.*email"):
         crm("perturbations: [{drop_fields: [emial], tools: get_contact}]")

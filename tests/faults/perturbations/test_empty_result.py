@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import pytest
-from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told, truth
+from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim.types.errors import DocumentError
 
 
 async def test_a_list_is_empty_and_a_record_an_empty_object_while_the_world_has_them(crm: Crm) -> None:
     async with crm("perturbations: [{empty_result: {}, id: empty}]").open() as world:
-        assert await told(world, "list_deals") == {"deals": [], "total": 0, "next_cursor": None}
+        assert await served_value(world, "list_deals") == {"deals": [], "total": 0, "next_cursor": None}
         assert truth(world)["total"] == 2
-        assert await told(world, "list_companies") == {"companies": [], "total": 0, "has_more": False}
-        assert await told(world, "get_contact", ADA) == {}
+        assert await served_value(world, "list_companies") == {"companies": [], "total": 0, "has_more": False}
+        assert await served_value(world, "get_contact", ADA) == {}
         assert outcomes(world) == [["applied"]] * 3
 
 
 async def test_it_has_no_effect_on_writes_failures_and_what_is_empty_anyway(crm: Crm) -> None:
     async with crm("perturbations: [{empty_result: {}, id: empty}]").open() as world:
-        assert (await told(world, "create_deal", SPRING))["id"] == "deal_0003"
+        assert (await served_value(world, "create_deal", SPRING))["id"] == "deal_0003"
         assert not (await world.call("get_contact", {"contact_id": "con_99999"})).ok
-        await told(world, "list_activities")
+        await served_value(world, "list_activities")
         assert outcomes(world) == [["no_effect"]] * 3
 
 
 async def test_calls_that_it_is_not_decided_for_are_left_alone(crm: Crm) -> None:
     async with crm("perturbations: [{empty_result: {}, id: empty, when: {nth: 2}}]").open() as world:
-        assert (await told(world, "list_deals"))["total"] == 2
-        assert (await told(world, "list_deals"))["total"] == 0
+        assert (await served_value(world, "list_deals"))["total"] == 2
+        assert (await served_value(world, "list_deals"))["total"] == 0
 
 
 async def test_it_goes_together_with_latency_and_more_rows(crm: Crm) -> None:

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.types import BrokenDelivery, RpcError, ToolResult
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import perturbations
@@ -45,7 +45,7 @@ async def test_nothing_happens_where_its_trigger_does_not_hold(crm: Crm) -> None
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "shown"),
     [
         ("{}", "503 Service Unavailable"),
         ("404", "404 Not Found"),
@@ -55,9 +55,9 @@ async def test_nothing_happens_where_its_trigger_does_not_hold(crm: Crm) -> None
         ("{status: 499}", "499 Request Refused"),
     ],
 )
-async def test_the_message_says_the_status_in_words_unless_another_is_given(crm: Crm, options: str, told: str) -> None:
+async def test_the_message_says_the_status_in_words_unless_another_is_given(crm: Crm, options: str, shown: str) -> None:
     body = await answer(crm(f"perturbations: [{{error: {options}}}]"), "list_companies", limit=1)
-    assert body == ToolResult(told, form="text", is_error=True)
+    assert body == ToolResult(shown, form="text", is_error=True)
 
 
 NOTES = """\
@@ -73,22 +73,22 @@ errors:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "shown"),
     [
         ("{status: 429, retry_after: 30s}", "Wait 30 s before you add 'milk'"),
-        ("429", "429 Too Many Requests"),  # nobody knows the seconds
-        ("404", "404 Not Found"),  # nobody knows the note
+        ("429", "429 Too Many Requests"),  # the seconds are unknown
+        ("404", "404 Not Found"),  # the note is unknown
     ],
 )
-async def test_a_vendor_words_its_own_failures_where_it_can(tmp_path: Path, status: str, told: str) -> None:
+async def test_a_vendor_words_its_own_failures_where_it_can(tmp_path: Path, status: str, shown: str) -> None:
     (tmp_path / "notes.yaml").write_text(NOTES)
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text(f"mcp_sim: 1\nname: busy\ntools: notes.yaml\nperturbations: [{{error: {status}}}]")
     body = await answer(Simulator.load(scenario), "add_note", message="milk", kind="shopping")
-    assert body == ToolResult(told, form="text", is_error=True)
+    assert body == ToolResult(shown, form="text", is_error=True)
 
 
-async def test_a_message_of_ones_own_is_said_in_place_of_the_vendors_wording(crm: Crm) -> None:
+async def test_a_message_of_ones_own_is_said_instead_of_the_vendors_text(crm: Crm) -> None:
     assert await answer(crm("perturbations: [{error: 504}]")) == ToolResult(
         "504 Gateway Timeout: the request was not answered in time", form="text", is_error=True
     )
@@ -97,10 +97,10 @@ async def test_a_message_of_ones_own_is_said_in_place_of_the_vendors_wording(crm
     )
 
 
-async def test_style_json_tells_the_error_as_an_object(crm: Crm) -> None:
+async def test_style_json_shows_the_error_as_an_object(crm: Crm) -> None:
     body = await answer(crm("perturbations: [{error: {status: 429, style: json, retry_after: 5s}}]"))
-    told = {"error": {"status": 429, "retry_after": 5, "message": "429 Too Many Requests; try again in 5 s"}}
-    assert body == ToolResult(told, form="json", is_error=True)
+    shown = {"error": {"status": 429, "retry_after": 5, "message": "429 Too Many Requests; try again in 5 s"}}
+    assert body == ToolResult(shown, form="json", is_error=True)
 
 
 async def test_a_body_replaces_the_object_and_implies_style_json(crm: Crm) -> None:
@@ -147,9 +147,9 @@ async def test_style_http_is_a_plain_http_response(crm: Crm, options: str, expec
         assert observation.body == expected
         assert not world.view.find("deal", "title", "Spring order")
         assert world.ledger.steps[-1]["served"]["broken"]["status"] == expected.status
-    refuse_uncarried(simulator.scenario, "http", "real")
+    check_deliverable(simulator.scenario, "http", "real")
     with pytest.raises(UsageError, match=r"gateway \(error\): an HTTP status needs HTTP"):
-        refuse_uncarried(simulator.scenario, "stdio", "real")
+        check_deliverable(simulator.scenario, "stdio", "real")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from support.perturbed import ADA, ALL, DEAL, HALF, SPRING, Calls, Crm, repeats_
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import perturbations
 from mcp_sim.types.scenario import WorldModelEntry
 from mcp_sim.world import World, replayed
@@ -86,7 +86,7 @@ kinds = pytest.mark.parametrize("kind", TRIALS)
 
 @pytest.fixture
 def tried(crm: Crm, tmp_path: Path) -> Try:
-    """A simulator with one kind, or none, and what stands beside it."""
+    """Return a simulator with one kind, or none, and further keys of the entry."""
 
     def simulator(kind: str, entry: str = "", beside: Sequence[str] = ()) -> Simulator:
         listed = f"\nallow_adversarial: true\nperturbations: [{', '.join((*([entry] if entry else []), *beside))}]\n"
@@ -139,7 +139,7 @@ def test_every_kind_that_ships_is_tried() -> None:
 
 
 @kinds
-async def test_it_strikes_and_the_world_is_what_the_ledger_tells(kind: str, tried: Try) -> None:
+async def test_it_strikes_and_the_world_is_what_the_ledger_shows(kind: str, tried: Try) -> None:
     simulator = tried(kind, entry(kind))
     async with simulator.open() as world:
         start = world.view

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told
+from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value
 
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations
@@ -25,8 +25,8 @@ async def test_at_a_call_the_edit_comes_first_and_the_call_is_answered_on_what_i
     entry = "{external_change: {do: edit, entity: deal, where: {id: deal_0002}, values: {stage: lost}, actor: bob}"
     async with crm(f"perturbations: [{entry}, id: bob, when: {{nth: 2}}}}]").open() as world:
         start = world.view
-        assert (await told(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "proposal"
-        assert (await told(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "lost"
+        assert (await served_value(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "proposal"
+        assert (await served_value(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "lost"
         (event,) = events(world)
         assert (event["actor"], event["committed"][0]["key"]) == ("bob", "deal_0002")
         assert outcomes(world) == [[], ["applied"]]
@@ -37,22 +37,22 @@ async def test_at_a_call_the_edit_comes_first_and_the_call_is_answered_on_what_i
 async def test_an_insert_is_a_whole_record_under_the_next_id_that_lists_show(crm: Crm) -> None:
     entry = "{external_change: {do: insert, entity: deal, values: {title: From afar}, count: 2}, when: {nth: 1}}"
     async with crm(f"perturbations: [{entry}]").open() as world:
-        listed = await told(world, "list_deals")
+        listed = await served_value(world, "list_deals")
         assert listed["total"] == 4
         new = [deal for deal in listed["deals"] if deal["title"] == "From afar"]
         assert sorted(deal["id"] for deal in new) == ["deal_0003", "deal_0004"]
         assert {deal["created_at"] for deal in new} == {"2029-03-01T09:00:01Z"}
         for deal in new:
             assert world.view.get("contact", deal["contact_id"]) is not None
-        made = await told(world, "create_deal", SPRING)
+        made = await served_value(world, "create_deal", SPRING)
         assert made["id"] == "deal_0005"
 
 
-async def test_a_delete_takes_only_what_nobody_links_to(crm: Crm) -> None:
+async def test_a_delete_takes_only_what_no_one_links_to(crm: Crm) -> None:
     linked = "{external_change: {do: delete, entity: contact, where: {id: con_00001}}, id: linked}"
     free = "{external_change: {do: delete, entity: deal, where: {stage: won}}, id: free}"
     async with crm(f"perturbations: [{linked}, {free}]").open() as world:
-        assert (await told(world, "list_deals"))["total"] == 1
+        assert (await served_value(world, "list_deals"))["total"] == 1
         assert world.view.get("contact", "con_00001") is not None
         assert outcomes(world) == [["no_effect", "applied"]]
         await world.call("list_deals")

@@ -36,16 +36,16 @@ async def test_it_can_still_work_or_be_refused_as_a_result(crm: Crm) -> None:
         assert body == ToolResult("Unknown tool: create_deal", form="text", is_error=True)
 
 
-async def test_with_times_it_is_gone_as_long_as_they_hold_and_clients_are_told_at_both_ends(crm: Crm) -> None:
+async def test_with_times_it_is_gone_as_long_as_they_hold_and_clients_are_shown_at_both_ends(crm: Crm) -> None:
     entry = "{hide_tool: {announced: true}, id: gone, tools: create_deal, when: {between: [2 calls, 4 calls]}}"
     async with crm(f"perturbations: [{entry}]").open() as world:
         shown = list[bool]()
-        told = list[int]()
+        served = list[int]()
         for n in range(1, 7):
             shown.append("create_deal" in names(world))
-            told += [n] if await told_at(world, 1) else []
+            served += [n] if await told_at(world, 1) else []
         assert shown == [True, True, False, False, True, True]
-        assert told == [3, 5]
+        assert served == [3, 5]
 
 
 async def test_with_other_triggers_it_lasts_from_the_call_on_for_which_they_hold(crm: Crm) -> None:
@@ -104,7 +104,7 @@ async def test_over_http_and_stdio_it_is_not_listed(tmp_path: Path) -> None:
 
 
 def test_it_takes_no_keys_for_single_calls(crm: Crm) -> None:
-    with pytest.raises(DocumentError, match="fires: is for what happens at single calls"):
+    with pytest.raises(DocumentError, match="fires: applies to faults of single calls"):
         crm("perturbations: [{hide_tool: {}, fires: 1}]")
 
 

@@ -1,11 +1,11 @@
-"""injection: data that the agent reads tells it what to do."""
+"""injection: instructions in data that the agent reads."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, told, truth
+from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
@@ -21,14 +21,14 @@ def attacked(crm: Crm, options: str = "", rest: str = "") -> Simulator:
 
 async def test_the_longest_text_of_a_record_ends_with_the_instruction_and_a_canary(crm: Crm) -> None:
     async with attacked(crm).open() as world:
-        contact = await told(world, "get_contact", ADA)
+        contact = await served_value(world, "get_contact", ADA)
         wrong = [name for name in contact if contact[name] != truth(world)[name]]
         assert len(wrong) == 1
         said = contact[wrong[0]].removeprefix(truth(world)[wrong[0]])
         assert GOAL in said
         canary = re.search(r"CN-[0-9A-F]{8}", said)
         assert canary is not None
-        listed = await told(world, "search_contacts")
+        listed = await served_value(world, "search_contacts")
         assert canary[0] in str(listed)
         assert canary[0] not in str(list(world.view.rows("contact")))
 
@@ -36,11 +36,11 @@ async def test_the_longest_text_of_a_record_ends_with_the_instruction_and_a_cana
 async def test_the_place_the_words_and_the_canary_can_be_chosen(crm: Crm) -> None:
     options = ", text: 'Do this: {goal} ({canary})', canary: HERON, field: name"
     async with attacked(crm, options).open() as world:
-        assert (await told(world, "get_contact", ADA))["name"] == f"Ada Vos Do this: {GOAL} (HERON)"
+        assert (await served_value(world, "get_contact", ADA))["name"] == f"Ada Vos Do this: {GOAL} (HERON)"
     async with attacked(crm, ", placement: field, field: note, text: '{goal}'").open() as world:
-        assert await told(world, "get_contact", ADA) == {**truth(world), "note": GOAL}
+        assert await served_value(world, "get_contact", ADA) == {**truth(world), "note": GOAL}
     async with attacked(crm, ", placement: row, text: '{goal}'").open() as world:
-        deals = (await told(world, "list_deals"))["deals"]
+        deals = (await served_value(world, "list_deals"))["deals"]
         assert [deal["title"] for deal in deals] == ["Winter tyres", "Chains", GOAL]
     async with attacked(crm, ", placement: text, text: '{goal}'").open() as world:
         body = (await world.call("get_contact", ADA)).body
@@ -52,15 +52,15 @@ async def test_the_place_the_words_and_the_canary_can_be_chosen(crm: Crm) -> Non
 async def test_it_has_no_effect_on_errors_and_without_a_place(crm: Crm) -> None:
     async with attacked(crm, ", placement: row").open() as world:
         await world.call("get_contact", {"contact_id": "con_99999"})
-        await told(world, "get_contact", ADA)
-        await told(world, "list_activities")
+        await served_value(world, "get_contact", ADA)
+        await served_value(world, "list_activities")
         assert outcomes(world) == [["no_effect"]] * 3
 
 
 async def test_calls_that_it_is_not_decided_for_are_left_alone(crm: Crm) -> None:
     async with attacked(crm, rest=", when: {nth: 2}").open() as world:
-        assert GOAL not in str(await told(world, "get_contact", ADA))
-        assert GOAL in str(await told(world, "get_contact", ADA))
+        assert GOAL not in str(await served_value(world, "get_contact", ADA))
+        assert GOAL in str(await served_value(world, "get_contact", ADA))
 
 
 async def test_it_goes_together_with_latency_and_a_cut_list(crm: Crm) -> None:
@@ -83,6 +83,6 @@ def test_it_takes_the_scenarios_permission(crm: Crm, permission: str) -> None:
         crm(f"{permission}perturbations: [{{injection: {GOAL}}}]")
 
 
-def test_a_field_that_nothing_has_is_told_at_load(crm: Crm) -> None:
+def test_a_field_that_nothing_has_is_reported_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="has a field 'nmae'"):
         attacked(crm, ", field: nmae", ", tools: get_contact")

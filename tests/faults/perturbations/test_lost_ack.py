@@ -18,12 +18,12 @@ Crm = Callable[[str], Simulator]
 async def test_the_deal_is_made_and_the_agent_reads_of_a_timeout(crm: Crm) -> None:
     async with crm("perturbations: [{lost_ack: {}, id: lost, tools: create_deal, when: {nth: 1}}]").open() as world:
         observation = await world.call("create_deal", SPRING)
-        told = "504 Gateway Timeout: the request was not answered in time"
-        assert observation.body == ToolResult(told, form="text", is_error=True)
+        shown = "504 Gateway Timeout: the request was not answered in time"
+        assert observation.body == ToolResult(shown, form="text", is_error=True)
         assert len(world.view.find("deal", "title", "Spring order")) == 1
         step = world.ledger.steps[-1]
         assert step["truth"]["observation"]["result"]["title"] == "Spring order"
-        assert step["served"]["result"] == told
+        assert step["served"]["result"] == shown
         assert [change["op"] for change in step["committed"]] == ["put"]
         assert [decided["outcome"] for decided in step["perturbations"]] == ["applied"]
         assert (await world.call("create_deal", SPRING)).ok

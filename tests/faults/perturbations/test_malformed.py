@@ -112,7 +112,7 @@ def served_text(world: World) -> str:
     return json.dumps(served["result"], separators=(",", ":"), ensure_ascii=False)
 
 
-async def test_only_tools_in_reach_are_listed_without_their_output_schema_unless_told_otherwise(crm: Crm) -> None:
+async def test_only_tools_in_reach_are_listed_without_their_output_schema_unless_configured_otherwise(crm: Crm) -> None:
     async def bare(rest: str) -> set[str]:
         entries = f"perturbations: [{{malformed: html, tools: get_*}}, {{stale_read: {{}}, tools: list_*}}]\n{rest}"
         async with crm(entries).open() as world:

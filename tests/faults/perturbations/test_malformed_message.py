@@ -15,7 +15,7 @@ from support.over_http import ERAS, caller, listening
 from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs
 from support.stdio_process import MODERN_META, odd, serving
 
-from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import perturbations
@@ -104,9 +104,9 @@ def test_over_stdio_it_is_a_line_and_no_answer_follows(tmp_path: Path, handshake
 def test_over_stdio_it_is_refused_where_no_time_passes(crm: Crm) -> None:
     scenario = crm("perturbations: [{malformed_message: cut, id: m}]").scenario
     with pytest.raises(UsageError, match=r"m \(malformed_message\): .*real clock"):
-        refuse_uncarried(scenario, "stdio", "virtual")
-    refuse_uncarried(scenario, "http", "virtual")
-    refuse_uncarried(scenario, "stdio", "real")
+        check_deliverable(scenario, "stdio", "virtual")
+    check_deliverable(scenario, "http", "virtual")
+    check_deliverable(scenario, "stdio", "real")
 
 
 @pytest.mark.parametrize("options", ["xml", 1, {"form": None}, {"shape": "cut"}])

@@ -1,4 +1,4 @@
-"""natural_language: a language model bends the answer as it is told in words."""
+"""natural_language: a language model alters results by an instruction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from support.endpoint import completion, saying, serving
-from support.perturbed import ADA, DEAL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told, truth
+from support.perturbed import ADA, DEAL, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim import Simulator
 from mcp_sim.models.world_models.openai import Openai
@@ -30,13 +30,13 @@ def asking(simulator: Simulator, url: str) -> Simulator:
 async def deal(crm: Crm) -> dict[str, Any]:
     """A deal as it is."""
     async with crm("").open() as world:
-        return await told(world, "get_deal", DEAL)
+        return await served_value(world, "get_deal", DEAL)
 
 
-async def test_the_model_is_told_the_truth_and_the_instruction_and_its_answer_is_served(crm: Crm) -> None:
+async def test_the_model_is_shown_the_truth_and_the_instruction_and_its_answer_is_served(crm: Crm) -> None:
     wrong = {**await deal(crm), "amount": 10_000}
     async with serving(saying(json.dumps(wrong))) as engine, asking(crm(BENT), engine.url).open() as world:
-        assert await told(world, "get_deal", DEAL) == wrong
+        assert await served_value(world, "get_deal", DEAL) == wrong
         question = engine.asked[0].question
         assert WORDS in question
         assert json.dumps(truth(world), separators=(",", ":"), ensure_ascii=False) in question
@@ -49,14 +49,14 @@ async def test_an_answer_that_does_not_do_is_asked_for_again_with_what_is_wrong(
     true = await deal(crm)
     answers = saying(json.dumps(true), json.dumps({**true, "amount": 10_000}))
     async with serving(answers) as engine, asking(crm(BENT), engine.url).open() as world:
-        assert (await told(world, "get_deal", DEAL))["amount"] == 10_000
+        assert (await served_value(world, "get_deal", DEAL))["amount"] == 10_000
         assert "amount must satisfy 10000, but is 100" in engine.asked[1].question
 
 
 async def test_a_model_that_never_obeys_is_replaced_by_the_fallback(crm: Crm) -> None:
     answers = saying(json.dumps(await deal(crm)))
     async with serving(answers) as engine, asking(crm(BENT), engine.url).open() as world:
-        shown = await told(world, "get_deal", DEAL)
+        shown = await served_value(world, "get_deal", DEAL)
         assert len(engine.asked) == 2
         assert sum(shown[name] != value for name, value in truth(world).items()) == 1
 
@@ -67,8 +67,8 @@ async def test_the_transcript_keeps_the_truth_alone(crm: Crm) -> None:
 
     true = await deal(crm)
     async with serving(respond) as engine, asking(crm(BENT), engine.url).open() as world:
-        await told(world, "get_deal", DEAL)
-        await told(world, "get_deal", DEAL)
+        await served_value(world, "get_deal", DEAL)
+        await served_value(world, "get_deal", DEAL)
         earlier = [message["content"] for message in engine.asked[-1].body["messages"][1:-1]]
         assert not any("10000" in text for text in earlier)
 
@@ -77,11 +77,11 @@ async def test_where_no_language_model_answers_the_fallback_bends_the_answer(crm
     fallback = "fallback: {drop_fields: {fields: [amount]}}"
     entry = f"perturbations: [{{natural_language: {{instruction: Be odd., {fallback}}}, id: odd}}]"
     async with crm(entry).open() as world:
-        assert "amount" not in await told(world, "get_deal", DEAL)
+        assert "amount" not in await served_value(world, "get_deal", DEAL)
         assert "amount" in truth(world)
-        await told(world, "get_contact", ADA)
+        await served_value(world, "get_contact", ADA)
         assert not (await world.call("get_contact", {"contact_id": "con_99999"})).ok
-        made = await told(world, "create_deal", SPRING)
+        made = await served_value(world, "create_deal", SPRING)
         assert (world.view.get("deal", made["id"]) or {})["amount"] == 4000
         assert outcomes(world) == [["applied"], ["no_effect"], ["no_effect"], ["applied"]]
         assert {tool.name for tool in world.catalogue("crm") if tool.output_schema is not None} == set()
@@ -90,7 +90,7 @@ async def test_where_no_language_model_answers_the_fallback_bends_the_answer(crm
 async def test_a_fallback_may_ask_the_world_again(crm: Crm) -> None:
     entry = "perturbations: [{natural_language: {instruction: Page badly., fallback: {pagination: 1}}, id: odd}]"
     async with crm(entry).open() as world:
-        assert len((await told(world, "list_deals"))["deals"]) == 1
+        assert len((await served_value(world, "list_deals"))["deals"]) == 1
 
 
 async def test_it_goes_together_with_latency_and_a_cut_answer(crm: Crm) -> None:
@@ -110,8 +110,8 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     [
         ({}, "exactly one kind"),
         ({"drop_feilds": None}, "drop_fields"),
-        ({"lost_ack": None}, "does not bend answers"),
-        ({"natural_language": {"instruction": "x"}}, "cannot stand in for itself"),
+        ({"lost_ack": None}, "does not alter results"),
+        ({"natural_language": {"instruction": "x"}}, "cannot be its own fallback"),
         ({"truncate": {"items": -1}}, "greater than or equal to 0"),
     ],
 )

@@ -63,11 +63,11 @@ async def test_in_recovery_more_and_more_is_let_through_drawn_by_seed(crm: Crm) 
     assert await run(2) != first
 
 
-async def test_the_agent_is_told_when_it_ends_and_a_call_made_then_is_let_through(crm: Crm) -> None:
-    async with crm("perturbations: [{outage: {lasts: 10s, tells: true}}]").open() as world:
+async def test_the_agent_is_shown_when_it_ends_and_a_call_made_then_is_let_through(crm: Crm) -> None:
+    async with crm("perturbations: [{outage: {lasts: 10s, announce_end: true}}]").open() as world:
         observation = await world.call("get_contact", ADA)
-        told = "503 Service Unavailable; try again in 9 s"
-        assert observation.body == ToolResult(told, form="text", is_error=True)
+        shown = "503 Service Unavailable; try again in 9 s"
+        assert observation.body == ToolResult(shown, form="text", is_error=True)
         world.clock.advance(timedelta(seconds=8))
         assert await answered(world, 1) == "+"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.fault_specs import NO_NOTES, NOTES, Batches
-from support.perturbed import HALF, calls, outcomes, repeats_and_differs, told, truth
+from support.perturbed import HALF, calls, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
@@ -38,7 +38,7 @@ def notes(tmp_path: Path) -> Notes:
 async def test_dropped_items_are_not_written_and_each_is_marked_in_the_answer(notes: Notes) -> None:
     async with notes("[2, 4]").open() as world:
         first = world.view
-        answer = await told(world, "import_notes", FOUR)
+        answer = await served_value(world, "import_notes", FOUR)
         error = "could not be processed"
         assert answer["notes"][0] == {"id": "note_001", "title": "a"}
         assert answer["notes"][1::2] == [{"item": 2, "error": error}, {"item": 4, "error": error}]
@@ -50,27 +50,27 @@ async def test_dropped_items_are_not_written_and_each_is_marked_in_the_answer(no
 
 
 @pytest.mark.parametrize(("how", "shown"), [("counts", {"succeeded": 3, "failed": 1}), ("nothing", None)])
-async def test_it_may_be_told_in_numbers_or_not_at_all(notes: Notes, how: str, shown: Any) -> None:
-    async with notes(f"{{items: [1], told: {how}}}").open() as world:
-        assert await told(world, "import_notes", FOUR) == (shown or truth(world))
+async def test_it_may_be_shown_in_numbers_or_not_at_all(notes: Notes, how: str, shown: Any) -> None:
+    async with notes(f"{{items: [1], report: {how}}}").open() as world:
+        assert await served_value(world, "import_notes", FOUR) == (shown or truth(world))
         assert world.view.count("note") == 3
 
 
 async def test_which_items_are_dropped_is_drawn_never_none_and_never_all(notes: Notes) -> None:
     for share, kept in ((0.5, 2), (0.01, 3), (0.99, 1)):
         async with notes(f"{{share: {share}}}").open() as world:
-            await told(world, "import_notes", FOUR)
+            await served_value(world, "import_notes", FOUR)
             assert world.view.count("note") == kept
 
 
 async def test_it_has_no_effect_on_a_batch_of_one_and_on_what_is_no_batch(notes: Notes) -> None:
     async with notes("{}").open() as world:
-        await told(world, "import_notes", {"titles": ["a"]})
-        await told(world, "import_notes", {"titles": []})
+        await served_value(world, "import_notes", {"titles": ["a"]})
+        await served_value(world, "import_notes", {"titles": []})
         assert outcomes(world) == [["no_effect"]] * 2
         assert world.view.count("note") == 1
     async with notes("[3]").open() as world:
-        await told(world, "import_notes", {"titles": ["a", "b"]})
+        await served_value(world, "import_notes", {"titles": ["a", "b"]})
         assert outcomes(world) == [["no_effect"]]
 
 
@@ -79,7 +79,7 @@ async def test_it_has_no_effect_where_the_items_hang_together(
     notes: Notes, model: dict[str, bool], titles: list[str]
 ) -> None:
     async with notes("[1]", **model).open() as world:
-        await told(world, "import_notes", {"titles": titles})
+        await served_value(world, "import_notes", {"titles": titles})
         assert outcomes(world) == [["no_effect"]]
 
 
@@ -96,7 +96,7 @@ async def test_the_same_seed_repeats_it_and_another_differs(notes: Notes) -> Non
 
 
 def test_which_items_are_said_or_drawn(notes: Notes) -> None:
-    with pytest.raises(DocumentError, match="either items or share"):
+    with pytest.raises(DocumentError, match="items and share exclude each other"):
         notes("{items: [1], share: 0.5}")
 
 

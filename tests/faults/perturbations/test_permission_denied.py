@@ -31,8 +31,8 @@ def outcomes(world: World) -> list[str]:
 async def test_an_entity_may_not_be_read_listed_or_written_and_all_else_may(crm: Crm) -> None:
     async with crm("perturbations: [{permission_denied: deal, id: rights}]").open() as world:
         refused = await world.call("get_deal", WON)
-        told = "403 Forbidden: no permission for deal deal_0001"
-        assert refused.body == ToolResult(told, form="text", is_error=True)
+        served = "403 Forbidden: no permission for deal deal_0001"
+        assert refused.body == ToolResult(served, form="text", is_error=True)
         assert value(await world.call("list_deals", {})) == "403 Forbidden: no permission for deal"
         assert not (await world.call("create_deal", NEW)).ok
         assert not (await world.call("update_deal", {**OPEN, "stage": "won"})).ok
@@ -144,7 +144,7 @@ async def test_what_counts_calls_counts_a_hidden_read_once(crm: Crm) -> None:
         ("{permission_denied: {entity: deal, fields: [title]}}", "get_deal must show 'title' by its outputSchema"),
     ],
 )
-def test_what_cannot_be_is_told_at_load(crm: Crm, entry: str, problem: str) -> None:
+def test_what_cannot_be_is_reported_at_load(crm: Crm, entry: str, problem: str) -> None:
     with pytest.raises(DocumentError, match=problem):
         crm(f"perturbations: [{entry}]")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, told
+from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, served_value
 
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.world import replayed
@@ -11,10 +11,10 @@ from mcp_sim.world import replayed
 FIRST = "perturbations: [{phantom_success: {}, id: phantom, tools: create_deal, when: {nth: 1}}]"
 
 
-async def test_the_agent_is_told_of_a_deal_that_does_not_exist_and_whose_id_nobody_gets(crm: Crm) -> None:
+async def test_the_agent_is_shown_of_a_deal_that_does_not_exist_and_whose_id_no_one_gets(crm: Crm) -> None:
     async with crm(FIRST).open() as world:
         first = world.view
-        phantom = await told(world, "create_deal", SPRING)
+        phantom = await served_value(world, "create_deal", SPRING)
         assert phantom["title"] == "Spring order"
         assert world.view.get("deal", phantom["id"]) is None
         assert world.view.count("deal") == 2
@@ -23,7 +23,7 @@ async def test_the_agent_is_told_of_a_deal_that_does_not_exist_and_whose_id_nobo
         assert step["truth"]["changes"][0]["op"] == "put"
         assert step["served"] is None
         assert not (await world.call("get_deal", {"deal_id": phantom["id"]})).ok
-        assert (await told(world, "create_deal", SPRING))["id"] == "deal_0004"
+        assert (await served_value(world, "create_deal", SPRING))["id"] == "deal_0004"
         assert outcomes(world) == [["applied"], [], []]
         twin = replayed(first, world.ledger.steps)
         assert list(twin.rows("deal")) == list(world.view.rows("deal"))
@@ -32,14 +32,14 @@ async def test_the_agent_is_told_of_a_deal_that_does_not_exist_and_whose_id_nobo
 
 async def test_an_update_that_is_dropped_leaves_the_record_as_it_was(crm: Crm) -> None:
     async with crm("perturbations: [{phantom_success: {}, tools: update_deal}]").open() as world:
-        assert (await told(world, "update_deal", {"deal_id": "deal_0002", "stage": "won"}))["stage"] == "won"
-        assert (await told(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "proposal"
+        assert (await served_value(world, "update_deal", {"deal_id": "deal_0002", "stage": "won"}))["stage"] == "won"
+        assert (await served_value(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "proposal"
         assert calls(world)[0]["committed"] == []
 
 
 async def test_it_has_no_effect_on_reads_and_on_calls_that_fail(crm: Crm) -> None:
     async with crm("perturbations: [{phantom_success: {}, id: phantom}]").open() as world:
-        await told(world, "get_contact", ADA)
+        await served_value(world, "get_contact", ADA)
         assert not (await world.call("create_deal", {**SPRING, "contact_id": "con_99999"})).ok
         assert outcomes(world) == [["no_effect"], ["no_effect"]]
 
@@ -56,8 +56,8 @@ async def test_it_goes_together_with_latency_and_a_lost_answer(crm: Crm) -> None
 async def test_what_is_dropped_is_neither_delayed_nor_done_twice(crm: Crm) -> None:
     others = "{phantom_success: {}, id: again}, {delayed_visibility: 1s, id: late}, {duplicate_effect: {}, id: twice}"
     async with crm(f"perturbations: [{{phantom_success: {{}}, id: phantom}}, {others}]").open() as world:
-        await told(world, "create_deal", SPRING)
-        await told(world, "list_deals")
+        await served_value(world, "create_deal", SPRING)
+        await served_value(world, "list_deals")
         assert outcomes(world)[0] == ["applied", "no_effect", "no_effect", "no_effect"]
         assert not [step for step in world.ledger.steps if step["entry"] == "event"]
 

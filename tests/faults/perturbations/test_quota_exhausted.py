@@ -31,8 +31,8 @@ async def test_once_the_calls_are_used_up_every_call_is_refused_for_good(crm: Cr
     async with crm("perturbations: [{quota_exhausted: 2, id: plan}]").open() as world:
         answers = [await world.call("create_deal", deal(1)) for _ in range(4)]
         assert [answer.ok for answer in answers] == [True, True, False, False]
-        told = "429 Too Many Requests: quota exhausted (2 of 2 calls)"
-        assert answers[-1].body == ToolResult(told, form="text", is_error=True)
+        shown = "429 Too Many Requests: quota exhausted (2 of 2 calls)"
+        assert answers[-1].body == ToolResult(shown, form="text", is_error=True)
         assert len(world.view.find("deal", "title", "Spring order")) == 2
         assert world.ledger.steps[-1]["truth"] is None
         assert outcomes(world) == ["no_effect", "no_effect", "applied", "applied"]
@@ -44,8 +44,8 @@ async def test_a_renewed_budget_says_when_and_begins_anew_then(crm: Crm) -> None
     async with crm("perturbations: [{quota_exhausted: {limit: 1, renewed: 10s}}]").open() as world:
         assert (await world.call("get_contact", ADA)).ok
         refused = await world.call("get_contact", ADA)
-        told = "429 Too Many Requests: quota exhausted (1 of 1 calls); renewed in 8 s"
-        assert refused.body == ToolResult(told, form="text", is_error=True)
+        shown = "429 Too Many Requests: quota exhausted (1 of 1 calls); renewed in 8 s"
+        assert refused.body == ToolResult(shown, form="text", is_error=True)
         world.clock.advance(timedelta(seconds=7))
         assert (await world.call("get_contact", ADA)).ok
 
@@ -69,8 +69,8 @@ async def test_a_call_that_costs_more_than_is_left_is_refused_and_a_cheaper_one_
     async with crm(f"perturbations: [{entry}]").open() as world:
         answers = [await world.call("create_deal", deal(amount)) for amount in (60, 50, 40.5, 39.5, 0.5, 1)]
         assert [answer.ok for answer in answers] == [True, False, False, True, True, False]
-        told = "402 Payment Required: quota exhausted (100 of 100 amount)"
-        assert answers[-1].body == ToolResult(told, form="text", is_error=True)
+        shown = "402 Payment Required: quota exhausted (100 of 100 amount)"
+        assert answers[-1].body == ToolResult(shown, form="text", is_error=True)
 
 
 async def test_each_tool_or_value_may_have_a_budget_of_its_own(crm: Crm) -> None:
@@ -97,7 +97,7 @@ async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm:
         assert decided == {"lost": "preempted", "plan": "applied", "slow": "applied"}
 
 
-async def test_a_message_of_ones_own_may_tell_what_was_used(crm: Crm) -> None:
+async def test_a_message_of_ones_own_may_show_what_was_used(crm: Crm) -> None:
     entry = "{quota_exhausted: {limit: 0, message: 'Plan {plan}: {used} of {limit}, {contact_id}'}}"
     async with crm(f"perturbations: [{entry}]").open() as world:
         observation = await world.call("get_contact", ADA)
@@ -129,6 +129,6 @@ def test_impossible_options_are_refused(options: Any) -> None:
         ("{quota_exhausted: {limit: 1, per: arguments.contct_id}}", "did you mean 'contact_id'"),
     ],
 )
-def test_what_can_never_be_counted_is_told_at_load(crm: Crm, entry: str, problem: str) -> None:
+def test_what_can_never_be_counted_is_reported_at_load(crm: Crm, entry: str, problem: str) -> None:
     with pytest.raises(DocumentError, match=problem):
         crm(f"perturbations: [{entry}]")

@@ -72,7 +72,7 @@ async def test_each_world_has_a_quota_of_its_own_and_a_fork_keeps_what_was_used(
         assert await answered(one, 3) == [True, True, False]
 
 
-async def test_a_message_of_ones_own_may_tell_the_seconds(crm: Crm) -> None:
+async def test_a_message_of_ones_own_may_show_the_seconds(crm: Crm) -> None:
     entry = "perturbations: [{rate_limit: {limit: 1, window: 10s, message: 'slow {down}: {retry_after} s'}}]"
     async with crm(entry).open() as world:
         await answered(world, 1)
@@ -99,7 +99,7 @@ def test_impossible_options_are_refused(options: Any) -> None:
         perturbations["rate_limit"].model_validate(options)
 
 
-async def test_a_sliding_window_never_lets_more_through_within_any_stretch_of_its_length(crm: Crm) -> None:
+async def test_a_sliding_window_never_lets_more_through_within_any_interval_of_its_length(crm: Crm) -> None:
     async with crm("perturbations: [{rate_limit: {limit: 2, window: 10s, counting: sliding}}]").open() as world:
         world.clock.advance(timedelta(seconds=7))  # the first calls are made at 8 s and 9 s
         assert await answered(world, 12) == [True] * 2 + [False] * 8 + [True] * 2
@@ -119,7 +119,7 @@ async def test_a_bucket_lets_a_burst_through_and_then_one_call_whenever_a_token_
     st.integers(1, 3_000_000),
     st.lists(st.integers(0, 900_000), max_size=60),
 )
-def test_whoever_waits_as_long_as_is_told_is_let_through_and_not_a_microsecond_earlier(
+def test_an_agent_that_waits_as_long_as_is_shown_is_let_through_and_not_a_microsecond_earlier(
     counting: str, limit: int, window: int, pauses: list[int]
 ) -> None:
     ways = {"fixed": fixed(limit, window), "sliding": sliding(limit, window), "bucket": bucket(limit, window, limit)}

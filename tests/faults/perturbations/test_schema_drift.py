@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from support.catalogues import LIST, heard, over_http, over_stdio, tool
-from support.perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, told
+from support.perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value
 
 from mcp_sim import Simulator
 from mcp_sim.server.testing import connected
@@ -26,7 +26,7 @@ def drifted(crm: Crm, options: str, tools: str = "create_deal", rest: str = "") 
 
 
 async def message(simulator: Simulator, name: str, arguments: dict[str, Any]) -> str:
-    """What a refused call is told."""
+    """Return the error text of a rejected call."""
     async with simulator.open() as world:
         body = (await world.call(name, arguments)).body
         assert isinstance(body, ToolResult)
@@ -43,7 +43,7 @@ async def test_a_renamed_argument_is_listed_under_its_new_name_and_does_what_it_
         assert "name" in schema["properties"]
         assert "title" not in schema["properties"]
         assert "name" in schema["required"]
-        made = await told(world, "create_deal", NAMED)
+        made = await served_value(world, "create_deal", NAMED)
         assert made["title"] == "Spring order"
         step = world.ledger.newest["step"]
         assert step["arguments"] == NAMED
@@ -54,16 +54,16 @@ async def test_a_renamed_argument_is_listed_under_its_new_name_and_does_what_it_
 
 async def test_calls_in_the_old_form_may_still_be_accepted(crm: Crm) -> None:
     async with drifted(crm, "{rename: {title: name}, old_calls: accepted}").open() as world:
-        assert (await told(world, "create_deal", SPRING))["title"] == "Spring order"
-        assert (await told(world, "create_deal", NAMED))["title"] == "Spring order"
+        assert (await served_value(world, "create_deal", SPRING))["title"] == "Spring order"
+        assert (await served_value(world, "create_deal", NAMED))["title"] == "Spring order"
         assert outcomes(world) == [["no_effect"], ["applied"]]
         assert not (await world.call("create_deal", {"amount": 1, "contact_id": "con_00001"})).ok
 
 
 async def test_a_removed_argument_is_refused_and_cannot_be_one_that_is_needed(crm: Crm) -> None:
     simulator = drifted(crm, "{remove: [currency]}")
-    told_why = await message(simulator, "create_deal", {**SPRING, "currency": "EUR"})
-    assert "currency: is not an argument of this tool" in told_why
+    rejection = await message(simulator, "create_deal", {**SPRING, "currency": "EUR"})
+    assert "currency: is not an argument of this tool" in rejection
     async with simulator.open() as world:
         assert "currency" not in properties(tool(world, "create_deal").input_schema)
         assert (await world.call("create_deal", SPRING)).ok
@@ -76,7 +76,7 @@ async def test_a_retyped_argument_says_the_same_in_its_new_type(crm: Crm) -> Non
     simulator = drifted(crm, "{retype: {amount: string}}")
     async with simulator.open() as world:
         assert properties(tool(world, "create_deal").input_schema)["amount"]["type"] == "string"
-        made = await told(world, "create_deal", {**SPRING, "amount": "4000.5"})
+        made = await served_value(world, "create_deal", {**SPRING, "amount": "4000.5"})
         assert made["amount"] == 4000.5
     assert "amount" in await message(simulator, "create_deal", SPRING)
     assert "cannot be understood" in await message(simulator, "create_deal", {**SPRING, "amount": "a lot"})
@@ -87,7 +87,7 @@ async def test_a_new_required_argument_must_be_given_and_changes_nothing(crm: Cr
     assert "workspace_id" in await message(simulator, "create_deal", SPRING)
     async with simulator.open() as world:
         assert {"workspace_id", "dry"} <= set(tool(world, "create_deal").input_schema["required"])
-        made = await told(world, "create_deal", {**SPRING, "workspace_id": "w", "dry": False})
+        made = await served_value(world, "create_deal", {**SPRING, "workspace_id": "w", "dry": False})
         assert "workspace_id" not in made
         assert outcomes(world) == [["applied"]]
 
@@ -101,11 +101,11 @@ async def test_a_narrowed_enum_refuses_what_it_no_longer_has(crm: Crm) -> None:
         assert (await world.call("update_deal", {**update, "stage": "won"})).ok
 
 
-async def test_renamed_fields_of_results_are_renamed_wherever_they_stand_and_clients_can_read_them(crm: Crm) -> None:
+async def test_renamed_fields_of_results_are_renamed_wherever_they_appear_and_clients_can_read_them(crm: Crm) -> None:
     simulator = drifted(crm, "{rename_output: {title: name}}", "'*deal*'")
     async with simulator.open() as world:
         assert tool(world, "list_deals").output_schema is None
-        listed = await told(world, "list_deals")
+        listed = await served_value(world, "list_deals")
         assert [deal["name"] for deal in listed["deals"]] == ["Winter tyres", "Chains"]
         assert not any("title" in deal for deal in listed["deals"])
         assert world.ledger.newest["step"]["truth"]["observation"]["result"]["deals"][0]["title"] == "Winter tyres"
@@ -116,8 +116,8 @@ async def test_renamed_fields_of_results_are_renamed_wherever_they_stand_and_cli
             assert (result.structured_content or {})["deals"][0]["name"] == "Winter tyres"
 
 
-async def test_a_silent_drift_is_not_listed_and_only_refusals_tell(crm: Crm) -> None:
-    entry = "{rename: {title: name}, told: silent}"
+async def test_a_silent_drift_is_not_listed_and_only_refusals_show(crm: Crm) -> None:
+    entry = "{rename: {title: name}, notice: silent}"
     async with drifted(crm, entry, rest=", when: {after: 1 calls}").open() as world:
         before = tool(world, "create_deal").definition
         assert (await world.call("create_deal", SPRING)).ok
@@ -131,7 +131,7 @@ async def test_a_silent_drift_is_not_listed_and_only_refusals_tell(crm: Crm) -> 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_an_announced_drift_is_heard_in_both_eras(crm: Crm, mode: str) -> None:
     for how, times in (("announced", 1), ("listed", 0)):
-        entry = f"{{rename: {{title: name}}, told: {how}}}"
+        entry = f"{{rename: {{title: name}}, notice: {how}}}"
         async with drifted(crm, entry, rest=", when: {after: 1 calls}").open() as world:
             assert len(await heard(world, mode, [LIST, LIST, LIST])) == times
 
@@ -149,7 +149,7 @@ async def test_two_drifts_of_one_tool_are_both_in_force(crm: Crm) -> None:
     async with crm(f"perturbations: [{entries}]").open() as world:
         given = {"name": "Spring order", "amount": "4000", "dry": False, "contact_id": "con_00001"}
         assert Validator(tool(world, "create_deal").input_schema).problems(given) == ()
-        made = await told(world, "create_deal", given)
+        made = await served_value(world, "create_deal", given)
         assert (made["title"], made["amount"]) == ("Spring order", 4000)
         assert outcomes(world) == [["applied", "applied"]]
         for wrong in (SPRING, {**given, "amount": 4000}, {**SPRING, "dry": False, "amount": "4000"}):
@@ -163,7 +163,7 @@ def test_two_drifts_of_one_argument_conflict_unless_one_ends_before_the_other_be
             f"perturbations: [{first}, {{schema_drift: {{rename: {{title: label}}}}, tools: create_*, when: {other}}}]"
         )
 
-    with pytest.raises(DocumentError, match=r"\[1\]: v2 changes the argument title of create_deal too"):
+    with pytest.raises(DocumentError, match=r"\[1\]: v2 also changes the argument title of create_deal"):
         crm(both("{after: 5 calls}", "{after: 9 calls}"))
     with pytest.raises(DocumentError, match="changes the argument title"):
         crm(both("{until: 5 calls, nth: 2}", "{after: 9 calls}"))
@@ -206,7 +206,7 @@ async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:
         ("{retype: {title: string}}", "title of create_deal is a string already"),
         ("{rename_output: {titel: name}}", "no tool in reach returns a field 'titel'; did you mean 'title'"),
         ("{rename_output: {title: amount}}", "create_deal returns a field 'amount' already"),
-        ("{}", "changes nothing"),
+        ("{}", "expected one of"),
     ],
 )
 def test_what_cannot_drift_is_refused_at_load(crm: Crm, options: str, message: str) -> None:
@@ -221,7 +221,7 @@ def test_what_cannot_drift_is_refused_at_load(crm: Crm, options: str, message: s
         {"rename": {"a": "b"}, "remove": ["a"]},
         {"narrow": {"a": []}},
         {"retype": {"a": "text"}},
-        {"remove": ["a"], "told": "loudly"},
+        {"remove": ["a"], "served": "loudly"},
     ],
 )
 def test_impossible_options_are_refused(options: Any) -> None:

@@ -18,7 +18,7 @@ from support.perturbed import (
     outcomes,
     repeats_and_differs,
     run,
-    told,
+    served_value,
     truth,
 )
 
@@ -33,12 +33,12 @@ WON = {"deal_id": "deal_0002", "stage": "won"}
 
 
 async def seen(world: World) -> int:
-    return (await told(world, "list_deals"))["total"]
+    return (await served_value(world, "list_deals"))["total"]
 
 
 async def test_a_list_does_not_show_what_was_just_written_while_the_world_has_it(crm: Crm) -> None:
     async with crm("perturbations: [{stale_read: {}, id: stale, tools: list_*}]").open() as world:
-        await told(world, "create_deal", SPRING)
+        await served_value(world, "create_deal", SPRING)
         assert await seen(world) == 2
         assert truth(world)["total"] == 3
         assert world.view.count("deal") == 3
@@ -50,7 +50,7 @@ async def test_the_lag_is_in_versions_calls_or_time(crm: Crm) -> None:
     async def shown(lag: str) -> list[int]:
         async with crm(f"perturbations: [{{stale_read: {lag}, tools: list_*}}]").open() as world:
             for _ in range(3):
-                await told(world, "create_deal", SPRING)
+                await served_value(world, "create_deal", SPRING)
             world.clock.advance(timedelta(seconds=2))  # now + 2 s, and each call takes a second
             return [await seen(world), await seen(world), await seen(world)]
 
@@ -63,25 +63,25 @@ async def test_the_lag_is_in_versions_calls_or_time(crm: Crm) -> None:
 async def test_it_has_no_effect_on_writes_and_where_the_past_says_the_same(crm: Crm) -> None:
     async with crm("perturbations: [{stale_read: {}, id: stale}]").open() as world:
         await seen(world)
-        await told(world, "update_deal", WON)
-        assert (await told(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "proposal"
-        await told(world, "get_deal", {"deal_id": "deal_0001"})
+        await served_value(world, "update_deal", WON)
+        assert (await served_value(world, "get_deal", {"deal_id": "deal_0002"}))["stage"] == "proposal"
+        await served_value(world, "get_deal", {"deal_id": "deal_0001"})
         assert outcomes(world) == [["no_effect"], ["no_effect"], ["applied"], ["no_effect"]]
 
 
 async def test_a_deleted_record_is_still_there_and_a_new_one_is_not(crm: Crm) -> None:
     async with crm("perturbations: [{stale_read: {}, tools: get_*}]").open() as world:
-        await told(world, "delete_contact", {"contact_id": "con_00003"})
-        assert (await told(world, "get_contact", {"contact_id": "con_00003"}))["id"] == "con_00003"
-        made = await told(world, "create_deal", SPRING)
+        await served_value(world, "delete_contact", {"contact_id": "con_00003"})
+        assert (await served_value(world, "get_contact", {"contact_id": "con_00003"}))["id"] == "con_00003"
+        made = await served_value(world, "create_deal", SPRING)
         assert not (await world.call("get_deal", {"deal_id": made["id"]})).ok
 
 
 async def test_a_fork_looks_back_on_its_own_and_a_reset_forgets(crm: Crm) -> None:
     async with crm("perturbations: [{stale_read: {}, tools: list_*}]").open() as world:
-        await told(world, "create_deal", SPRING)
+        await served_value(world, "create_deal", SPRING)
         twin = world.fork()
-        await told(twin, "create_deal", SPRING)
+        await served_value(twin, "create_deal", SPRING)
         assert (await seen(world), await seen(twin)) == (2, 3)
         world.reset()
         assert await seen(world) == 2
@@ -92,7 +92,7 @@ async def test_it_goes_together_with_latency_a_quota_and_a_cut_list(crm: Crm) ->
     quota = "{rate_limit: {limit: 2, window: 1h}}"
     entries = f"perturbations: [{{stale_read: {{}}, id: stale}}, {{truncate: 1}}, {{latency: 1s}}, {quota}]"
     async with crm(entries).open() as world:
-        await told(world, "create_deal", SPRING)
+        await served_value(world, "create_deal", SPRING)
         observation = await world.call("list_deals")
         assert observation.delay.total_seconds() == 1
         assert outcomes(world)[-1] == ["applied", "applied", "applied", "no_effect"]
@@ -105,7 +105,7 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
 
 async def test_without_it_no_versions_are_kept(crm: Crm) -> None:
     async with crm("").open() as world:
-        await told(world, "create_deal", SPRING)
+        await served_value(world, "create_deal", SPRING)
         assert not world.turn(Call("list_deals", {}), world.scenario.domain.tools["list_deals"]).versions
 
 
@@ -118,9 +118,9 @@ async def test_a_kept_world_looks_back_and_forward_as_one_of_a_single_process(cr
     store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
     kept = list[dict[str, Any]]()
     for call in made:
-        with store.opened("x") as shelf:
+        with store.open("x") as opened:
             async with Simulator(simulator.scenario) as fresh:
-                world = StoreKeeper(fresh, shelf, "w").world(7, "virtual")
+                world = StoreKeeper(fresh, opened, "w").world(7, "virtual")
                 await world.call(*call)
                 kept = world.ledger.steps[1:]
     assert kept == whole
@@ -131,9 +131,9 @@ async def test_a_kept_world_looks_back_and_forward_as_one_of_a_single_process(cr
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ("{stale_read: {lag: 3s, versions: 1}}", "either lag or versions"),
-        ("{stale_read: 0 calls}", "is none"),
-        ("{stale_read: 0s}", "is none"),
+        ("{stale_read: {lag: 3s, versions: 1}}", "lag and versions exclude each other"),
+        ("{stale_read: 0 calls}", "longer than 0"),
+        ("{stale_read: 0s}", "longer than 0"),
         ("{stale_read: {versions: 256}}", "must be less than 256"),
         ("{stale_read: {}, tools: create_*}", "no tool in reach is one that does get or list or search"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.types import BrokenDelivery, ToolResult
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import perturbations
@@ -66,9 +66,9 @@ async def test_a_call_that_hangs_is_never_answered_and_may_have_taken_effect(crm
         assert observation.body == BrokenDelivery("no_answer")
         assert len(world.view.find("deal", "title", "Spring order")) == 1
         assert world.ledger.steps[-1]["served"]["broken"]["how"] == "no_answer"
-    refuse_uncarried(simulator.scenario, "stdio", "real")
+    check_deliverable(simulator.scenario, "stdio", "real")
     with pytest.raises(UsageError, match=r"hung \(timeout\): a call that is never answered needs the real clock"):
-        refuse_uncarried(simulator.scenario, "stdio", "virtual")
+        check_deliverable(simulator.scenario, "stdio", "virtual")
 
 
 async def test_latency_adds_to_the_wait_and_a_lost_acknowledgement_is_preempted_where_nothing_was_done(
@@ -82,7 +82,7 @@ async def test_latency_adds_to_the_wait_and_a_lost_acknowledgement_is_preempted_
         assert outcomes == {"late": "applied", "lost": "preempted", "slow": "applied"}
 
 
-async def test_a_message_of_ones_own_may_tell_how_long_it_was(crm: Crm) -> None:
+async def test_a_message_of_ones_own_may_show_how_long_it_was(crm: Crm) -> None:
     async with crm("perturbations: [{timeout: {after: 90s, message: 'no answer for {after}'}}]").open() as world:
         observation = await world.call("create_deal", SPRING)
     assert observation.body == ToolResult("no answer for 90s", form="text", is_error=True)

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told, truth
+from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import perturbations
 
 
 async def test_rows_are_missing_from_the_end_and_the_total_is_the_true_one(crm: Crm) -> None:
     async with crm("perturbations: [{truncate: 1, id: cut}]").open() as world:
-        listed = await told(world, "list_deals")
+        listed = await served_value(world, "list_deals")
         assert [deal["id"] for deal in listed["deals"]] == ["deal_0001"]
         assert listed["total"] == 2
         assert len(truth(world)["deals"]) == 2
@@ -24,7 +24,7 @@ async def test_rows_are_missing_from_the_end_and_the_total_is_the_true_one(crm: 
 
 async def test_texts_are_cut_but_no_ids_dates_and_choices(crm: Crm) -> None:
     async with crm("perturbations: [{truncate: {characters: 3}, id: cut}]").open() as world:
-        deal = await told(world, "create_deal", {**SPRING, "expected_close_date": "2029-04-01"})
+        deal = await served_value(world, "create_deal", {**SPRING, "expected_close_date": "2029-04-01"})
         assert (deal["title"], deal["contact_id"], deal["stage"]) == ("Spr", "con_00001", "qualified")
         assert deal["expected_close_date"] == "2029-04-01"
         assert (world.view.get("deal", deal["id"]) or {})["title"] == "Spring order"
@@ -33,7 +33,7 @@ async def test_texts_are_cut_but_no_ids_dates_and_choices(crm: Crm) -> None:
 @pytest.mark.parametrize(("most", "rows"), [(900, 2), (500, 1), (120, 0), (5, 0)])
 async def test_rows_go_until_the_json_is_short_enough_or_nothing_is_left_to_cut(crm: Crm, most: int, rows: int) -> None:
     async with crm(f"perturbations: [{{truncate: {{bytes: {most}}}, id: cut}}]").open() as world:
-        listed = await told(world, "list_deals")
+        listed = await served_value(world, "list_deals")
         assert len(listed["deals"]) == rows
         assert len(encode(listed)) <= most or rows == 0
         assert listed["total"] == 2
@@ -41,7 +41,7 @@ async def test_rows_go_until_the_json_is_short_enough_or_nothing_is_left_to_cut(
 
 async def test_a_record_that_is_too_long_has_its_texts_cut(crm: Crm) -> None:
     async with crm("perturbations: [{truncate: {bytes: 225}, id: cut}]").open() as world:
-        contact = await told(world, "get_contact", ADA)
+        contact = await served_value(world, "get_contact", ADA)
         assert len(encode(contact)) <= 225
         assert contact["id"] == "con_00001"
         assert len(contact["job_title"]) < len(truth(world)["job_title"])
@@ -49,8 +49,8 @@ async def test_a_record_that_is_too_long_has_its_texts_cut(crm: Crm) -> None:
 
 async def test_it_has_no_effect_where_nothing_is_longer(crm: Crm) -> None:
     async with crm("perturbations: [{truncate: 5, id: cut}]").open() as world:
-        await told(world, "list_deals")
-        await told(world, "get_contact", ADA)
+        await served_value(world, "list_deals")
+        await served_value(world, "get_contact", ADA)
         assert not (await world.call("get_contact", {"contact_id": "con_99999"})).ok
         assert outcomes(world) == [["no_effect"]] * 3
 

@@ -1,4 +1,4 @@
-"""validation_quirk: an input rule that no schema tells."""
+"""validation_quirk: undocumented validation of arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_arguments_that_break_the_rule_are_refused_and_nothing_is_done(crm
 
 
 @pytest.mark.parametrize(
-    ("options", "title", "told"),
+    ("options", "title", "shown"),
     [
         ("{max_length: 5}", "Spring", "title: must have at most 5 characters"),
         ("{max_length: 5}", "Sprin", None),
@@ -51,14 +51,14 @@ async def test_arguments_that_break_the_rule_are_refused_and_nothing_is_done(crm
         ("{rule: no_html}", "Spring & summer", "title: must not contain HTML"),
     ],
 )
-async def test_the_rules_for_texts(crm: Crm, options: str, title: str, told: str | None) -> None:
+async def test_the_rules_for_texts(crm: Crm, options: str, title: str, shown: str | None) -> None:
     options = options.replace("{", "{argument: title, ", 1)
     async with crm(f"perturbations: [{{validation_quirk: {options}, tools: create_deal}}]").open() as world:
         observation = await world.call("create_deal", deal(title=title))
-    if told is None:
+    if shown is None:
         assert observation.ok
     else:
-        assert observation.body == ToolResult(f"Invalid arguments: {told}", form="text", is_error=True)
+        assert observation.body == ToolResult(f"Invalid arguments: {shown}", form="text", is_error=True)
 
 
 def test_every_rule_has_a_text_that_breaks_it_and_one_that_keeps_it() -> None:
@@ -109,7 +109,7 @@ async def test_it_composes_with_latency_and_a_message_of_ones_own_names_what_is_
         ("{argument: stage, accepts: maybe}", "no value that the schema of 'stage' allows keeps this rule"),
     ],
 )
-def test_a_rule_that_can_never_or_only_bite_is_told_at_load(crm: Crm, options: str, problem: str) -> None:
+def test_a_rule_that_can_never_or_only_bite_is_reported_at_load(crm: Crm, options: str, problem: str) -> None:
     with pytest.raises(DocumentError, match=problem):
         crm(f"perturbations: [{{validation_quirk: {options}, tools: [create_deal, update_deal]}}]")
 

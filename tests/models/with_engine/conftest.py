@@ -1,4 +1,4 @@
-"""Where is the engine? `.ci/engine.py` starts one and says so; without it these tests are not collected."""
+"""The engine that `.ci/engine.py` starts; without it these tests are not collected."""
 
 from __future__ import annotations
 

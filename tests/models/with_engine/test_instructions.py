@@ -1,4 +1,4 @@
-"""What a model is told to do, in words: does it reach a real engine, and does the answer keep to schema and world?"""
+"""Instructions with a real engine: they reach it, and its replies conform to schema and world."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def get_deal(world: World) -> Json:
     return body.value
 
 
-async def test_an_instruction_stands_in_its_slot_and_what_is_made_of_the_answer_is_valid(
+async def test_an_instruction_is_in_its_slot_and_what_is_made_of_the_answer_is_valid(
     engine: str, tmp_path: Path
 ) -> None:
     model = {**OFF, "cache": str(tmp_path), "max_attempts": 8}
@@ -55,11 +55,11 @@ async def test_an_instruction_stands_in_its_slot_and_what_is_made_of_the_answer_
         assert step["truth"]["observation"]["result"] == before != served
         assert not step["committed"]
         await world.call("list_deals", {"limit": 1})
-    told = questions(tmp_path)
-    bent = [messages for messages in told if f"**Instruction:** {CENTS}" in messages[-1]["content"]]
+    shown = questions(tmp_path)
+    bent = [messages for messages in shown if f"**Instruction:** {CENTS}" in messages[-1]["content"]]
     assert bent
     assert all(json.dumps(before, separators=(",", ":"))[:40] in messages[-1]["content"] for messages in bent)
-    (after,) = (messages for messages in told if '"name":"list_deals"' in messages[-1]["content"])
+    (after,) = (messages for messages in shown if '"name":"list_deals"' in messages[-1]["content"])
     assert len(after) == 4
     assert not any(CENTS in message["content"] for message in after)  # the transcript holds what is true
 
@@ -75,11 +75,11 @@ async def test_an_instruction_that_random_tokens_cannot_follow_is_left_to_the_fa
         assert world.ledger.crashes == []
 
 
-async def test_instructions_of_a_scenario_stand_in_the_system_prompt_of_every_question(
+async def test_instructions_of_a_scenario_appear_in_the_system_prompt_of_every_question(
     engine: str, tmp_path: Path
 ) -> None:
-    told: Json = {"*": SLOW, "log_*": "Notes are in Dutch."}
-    scenario = with_model("crm", engine, **OFF, cache=str(tmp_path), instructions=told)
+    shown: Json = {"*": SLOW, "log_*": "Notes are in Dutch."}
+    scenario = with_model("crm", engine, **OFF, cache=str(tmp_path), instructions=shown)
     async with Simulator(scenario).open(seed=2) as world:
         await get_deal(world)
         made = await world.call(

@@ -50,7 +50,7 @@ class Drive:
     def violations(self) -> list[str]:
         return [f"{one.rule} {one.tool}: {one.what}" for report in self.reports for one in report.violations]
 
-    def told(self) -> str:
+    def shown(self) -> str:
         share = self.texts[True] / max(1, self.texts.total())
         return (
             f"{self.calls} calls, {self.succeeded} succeeded, {self.asked} asked, {len(self.crashes)} crashes, "
@@ -100,7 +100,7 @@ def _own_texts(entry: Json) -> Iterator[bool]:
             yield any(record.get(name) == value for record in written)
 
 
-def tell(line: str) -> None:
+def log(line: str) -> None:
     """Show a figure while the tests run."""
     sys.stderr.write(f"\n{line}\n")
 
@@ -113,7 +113,7 @@ async def test_with_random_tokens_every_answer_is_valid_and_consistent(name: str
     async with anyio.create_task_group() as tasks:
         for seed in range(WORLDS):
             tasks.start_soon(driven, scenario, seed, CALLS, drive)
-    tell(f"{name}, {options}: {drive.told()}")
+    log(f"{name}, {options}: {drive.shown()}")
     assert drive.calls == WORLDS * CALLS
     assert not drive.crashes
     assert drive.fallbacks == 0
@@ -125,7 +125,7 @@ async def test_with_random_tokens_every_answer_is_valid_and_consistent(name: str
 
 
 def desk(folder: Path) -> Path:
-    """A help desk whose tickets leave much to whoever plays the world: a summary, advice, an effort."""
+    """A help desk whose tickets leave much to the world model: a summary, advice, an effort."""
     text: Json = {"type": "string"}
     open_fields: Json = {"summary": text, "advice": {"type": "string", "maxLength": 80}, "effort": {"type": "integer"}}
     ticket: Json = {"type": "object", "properties": {"id": text, "title": text, **open_fields}}
@@ -151,7 +151,7 @@ def desk(folder: Path) -> Path:
 async def test_what_the_world_leaves_open_is_served_as_the_model_said_it(engine: str, tmp_path: Path) -> None:
     drive = Drive()
     await driven(with_model(str(desk(tmp_path)), engine, **OFF), 1, 60, drive)
-    tell(f"desk: {drive.told()}")
+    log(f"desk: {drive.shown()}")
     assert not drive.crashes
     assert not drive.invalid
     assert not drive.violations
@@ -160,7 +160,7 @@ async def test_what_the_world_leaves_open_is_served_as_the_model_said_it(engine:
 
 
 def unheard_of(scenario: Scenario, count: int) -> Iterator[tuple[str, Json]]:
-    """Calls for records that nobody mentioned yet, of every tool that gets one by its id."""
+    """Calls for records that were never mentioned, of every tool that gets one by its id."""
     for plan in scenario.domain.plans.values():
         entity = scenario.domain.entities.get(plan.entity or "")
         if plan.verb != "get" or plan.guessed or plan.key is None or entity is None:
@@ -175,7 +175,7 @@ def unheard_of(scenario: Scenario, count: int) -> Iterator[tuple[str, Json]]:
             yield plan.tool, {plan.key: number if isinstance(entity.key_like, int) else key}
 
 
-async def test_records_that_nobody_mentioned_yet_are_as_the_model_says_where_the_world_is_open(engine: str) -> None:
+async def test_records_that_no_one_mentioned_yet_are_as_the_model_says_where_the_world_is_open(engine: str) -> None:
     drive = Drive()
     for name in SCENARIOS:
         scenario = with_model(name, engine, **OFF, max_attempts=5)
@@ -188,7 +188,7 @@ async def test_records_that_nobody_mentioned_yet_are_as_the_model_says_where_the
                 except Crash as crash:  # what holds a mark such as `<think>` is not served
                     drive.crashes.append(str(crash))
             drive.reports.append(judged(world.ledger, plans_json(scenario.domain)))
-    tell(f"open worlds: {drive.told()}")
+    log(f"open worlds: {drive.shown()}")
     assert len(drive.crashes) <= 0.1 * drive.calls
     assert not drive.invalid
     assert not drive.violations
@@ -218,7 +218,7 @@ async def test_without_the_constraints_of_the_world_the_same_tokens_contradict_i
             except Crash:
                 continue
         drive.reports.append(judged(world.ledger, plans_json(scenario.domain)))
-    tell(f"without the world: {len(drive.violations)} violations in {drive.calls} calls")
+    log(f"without the world: {len(drive.violations)} violations in {drive.calls} calls")
     assert drive.violations
 
 
