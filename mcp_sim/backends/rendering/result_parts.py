@@ -119,13 +119,13 @@ def result_value(transition: Transition) -> Any:
     return body.value
 
 
-def change_results(bend: Callable[[Turn, Transition, Any], Transition]) -> Apply:
+def change_results(change: Callable[[Turn, Transition, Any], Transition]) -> Apply:
     """Return a perturbation of successful JSON results. It has no effect on other results."""
 
     async def apply(turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
         value = result_value(transition)
-        return turn.no_effect(transition) if value is MISSING else bend(turn, transition, value)
+        return turn.no_effect(transition) if value is MISSING else change(turn, transition, value)
 
     return apply
 
