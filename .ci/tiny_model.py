@@ -46,7 +46,7 @@ TEMPLATE = (
 
 
 def corpus() -> Iterator[str]:
-    """The project's own JSON, YAML and prose."""
+    """Yield the project's own JSON, YAML and prose."""
     for folder, ending in (
         ("tool_specs", "*.json"),
         ("tool_specs", "*.yaml"),
@@ -58,7 +58,7 @@ def corpus() -> Iterator[str]:
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    """A byte-level BPE."""
+    """Return a byte-level BPE tokenizer."""
     bare = Tokenizer(models.BPE())
     bare.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bare.decoder = decoders.ByteLevel()

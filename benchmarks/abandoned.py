@@ -1,4 +1,4 @@
-"""What does a server hold of clients that leave without a word? Sessions opened and abandoned, and the memory for it.
+"""Measure the memory that a server retains for clients that vanished: sessions opened and abandoned.
 
     python benchmarks/abandoned.py [--quick]
 
@@ -15,16 +15,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from raw_client import ERAS
-from raw_http import Connection, Listening, Refused, started
-from sides import ARGUMENTS, TOOL, Sides, both
+from raw_http import Connection, Listening, Refused, start_server
+from sides import ARGUMENTS, TOOL, Sides, open_sides
 from table import print_table
 
 MOST_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
-    """How sessions were met: with an answer, or with 503."""
+class Outcome:
+    """How many sessions were opened, and how many were refused with 503."""
 
     opened: int
     refused: int
@@ -39,34 +39,36 @@ def main(*, quick: bool) -> None:
     }
     if quick:
         options["as it is"] = ("--max-sessions", "20")
-    with both() as sides:
-        rows = [asyncio.run(abandoned(name, sides, given, sessions)) for name, given in options.items()]
+    with open_sides() as sides:
+        rows = [asyncio.run(measure_abandoned(name, sides, given, sessions)) for name, given in options.items()]
     head = ["", "opened", "refused (503)", "MB before", "MB after", "a client after that"]
     print_table(f"{sessions:,} sessions, opened and abandoned", head, rows)
 
 
-async def abandoned(name: str, sides: Sides, options: Sequence[str], sessions: int) -> list[str]:
-    """What became of the sessions, of the server's memory, and of a client that comes later."""
+async def measure_abandoned(name: str, sides: Sides, options: Sequence[str], sessions: int) -> list[str]:
+    """The sessions, the server's memory, and the status that later clients get."""
     served = sides.ours("--http", "127.0.0.1:0", "--log-level", "error", *options)
-    with started([*served, "--ledger-keep", "100"]) as server:
+    with start_server([*served, "--ledger-keep", "100"]) as server:
         before = server.resident_megabytes()
         left = list[Connection]()
-        stay = await flood(server, sessions, left)
+        outcome = await open_and_abandon(server, sessions, left)
         after = server.resident_megabytes()
-        answer = await later(server, wait="--session-idle" in options)
-    return [name, f"{stay.opened:,}", f"{stay.refused:,}", f"{before:,.0f}", f"{after:,.0f}", answer]
+        answer = await later_statuses(server, wait="--session-idle" in options)
+    return [name, f"{outcome.opened:,}", f"{outcome.refused:,}", f"{before:,.0f}", f"{after:,.0f}", answer]
 
 
-async def flood(server: Listening, sessions: int, left: list[Connection]) -> Stay:
-    """Open them all; `left` keeps the connections that stay open."""
-    room, refused = asyncio.Semaphore(MOST_AT_ONCE), list[int]()
+async def open_and_abandon(server: Listening, sessions: int, left: list[Connection]) -> Outcome:
+    """Open all sessions; `left` keeps the connections that stay open."""
+    limit, refused = asyncio.Semaphore(MOST_AT_ONCE), list[int]()
 
     async def one(number: int) -> None:
-        async with room:
+        async with limit:
             connection = Connection(server.port, f"/w/world-{number}/mcp", ERAS[0])
             try:
                 await connection.open()
-                await connection.answered(connection.framed("tools/call", {"name": TOOL, "arguments": ARGUMENTS}))
+                await connection.exchange(
+                    connection.encode_request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
+                )
             except Refused as error:
                 refused.append(error.status)
                 await connection.close()
@@ -80,26 +82,26 @@ async def flood(server: Listening, sessions: int, left: list[Connection]) -> Sta
     await asyncio.gather(*(one(number) for number in range(sessions)))
     if any(status != 503 for status in refused):
         raise RuntimeError(f"refused with {set(refused)}")
-    return Stay(sessions - len(refused), len(refused))
+    return Outcome(sessions - len(refused), len(refused))
 
 
-async def later(server: Listening, *, wait: bool) -> str:
-    """How a client is met that comes after all this, in either era; with `wait`, once there is room again."""
-    words = list[str]()
+async def later_statuses(server: Listening, *, wait: bool) -> str:
+    """Return the statuses of later clients in both eras; with `wait`, once there is room again."""
+    statuses = list[str]()
     for era in ERAS:
-        status = await met(server, era)
+        status = await new_client_status(server, era)
         while wait and status != 200:
-            status = await met(server, era)
-        words.append(f"{status}")
-    return " and ".join(words)
+            status = await new_client_status(server, era)
+        statuses.append(f"{status}")
+    return " and ".join(statuses)
 
 
-async def met(server: Listening, era: str) -> int:
-    """The status that a new client of a world that is there gets."""
+async def new_client_status(server: Listening, era: str) -> int:
+    """Return the status that a new client of an existing world gets."""
     connection = Connection(server.port, "/w/world-0/mcp", era)
     with suppress(Refused):
         await connection.open()
-        await connection.answered(connection.framed("tools/call", {"name": TOOL, "arguments": ARGUMENTS}))
+        await connection.exchange(connection.encode_request("tools/call", {"name": TOOL, "arguments": ARGUMENTS}))
         await connection.close()
         return 200
     await connection.close()

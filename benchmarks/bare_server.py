@@ -18,7 +18,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Pa
 
 
 def bare_server(definitions: list[dict[str, Any]], result: dict[str, Any]) -> Server[Any]:
-    """A server with these tools, each of which returns `result`."""
+    """Return a server whose tools all return `result`."""
     tools = [Tool.model_validate(definition) for definition in definitions]
     inputs = {tool.name: tool.input_schema for tool in tools}
     text = json.dumps(result)
@@ -35,7 +35,7 @@ def bare_server(definitions: list[dict[str, Any]], result: dict[str, Any]) -> Se
 
 
 async def serve(server: Server[Any]) -> None:
-    """Until stdin closes."""
+    """Serve until stdin closes."""
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

@@ -1,4 +1,4 @@
-"""What does a call of the built-in world model cost by verb, and does it grow with the world; how fast are worlds made?
+"""Measure the built-in world model: calls by verb and size of the world, creation of worlds, inference of plans.
 
     python benchmarks/builtin.py [--quick]
 
@@ -20,7 +20,7 @@ from typing import Any
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
-from mcp_sim.generate.generation import generate
+from mcp_sim.generate.records import generate
 from mcp_sim.infer import infer
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
@@ -30,22 +30,22 @@ from mcp_sim.world import World
 SIZES = (1_000, 100_000)
 QUICK_SIZES = (100, 1_000)
 MOST_FILTERED = 0.020
-"""Seconds: what a filtered list over the large world may take."""
+"""Seconds that a filtered list over the large world may take."""
 
 Arguments = dict[str, Any]
 Call = tuple[str, str, Callable[[int, int], Arguments]]
-"""What it is called here, the tool, and its arguments by the number of the call and the number of records."""
+"""Label, tool, and its arguments by the number of the call and the number of records."""
 
 
-def contact(call: int, size: int) -> str:
-    """One of the contacts, another one at each call."""
+def contact_id(call: int, size: int) -> str:
+    """Return the id of a contact, a different one at each call."""
     return f"con_{call * 7919 % (size // 2) + 1:05d}"
 
 
 CALLS: tuple[Call, ...] = (
-    ("get", "get_contact", lambda call, size: {"contact_id": contact(call, size)}),
+    ("get", "get_contact", lambda call, size: {"contact_id": contact_id(call, size)}),
     ("create", "create_contact", lambda call, _size: {"name": f"Ada Vos {call}", "email": f"ada.{call}@vos.example"}),
-    ("update", "update_contact", lambda call, size: {"contact_id": contact(call, size), "phone": f"+31 20 {call}"}),
+    ("update", "update_contact", lambda call, size: {"contact_id": contact_id(call, size), "phone": f"+31 20 {call}"}),
     ("delete", "delete_contact", lambda call, size: {"contact_id": f"con_{size - call:05d}"}),
     ("list, a page", "search_contacts", lambda _call, _size: {"limit": 20}),
     ("list, filtered by equality", "search_contacts", lambda _call, _size: {"stage": "lead", "limit": 20}),
@@ -58,7 +58,7 @@ def main(*, quick: bool) -> None:
     """Measure everything and print it."""
     small, large = QUICK_SIZES if quick else SIZES
     rounds, calls = (3, 5) if quick else (9, 30)
-    figures = asyncio.run(measured((small, large), rounds, calls))
+    figures = asyncio.run(measure_calls((small, large), rounds, calls))
     rows = [
         [name, micro(times[0]), micro(times[1]), ratio(times[1], times[0])]
         for (name, _, _), times in zip(CALLS, figures, strict=True)
@@ -74,9 +74,9 @@ def main(*, quick: bool) -> None:
 # calls ----------------------------------------------------------------------------------------------------------------
 
 
-async def measured(sizes: Sequence[int], rounds: int, calls: int) -> list[list[float]]:
-    """Seconds per call, for every verb and size."""
-    simulators = [Simulator(crm(size)) for size in sizes]
+async def measure_calls(sizes: Sequence[int], rounds: int, calls: int) -> list[list[float]]:
+    """Return seconds per call for every verb and size."""
+    simulators = [Simulator(crm_of_size(size)) for size in sizes]
     taken: list[list[list[float]]] = [[[] for _ in sizes] for _ in CALLS]
     numbers = count(1)
     async with simulators[0].open() as first, simulators[1].open() as second:
@@ -85,12 +85,12 @@ async def measured(sizes: Sequence[int], rounds: int, calls: int) -> list[list[f
             for at, (_, tool, arguments) in enumerate(CALLS):
                 for place, (world, size) in enumerate(zip(worlds, sizes, strict=True)):
                     asked = [arguments(next(numbers) % (size // 3), size) for _ in range(calls)]
-                    taken[at][place].append(await seconds(world, tool, asked))
+                    taken[at][place].append(await seconds_per_call(world, tool, asked))
     return [[statistics.median(times) for times in verb] for verb in taken]
 
 
-async def seconds(world: World, tool: str, asked: Sequence[Arguments]) -> float:
-    """What one of these calls takes."""
+async def seconds_per_call(world: World, tool: str, asked: Sequence[Arguments]) -> float:
+    """Return the seconds of one call."""
     start = time.perf_counter()
     for arguments in asked:
         await world.call(tool, arguments)
@@ -100,18 +100,18 @@ async def seconds(world: World, tool: str, asked: Sequence[Arguments]) -> float:
 # worlds and plans -----------------------------------------------------------------------------------------------------
 
 
-def crm(size: int) -> Scenario:
-    """The calm CRM with so many contacts and deals."""
+def crm_of_size(size: int) -> Scenario:
+    """Return the calm CRM with this number of contacts and deals."""
     calm = load("calm_crm")
     return replace(calm, records={**calm.records, "contact": GivenRecords(size), "deal": GivenRecords(size)})
 
 
 def print_generation(sizes: Sequence[int]) -> None:
-    """Records made in a second, by the size of the world."""
+    """Return records generated per second, by the size of the world."""
     rows: list[list[str]] = []
     first = 0.0
     for size in sizes:
-        made = crm(size)
+        made = crm_of_size(size)
         start = time.perf_counter()
         tables = generate(made.domain, made.records, 7)
         taken = time.perf_counter() - start
@@ -122,7 +122,7 @@ def print_generation(sizes: Sequence[int]) -> None:
 
 
 def print_plans(tools: int) -> None:
-    """What it takes to infer the plans of a long list of tools, and of a tenth of it."""
+    """Return the seconds to infer the plans of a long tool list, and of a tenth of it."""
     rows: list[list[str]] = []
     first = 0.0
     for wanted in (tools // 10, tools):
@@ -136,7 +136,7 @@ def print_plans(tools: int) -> None:
 
 
 def tool_list(wanted: int) -> dict[str, Tool]:
-    """The tools of the CRM over and over, each time for other things."""
+    """Return the tools of the CRM repeatedly, each time for other entities."""
     known = load("calm_crm").domain.tools
     found: dict[str, Tool] = {}
     for turn in count():

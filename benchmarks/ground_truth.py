@@ -1,4 +1,4 @@
-"""How near is the built-in world model to recorded runs of real servers? A responder for a replaying scorer.
+"""Compare the built-in world model with recorded runs of real servers: a responder for a replaying scorer.
 
 The scorer calls `responder(server, tools, state, session, folder)` for each recorded session, and what it returns for
 each recorded call; an answer is a JSON-RPC answer. What is told to mcp-sim is the tools/list result and the state at
@@ -23,7 +23,7 @@ from mcp_sim.types.errors import BadArguments, Crash
 
 
 class Responder:
-    """One world over one tool list, behind a blocking face."""
+    """One world over one tool list, with a blocking interface."""
 
     def __init__(self, folder: Path) -> None:
         self._open = ExitStack()
@@ -33,7 +33,7 @@ class Responder:
         self._world = self._open.enter_context(self._portal.wrap_async_context_manager(simulator.open("replayed")))
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The answer to one call, as it would go over the wire."""
+        """Return the answer to a call, as it would be sent to a client."""
         try:
             return _answer(self._portal.call(self._world.call, tool, arguments))
         except (BadArguments, Crash) as error:
@@ -44,7 +44,7 @@ class Responder:
 
 
 def responder(server: str, tools: list[Any], state: Any, session: str, folder: str) -> Responder:
-    """The product, told of the tools and of the state at the start."""
+    """Return a responder for these tools and this initial state."""
     place = Path(folder)
     (place / f"{server}.json").write_text(json.dumps({"tools": tools}))
     scenario: dict[str, Any] = {"mcp_sim": 1, "tools": f"{server}.json", "world": {"state": state or {}}}

@@ -1,4 +1,4 @@
-"""What does a language world model cost? Requests, prompt tokens and time of each call, against a running endpoint.
+"""Measure a language world model against a running endpoint: requests, prompt tokens and time of each call.
 
     python benchmarks/llm.py URL MODEL [--quick] [--options JSON]      e.g. http://127.0.0.1:8000/v1 tiny
 
@@ -28,10 +28,10 @@ from table import print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.models.language_model import prompt
-from mcp_sim.models.language_model.answer import Reply
-from mcp_sim.models.language_model.endpoint import Ask, Endpoint, opened
+from mcp_sim.models.language_model.endpoint import Ask, Endpoint, open_endpoint
 from mcp_sim.models.language_model.endpoint import Request as Question
-from mcp_sim.models.language_model.narrator import Narrator
+from mcp_sim.models.language_model.predictor import ModelPredictor
+from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.models.language_model.tighten import tighten
 from mcp_sim.models.world_models.openai import Openai
 from mcp_sim.simulator.compile import load
@@ -66,14 +66,14 @@ WORLDS = (1, 16, 64)
 
 
 @dataclass
-class Asked:
-    """What was asked of the engine, and how long it took over it."""
+class Traffic:
+    """The requests sent to the engine, and the time it took."""
 
     replies: list[Reply] = field(default_factory=list[Reply])
     seconds: list[float] = field(default_factory=list[float])
 
     def watching(self, ask: Ask) -> Ask:
-        """The same question, counted and timed."""
+        """Send a request, counted and timed."""
 
         async def watched(request: Question) -> Reply:
             reply = await ask(request)
@@ -105,7 +105,7 @@ class Asked:
 
     @property
     def uncached(self) -> list[int]:
-        """Prompt tokens of each request that the engine had to read."""
+        """Return the prompt tokens of each request that were not cached."""
         return [
             all_ - kept for all_, kept in zip(self.tokens("prompt_tokens"), self.tokens("cached_tokens"), strict=True)
         ]
@@ -116,31 +116,33 @@ def main(url: str, model: str, options: Mapping[str, Any], *, quick: bool) -> No
     with TemporaryDirectory() as folder:
         path = Path(folder) / "told.yaml"
         path.write_text(SCENARIO, encoding="utf-8")
-        told = {"base_url": url, "model": model, **options}
-        asyncio.run(measure(load(path), told, calls, WORLDS[:2] if quick else WORLDS))
+        settings = {"base_url": url, "model": model, **options}
+        asyncio.run(measure(load(path), settings, calls, WORLDS[:2] if quick else WORLDS))
 
 
-async def measure(scenario: Scenario, told: Mapping[str, Any], calls: int, worlds: Sequence[int]) -> None:
-    naive = await naively(scenario, told, calls)
-    modes = {ask: await one_world(scenario, {**told, "ask": ask}, calls) for ask in ("always", "undetermined")}
+async def measure(scenario: Scenario, settings: Mapping[str, Any], calls: int, worlds: Sequence[int]) -> None:
+    naive = await measure_whole_state(scenario, settings, calls)
+    modes = {
+        ask: await measure_one_world(scenario, {**settings, "ask": ask}, calls) for ask in ("always", "undetermined")
+    }
     rows = [_row("whole state each time", naive, naive, calls, None)]
-    rows += [_row(f"mcp-sim, ask: {ask}", asked, naive, calls, spent) for ask, (asked, spent) in modes.items()]
+    rows += [_row(f"mcp-sim, ask: {ask}", traffic, naive, calls, spent) for ask, (traffic, spent) in modes.items()]
     head = ["layout", "requests per call", "prompt tokens per call", "ratio", "uncached per call", "ratio"]
     print_table(f"{calls} calls in one world", [*head, "ms of the engine", "ms of mcp-sim"], rows)
     _print_turns(naive, modes["always"][0], calls)
-    await _print_rates(scenario, told, worlds)
+    await _print_rates(scenario, settings, worlds)
 
 
-def _row(name: str, asked: Asked, naive: Asked, calls: int, own: float | None) -> list[str]:
-    prompts, uncached = sum(asked.tokens("prompt_tokens")) / calls, sum(asked.uncached) / calls
+def _row(name: str, traffic: Traffic, naive: Traffic, calls: int, own: float | None) -> list[str]:
+    prompts, uncached = sum(traffic.tokens("prompt_tokens")) / calls, sum(traffic.uncached) / calls
     reference = sum(naive.tokens("prompt_tokens")) / calls, sum(naive.uncached) / calls
-    cells = [name, f"{len(asked.replies) / calls:.2f}", f"{prompts:,.0f}", ratio(prompts, reference[0])]
+    cells = [name, f"{len(traffic.replies) / calls:.2f}", f"{prompts:,.0f}", ratio(prompts, reference[0])]
     cells += [f"{uncached:,.0f}", ratio(uncached, reference[1])]
-    engine = 1000 * statistics.median(asked.seconds) if asked.seconds else 0.0
+    engine = 1000 * statistics.median(traffic.seconds) if traffic.seconds else 0.0
     return [*cells, f"{engine:.1f}", "-" if own is None else f"{1000 * own:.2f}"]
 
 
-def _print_turns(naive: Asked, ours: Asked, calls: int) -> None:
+def _print_turns(naive: Traffic, ours: Traffic, calls: int) -> None:
     rows = list[list[str]]()
     for turn in (turn for turn in TURNS if turn <= calls):
         newest = ours.tokens("prompt_tokens")[turn - 1] - (ours.tokens("prompt_tokens")[turn - 2] if turn > 1 else 0)
@@ -150,11 +152,11 @@ def _print_turns(naive: Asked, ours: Asked, calls: int) -> None:
     print_table("What the engine had to read", head, rows)
 
 
-async def _print_rates(scenario: Scenario, told: Mapping[str, Any], worlds: Sequence[int]) -> None:
+async def _print_rates(scenario: Scenario, settings: Mapping[str, Any], worlds: Sequence[int]) -> None:
     rows = list[list[str]]()
     first = 0.0
     for count in worlds:
-        rate = await calls_per_second(scenario, told, count)
+        rate = await calls_per_second(scenario, settings, count)
         first = first or rate
         rows.append([str(count), f"{rate:.2f}", ratio(rate, first)])
     print_table("Worlds at once, each with a few calls", ["worlds", "calls/s", "ratio"], rows)
@@ -164,37 +166,39 @@ async def _print_rates(scenario: Scenario, told: Mapping[str, Any], worlds: Sequ
 
 
 @asynccontextmanager
-async def simulated(scenario: Scenario, told: Mapping[str, Any], asked: Asked) -> AsyncGenerator[Simulator]:
-    """The scenario with the endpoint as its world model; what it is asked is noted."""
-    entry = replace(scenario.world_models[0], world_model=watched(asked)(**told), kind="openai")
+async def open_simulator(
+    scenario: Scenario, settings: Mapping[str, Any], traffic: Traffic
+) -> AsyncGenerator[Simulator]:
+    """Return the scenario with the endpoint as its world model, which records its requests."""
+    entry = replace(scenario.world_models[0], world_model=watched(traffic)(**settings), kind="openai")
     async with Simulator(replace(scenario, world_models=(entry,))) as simulator:
         yield simulator
 
 
-def watched(asked: Asked) -> type[Openai]:
-    """The world model, with an eye on what it asks."""
+def watched(traffic: Traffic) -> type[Openai]:
+    """The world model, which records its requests."""
 
     class Watched(Openai):
-        def _narrator(self, domain: Any, ask: Ask, room: Callable[[], int | None]) -> Narrator:
-            return super()._narrator(domain, asked.watching(ask), room)
+        def _narrator(self, domain: Any, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
+            return super()._narrator(domain, traffic.watching(ask), max_characters)
 
     return Watched
 
 
-async def one_world(scenario: Scenario, told: Mapping[str, Any], calls: int) -> tuple[Asked, float]:
-    """What is asked in one world, and the median seconds of a call beside the engine's."""
-    asked = Asked()
+async def measure_one_world(scenario: Scenario, settings: Mapping[str, Any], calls: int) -> tuple[Traffic, float]:
+    """Return the requests of one world, and the median seconds of a call without the engine's."""
+    traffic = Traffic()
     own = list[float]()
-    async with simulated(scenario, told, asked) as simulator, simulator.open() as world:
-        with asked.timing():
+    async with open_simulator(scenario, settings, traffic) as simulator, simulator.open() as world:
+        with traffic.timing():
             for tool, arguments in islice(cycle(CALLS), calls):
-                before, began = sum(asked.seconds), time.perf_counter()
+                before, began = sum(traffic.seconds), time.perf_counter()
                 await world.call(tool, arguments)
-                own.append(time.perf_counter() - began - (sum(asked.seconds) - before))
-    return asked, statistics.median(own)
+                own.append(time.perf_counter() - began - (sum(traffic.seconds) - before))
+    return traffic, statistics.median(own)
 
 
-async def calls_per_second(scenario: Scenario, told: Mapping[str, Any], worlds: int) -> float:
+async def calls_per_second(scenario: Scenario, settings: Mapping[str, Any], worlds: int) -> float:
     each = max(2, 16 // worlds)
 
     async def walk(world: World) -> None:
@@ -202,7 +206,7 @@ async def calls_per_second(scenario: Scenario, told: Mapping[str, Any], worlds: 
             await world.call(tool, arguments)
 
     concurrency = {"max_concurrency": worlds, "timeout": "10m"}
-    async with simulated(scenario, {**told, **concurrency}, Asked()) as simulator:
+    async with open_simulator(scenario, {**settings, **concurrency}, Traffic()) as simulator:
         opened_worlds = [simulator.world(f"w{n}") for n in range(worlds)]
         began = time.perf_counter()
         await asyncio.gather(*(walk(world) for world in opened_worlds))
@@ -212,19 +216,25 @@ async def calls_per_second(scenario: Scenario, told: Mapping[str, Any], worlds: 
 # the reference --------------------------------------------------------------------------------------------------------
 
 
-async def naively(scenario: Scenario, told: Mapping[str, Any], calls: int) -> Asked:
-    """The same calls on the built-in world; for each, the whole state and the call in one user message."""
-    asked = Asked()
-    async with opened(Openai(**told).line({})) as endpoint, Simulator(scenario).open() as world:
-        with asked.timing():
+async def measure_whole_state(scenario: Scenario, settings: Mapping[str, Any], calls: int) -> Traffic:
+    """Make the same calls on the built-in world; for each, send the whole state and the call in one user message."""
+    traffic = Traffic()
+    async with open_endpoint(Openai(**settings).line({})) as endpoint, Simulator(scenario).open() as world:
+        with traffic.timing():
             for turn, (tool, arguments) in enumerate(islice(cycle(CALLS), calls), 1):
-                await _asked_naively(endpoint, asked, scenario, world, turn, tool, arguments)
+                await _ask_with_whole_state(endpoint, traffic, scenario, world, turn, tool, arguments)
                 await world.call(tool, arguments)
-    return asked
+    return traffic
 
 
-async def _asked_naively(
-    endpoint: Endpoint, asked: Asked, scenario: Scenario, world: World, turn: int, tool: str, arguments: dict[str, Any]
+async def _ask_with_whole_state(
+    endpoint: Endpoint,
+    traffic: Traffic,
+    scenario: Scenario,
+    world: World,
+    turn: int,
+    tool: str,
+    arguments: dict[str, Any],
 ) -> None:
     state = {entity: [record for _, record in world.view.rows(entity)] for entity in scenario.domain.entities}
     call = {"name": tool, "arguments": arguments}
@@ -234,7 +244,7 @@ async def _asked_naively(
         {"role": "user", "content": question},
     ]
     schema = tighten(scenario.domain.tools[tool].output_schema)
-    await asked.watching(endpoint.complete)(Question(conversation, schema, turn))
+    await traffic.watching(endpoint.complete)(Question(conversation, schema, turn))
 
 
 if __name__ == "__main__":

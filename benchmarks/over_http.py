@@ -1,4 +1,4 @@
-"""What does mcp-sim over HTTP cost? Against the bare SDK server with one constant result, by connections, in both eras.
+"""Compare mcp-sim over HTTP with the bare SDK server and one constant result, by connections, in both eras.
 
     python benchmarks/over_http.py [--quick]
 
@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from raw_client import ERAS
-from raw_http import Connection, Listening, started
-from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, both
+from raw_http import Connection, Listening, start_server
+from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, open_sides
 from table import micro, print_table, ratio
 
 CONNECTIONS = (1, 16, 64)
@@ -26,7 +26,7 @@ SERVED = ("--http", "127.0.0.1:0", "--log-level", "warning")
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """So many connections, each in the world of its path, with so many calls in all."""
+    """A number of connections, each with a world of its own, and the number of all calls."""
 
     era: str
     paths: Sequence[str]
@@ -35,7 +35,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a load took: calls per second, seconds of a call (median, 99th percentile), processor seconds of a call."""
+    """Calls per second, seconds of a call (median, 99th percentile), processor seconds of a call."""
 
     rate: float
     median: float
@@ -45,7 +45,7 @@ class Figures:
 
 def main(*, quick: bool) -> None:
     rounds, calls, worlds = (2, 70, 5) if quick else (9, 1_000, 200)
-    with both() as sides:
+    with open_sides() as sides:
         print(f"{rounds} rounds of {calls} calls each")
         for era in ERAS:
             compare(sides, era, rounds, calls)
@@ -53,9 +53,9 @@ def main(*, quick: bool) -> None:
 
 
 def compare(sides: Sides, era: str, rounds: int, calls: int) -> None:
-    """Both servers in turns, at each number of connections."""
+    """Measure both servers in turns, at each number of connections."""
     rows = list[list[str]]()
-    with started(sides.bare("bare_http.py")) as bare, started(sides.ours(*SERVED)) as ours:
+    with start_server(sides.bare("bare_http.py")) as bare, start_server(sides.ours(*SERVED)) as ours:
         for connections in CONNECTIONS:
             worlds = [f"/w/{era}-{connections}-{n}/mcp" for n in range(connections)]
             loads = [(bare, Load(era, ["/mcp"] * connections, calls)), (ours, Load(era, worlds, calls))]
@@ -67,7 +67,7 @@ def compare(sides: Sides, era: str, rounds: int, calls: int) -> None:
 
 
 def in_turns(loads: Sequence[tuple[Listening, Load]], rounds: int) -> list[Figures]:
-    """For each server the medians of its rounds."""
+    """Return the medians of the rounds of each server."""
     taken = [[asyncio.run(measured(server, load)) for server, load in loads] for _ in range(rounds)]
     return [medians([figures[at] for figures in taken]) for at in range(len(loads))]
 
@@ -87,10 +87,10 @@ def row(name: str, of: Figures, reference: Figures) -> list[str]:
 
 
 def many_worlds(sides: Sides, worlds: int, calls: int) -> None:
-    """As many worlds as connections."""
+    """Return the paths of as many worlds as connections."""
     rows = list[list[str]]()
     for era in ERAS:
-        with started(sides.ours(*SERVED)) as server:
+        with start_server(sides.ours(*SERVED)) as server:
             paths = [f"/w/{n}/mcp" for n in range(worlds)]
             of = asyncio.run(measured(server, Load(era, paths, calls)))
             rows.append([era, f"{of.rate:,.0f}", f"{of.median * 1000:.1f}", f"{of.slow * 1000:.1f}", micro(of.cpu)])
@@ -114,12 +114,12 @@ async def measured(server: Listening, load: Load) -> Figures:
 
 
 async def repeated(connection: Connection, times: int) -> list[float]:
-    """Seconds of each of so many calls, one after the other."""
-    request = connection.framed("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
+    """Return the seconds of each of a number of consecutive calls."""
+    request = connection.encode_request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
     spans = list[float]()
     for _ in range(times):
         began = time.perf_counter()
-        body = await connection.answered(request)
+        body = await connection.exchange(request)
         spans.append(time.perf_counter() - began)
         if b'"result"' not in body:
             raise RuntimeError(body.decode())

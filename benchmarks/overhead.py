@@ -1,4 +1,4 @@
-"""What does the simulation cost on top of the protocol? Against the bare SDK server with one constant result.
+"""Measure the overhead of the simulation, compared with the bare SDK server and one constant result.
 
     python benchmarks/overhead.py [--quick]
 
@@ -19,7 +19,7 @@ from typing import Any
 from bare_server import bare_server
 from mcp import Client
 from raw_client import ERAS, Peer
-from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, both, definitions
+from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, definitions, open_sides
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
@@ -29,7 +29,7 @@ from mcp_sim.world.sinks.jsonl import Jsonl
 
 def main(*, quick: bool) -> None:
     starts, calls = (2, 50) if quick else (15, 2_000)
-    with both() as sides:
+    with open_sides() as sides:
         print(f"{starts} starts, {calls} calls each")
         over_stdio({BARE: sides.bare("bare_server.py"), OURS: sides.ours()}, starts, calls)
         asyncio.run(in_memory(sides, calls))
@@ -37,7 +37,7 @@ def main(*, quick: bool) -> None:
 
 
 def over_stdio(commands: Mapping[str, Sequence[str]], starts: int, calls: int) -> None:
-    """Start to first tools/list, then calls, through a pipe and nothing else."""
+    """Measure the start up to the first tools/list, then calls, through raw pipes."""
     first = {name: list[float]() for name in commands}
     for _ in range(starts):
         for name, command in commands.items():
@@ -58,22 +58,22 @@ def first_listing(command: Sequence[str]) -> float:
 
 
 def stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[float, float]:
-    """Seconds from request to answer (median), and of processor time in the server, per call."""
+    """Return median seconds from request to answer, and processor seconds of the server, per call."""
     with Peer(command, era) as peer:
         peer.request("tools/list", {})
         for _ in range(20):
             peer.request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
-        lines = [peer.framed("tools/call", {"name": TOOL, "arguments": ARGUMENTS}) for _ in range(calls)]
+        lines = [peer.encode_request("tools/call", {"name": TOOL, "arguments": ARGUMENTS}) for _ in range(calls)]
         before, spans = peer.cpu_seconds(), list[float]()
         for line in lines:
             began = time.perf_counter()
-            peer.answered(line)
+            peer.exchange(line)
             spans.append(time.perf_counter() - began)
         return sorted(spans)[calls // 2], (peer.cpu_seconds() - before) / calls
 
 
 async def in_memory(sides: Sides, calls: int) -> None:
-    """The SDK's client in the same process: its own work is part of both figures."""
+    """Measure with the SDK's client in the same process; its own work is part of both figures."""
     async with AsyncExitStack() as stack:
         bare = await stack.enter_async_context(Client(bare_server(definitions(), sides.result)))
         world = await stack.enter_async_context(Simulator.load(sides.scenario).open())
@@ -86,7 +86,7 @@ async def in_memory(sides: Sides, calls: int) -> None:
 
 
 async def alone(scenario: Path, trace: Path, calls: int) -> None:
-    """Processor time of the simulator itself, without MCP, by verb."""
+    """Measure the processor time of the simulator itself, without MCP, by verb."""
     by_verb: dict[str, tuple[str, dict[str, Any]]] = {
         "get": (TOOL, dict(ARGUMENTS)),
         "get, not found": (TOOL, {"contact_id": "con_99999"}),
@@ -106,7 +106,7 @@ async def alone(scenario: Path, trace: Path, calls: int) -> None:
 
 
 async def timed(call: Callable[[], Awaitable[object]], calls: int) -> tuple[float, float]:
-    """Seconds from call to answer (median), and of processor time in this process, per call."""
+    """Return median seconds from call to answer, and processor seconds of this process, per call."""
     for _ in range(20):
         await call()
     before, spans = time.process_time(), list[float]()

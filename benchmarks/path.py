@@ -42,7 +42,7 @@ SETTLE = 20
 
 @dataclass
 class Route:
-    """The entries of a stretch of work, as the file of each."""
+    """The files of all function entries during a piece of work."""
 
     name: str
     entries: list[str] = field(default_factory=list[str])

@@ -1,4 +1,4 @@
-"""What does a perturbation cost that matches the called tool and does not fire?
+"""Measure perturbations that match the called tool but do not fire.
 
     python benchmarks/perturbations.py [--quick]
 
@@ -55,7 +55,7 @@ def scenario(rules: int) -> str:
 
 
 def never_firing(rules: int) -> Iterator[str]:
-    """Entries as people write them; of each ten, four are drawn, four are counted, two look at an argument."""
+    """Return typical entries; of each ten, four are drawn, four are counted, two look at an argument."""
     whens = ["{probability: 1.0e-12}"] * 4 + [f"{{nth: {NEVER}}}"] * 4 + ["{arguments: {contact_id: nobody}}"] * 2
     for at in range(rules):
         yield f"{{error: {{status: 503}}, id: rule-{at}, tools: [get_contact, list_deals], when: {whens[at % 10]}}}"
@@ -75,7 +75,7 @@ async def measure(simulators: Sequence[Simulator], rounds: int, calls: int) -> N
 
 
 async def seconds_per_call(world: World, tool: str, arguments: dict[str, Any], calls: int) -> float:
-    """Processor time of a call, in a fresh world."""
+    """Return processor seconds of a call, in a fresh world."""
     await world.call(tool, arguments)
     before = time.process_time()
     for _ in range(calls):

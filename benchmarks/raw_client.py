@@ -1,4 +1,4 @@
-"""A client that is nothing but a pipe: it measures the server, where the SDK's client would measure itself."""
+"""A client over raw pipes, whose own work does not distort the measurement as that of the SDK's client would."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLIENT = {"name": "raw", "version": "1"}
 
 
 class Peer:
-    """A server process, spoken to line by line, in the era of a handshake or in the one without sessions."""
+    """A server process over stdio, in the era with a handshake or in the sessionless one."""
 
     def __init__(self, command: Sequence[str], era: str = ERAS[0]) -> None:
         self.started = time.perf_counter()
@@ -43,20 +43,20 @@ class Peer:
         self._from.close()
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request; raises if the answer is an error."""
-        answer = json.loads(self.answered(self.framed(method, params)))
+        """Return the result of a request. Raises if the answer is an error."""
+        answer = json.loads(self.exchange(self.encode_request(method, params)))
         if "result" not in answer:
             raise RuntimeError(f"{method}: {answer.get('error')}")
         return cast("dict[str, Any]", answer["result"])
 
-    def framed(self, method: str, params: dict[str, Any]) -> bytes:
-        """The line of a request, ready to be sent."""
+    def encode_request(self, method: str, params: dict[str, Any]) -> bytes:
+        """Return the line of a request, ready to be sent."""
         self._id += 1
-        request = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": enveloped(params, self._era)}
+        request = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": with_envelope(params, self._era)}
         return json.dumps(request).encode() + b"\n"
 
-    def answered(self, line: bytes) -> bytes:
-        """Send a line, wait for the next one."""
+    def exchange(self, line: bytes) -> bytes:
+        """Send a line and return the next one."""
         self._to.write(line)
         self._to.flush()
         answer = self._from.readline()
@@ -65,7 +65,7 @@ class Peer:
         return answer
 
     def cpu_seconds(self) -> float:
-        """Processor time of the server process so far (Linux; 0 elsewhere)."""
+        """Return processor seconds of the server process so far (Linux; 0 elsewhere)."""
         return cpu_seconds(self._process.pid)
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -73,8 +73,8 @@ class Peer:
         self._to.flush()
 
 
-def enveloped(params: dict[str, Any], era: str) -> dict[str, Any]:
-    """The params of a request as its era wants them: without sessions, each says who asks."""
+def with_envelope(params: dict[str, Any], era: str) -> dict[str, Any]:
+    """Return the params of a request for its era; sessionless requests name their client."""
     if era == ERAS[0]:
         return params
     about = {"protocolVersion": era, "clientCapabilities": {}, "clientInfo": CLIENT}
@@ -82,7 +82,7 @@ def enveloped(params: dict[str, Any], era: str) -> dict[str, Any]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time of a process so far, to the nanosecond (Linux; 0 elsewhere)."""
+    """Return processor seconds of a process so far, to the nanosecond (Linux; 0 elsewhere)."""
     tasks = Path(f"/proc/{pid}/task")
     if not tasks.exists():
         return 0.0

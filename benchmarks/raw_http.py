@@ -1,4 +1,4 @@
-"""A client of an HTTP server that is nothing but its sockets, and a server in a process of its own."""
+"""An HTTP client over raw sockets, and a server in a subprocess."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raw_client import CLIENT, ERAS, cpu_seconds, enveloped
+from raw_client import CLIENT, ERAS, cpu_seconds, with_envelope
 
 URL = re.compile(rb"http://127\.0\.0\.1:(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server process, and where it listens."""
+    """A server process and its address."""
 
     pid: int
     port: int
@@ -28,15 +28,15 @@ class Listening:
         return cpu_seconds(self.pid)
 
     def resident_megabytes(self) -> float:
-        """Memory of the process (Linux; 0 elsewhere)."""
+        """Return the resident memory of the process (Linux; 0 elsewhere)."""
         status = Path(f"/proc/{self.pid}/status")
         found = re.search(r"VmRSS:\s+(\d+) kB", status.read_text(encoding="ascii")) if status.exists() else None
         return int(found[1]) / 1024 if found else 0.0
 
 
 @contextmanager
-def started(command: list[str]) -> Generator[Listening]:
-    """A server, until the end of the block."""
+def start_server(command: list[str]) -> Generator[Listening]:
+    """Yield a running server."""
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         said = list[bytes]()
@@ -52,7 +52,7 @@ def started(command: list[str]) -> Generator[Listening]:
 
 
 class Refused(Exception):
-    """A server's answer that is no success. `status` is its HTTP status."""
+    """Raised for a response that is not a success. `status` is its HTTP status."""
 
     def __init__(self, head: bytes, body: bytes) -> None:
         self.status = int(head.split()[1])
@@ -60,22 +60,22 @@ class Refused(Exception):
 
 
 class Connection:
-    """One connection that is kept alive, in one era."""
+    """A connection that is kept alive, in one era."""
 
     def __init__(self, port: int, path: str, era: str) -> None:
         self._port, self._path, self._era = port, path, era
         self._session = b""
 
     async def open(self) -> None:
-        """Connect, and shake hands where the era wants it. Raises Refused."""
+        """Connect, and make the handshake of the era. Raises `Refused`."""
         self._from, self._to = await asyncio.open_connection("127.0.0.1", self._port)
         if self._era == ERAS[0]:
             hello = {"protocolVersion": self._era, "capabilities": {}, "clientInfo": CLIENT}
-            await self.answered(self.framed("initialize", hello))
-            await self.answered(self.framed("notifications/initialized", None))
+            await self.exchange(self.encode_request("initialize", hello))
+            await self.exchange(self.encode_request("notifications/initialized", None))
 
     def listen(self) -> None:
-        """Ask for the event stream of the session, and never read it."""
+        """Open the event stream of the session, and never read it."""
         head = [f"GET {self._path} HTTP/1.1", f"host: 127.0.0.1:{self._port}", "accept: text/event-stream"]
         session = [f"mcp-protocol-version: {self._era}", f"mcp-session-id: {self._session.decode()}"]
         self._to.write("\r\n".join([*head, *session, "", ""]).encode())
@@ -84,11 +84,11 @@ class Connection:
         self._to.close()
         await self._to.wait_closed()
 
-    def framed(self, method: str, params: dict[str, Any] | None) -> bytes:
-        """The bytes of a request, or of a notification (params None)."""
+    def encode_request(self, method: str, params: dict[str, Any] | None) -> bytes:
+        """Return the bytes of a request, or of a notification (params None)."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
         if params is not None:
-            message |= {"id": 1, "params": enveloped(params, self._era)}
+            message |= {"id": 1, "params": with_envelope(params, self._era)}
         body = json.dumps(message).encode()
         head = [
             f"POST {self._path} HTTP/1.1",
@@ -105,8 +105,8 @@ class Connection:
             head.append(f"mcp-session-id: {self._session.decode()}")
         return "\r\n".join([*head, "", ""]).encode() + body
 
-    async def answered(self, request: bytes) -> bytes:
-        """Send a request; the body of its answer. Raises Refused."""
+    async def exchange(self, request: bytes) -> bytes:
+        """Send a request and return the body of the response. Raises `Refused`."""
         self._to.write(request)
         head = (await self._from.readuntil(b"\r\n\r\n")).lower()
         session = re.search(rb"mcp-session-id: (\S+)", head)

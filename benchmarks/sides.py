@@ -1,4 +1,4 @@
-"""What is compared? The bare SDK server and mcp-sim: the same tools, the same 2 KB for every call.
+"""The compared servers, the bare SDK server and mcp-sim: the same tools, the same 2 KB for every call.
 
 mcp-sim has a world of 1,000 records, three perturbations that match the tool, and a trace on disk.
 """
@@ -45,7 +45,7 @@ perturbations:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both, as commands; `result` is what either returns for every call."""
+    """Commands of both servers; `result` is what either returns for every call."""
 
     scenario: Path
     result: dict[str, Any]
@@ -60,12 +60,12 @@ class Sides:
 
 
 @contextmanager
-def both() -> Generator[Sides]:
-    """Both sides, and their files for so long."""
+def open_sides() -> Generator[Sides]:
+    """Yield both servers, whose files exist for the duration of the block."""
     with TemporaryDirectory() as folder:
         scenario, result_file = Path(folder, "overhead.yaml"), Path(folder, "result.json")
         scenario.write_text(SCENARIO, encoding="utf-8")
-        result = asyncio.run(_answered(scenario))
+        result = asyncio.run(_simulated_result(scenario))
         result_file.write_text(json.dumps(result), encoding="utf-8")
         print(f"one result: {result_file.stat().st_size} bytes")
         yield Sides(scenario, result, result_file)
@@ -75,8 +75,8 @@ def definitions() -> list[dict[str, Any]]:
     return json.loads(TOOLS.read_text(encoding="utf-8"))["tools"]
 
 
-async def _answered(scenario: Path) -> Any:
-    """What the simulator answers: the reference returns the same value."""
+async def _simulated_result(scenario: Path) -> Any:
+    """Return the answer of the simulator, which the reference returns too."""
     async with Simulator.load(scenario).open() as world:
         body = (await world.call(TOOL, ARGUMENTS)).body
         assert isinstance(body, ToolResult)

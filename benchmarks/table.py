@@ -1,4 +1,4 @@
-"""Figures with their reference beside them."""
+"""Tables of measurements with their references."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Left column as text, the others flush right."""
+    """Print a table with a left-aligned first column and right-aligned others."""
     widths = [max(len(line[at]) for line in (head, *rows)) for at in range(len(head))]
     print(f"\n{title}")
     for line in (head, ["-" * width for width in widths], *rows):
@@ -16,10 +16,10 @@ def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) 
 
 
 def ratio(value: float, reference: float) -> str:
-    """How many times the reference."""
+    """Render a value as a multiple of the reference."""
     return f"{value / reference:.2f}x" if reference else "-"
 
 
 def micro(seconds: float) -> str:
-    """Seconds as microseconds."""
+    """Render seconds as microseconds."""
     return f"{seconds * 1e6:,.1f}"

@@ -1,4 +1,4 @@
-"""Do random walks crash, contradict the world, or lose what they created? A table with a row for each document.
+"""Check that random walks do not crash, contradict the world, or lose what they created; print a row per document.
 
     python benchmarks/walks.py [--calls N] [--seed N] [--details] [DOCUMENT ...]
 
@@ -33,41 +33,41 @@ from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import DocumentError, McpSimError
 
 ENOUGH = 0.7
-"""So many calls must succeed: refusing everything is no way to be consistent."""
+"""The share of calls that must succeed; a model that refuses everything would be consistent."""
 
 PATIENCE = 480
-"""So many seconds may a walk take: what hangs is told as a crash."""
+"""Seconds that a walk may take. A walk that hangs is reported as a crash."""
 
 FOUND = 0.95
-"""So many created records must be found again."""
+"""The share of created records that must be found again."""
 
 HEAD = ("document", "tools", "guesses", "calls", "success %", "get", "list", "violations", "per 1,000", "crashes")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Walk over every document, in as many processes as there are processors; the exit status."""
+    """Walk over every document, in as many processes as there are processors. Return the exit status."""
     named = documents(arguments.documents)
-    ways = [(document, arguments.seed, arguments.calls) for document in named]
+    tasks = [(document, arguments.seed, arguments.calls) for document in named]
     with ProcessPoolExecutor() as pool:
-        taken = list(pool.map(way, ways))
+        walks = list(pool.map(walk_document, tasks))
     if arguments.details:
-        for one in taken:
+        for one in walks:
             print_details(one)
-    whole = Way("all", sum(one.tools for one in taken), sum(one.guesses for one in taken), total(taken))
-    print_table("Random walks", HEAD, [row(one) for one in (*taken, whole)])
-    print("", *(f"refused: {one.refused}" for one in taken if one.refused), sep="\n")
-    bad = [one.name for one in taken if one.walk.success < ENOUGH and not one.refused]
+    whole = DocumentWalk("all", sum(one.tools for one in walks), sum(one.guesses for one in walks), total(walks))
+    print_table("Random walks", HEAD, [row(one) for one in (*walks, whole)])
+    print("", *(f"refused: {one.refused}" for one in walks if one.refused), sep="\n")
+    bad = [one.name for one in walks if one.walk.success < ENOUGH and not one.refused]
     print(f"{whole.guesses} of {whole.tools} plans are guesses ({100 * whole.guesses / max(1, whole.tools):.1f} %)")
     print(f"less than {ENOUGH:.0%} of the calls succeed: {', '.join(bad) or 'nowhere'}")
     found = whole.walk.found_again
     print(f"{100 * found:.1f} % of the created records that were looked for are found again")
-    refused = any(one.refused for one in taken)
+    refused = any(one.refused for one in walks)
     return 1 if refused or bad or found < FOUND or whole.walk.crashes or whole.walk.report.violations else 0
 
 
 @dataclass(frozen=True)
-class Way:
-    """A document, and the walk over it; `refused` says why there was none."""
+class DocumentWalk:
+    """A document and the walk over it; `refused` is why there was none."""
 
     name: str
     tools: int = 0
@@ -76,16 +76,16 @@ class Way:
     refused: str = ""
 
 
-def way(asked: tuple[str, int, int]) -> Way:
-    """One document, walked over."""
+def walk_document(asked: tuple[str, int, int]) -> DocumentWalk:
+    """Walk over one document."""
     document, seed, calls = asked
     name = Path(document).stem
     try:
         scenario = load(document)
     except DocumentError as error:
-        return Way(name, refused=str(error))
+        return DocumentWalk(name, refused=str(error))
     plans = scenario.domain.plans.values()
-    signal.signal(signal.SIGALRM, hang)
+    signal.signal(signal.SIGALRM, raise_endless)
     signal.alarm(PATIENCE)
     try:
         walk = asyncio.run(walked(scenario, seed, calls))
@@ -93,44 +93,44 @@ def way(asked: tuple[str, int, int]) -> Way:
         walk = Walked(crashes=[str(error)])
     finally:
         signal.alarm(0)
-    return Way(name, len(plans), sum(plan.guessed for plan in plans), walk)
+    return DocumentWalk(name, len(plans), sum(plan.guessed for plan in plans), walk)
 
 
 class Endless(BaseException):
-    """A walk takes too long. No exception that anybody but the benchmark may take for a crash."""
+    """Raised when a walk takes too long. Not an `Exception`, so that only the benchmark catches it."""
 
 
-def hang(_number: int, frame: FrameType | None) -> None:
-    """End a walk that takes too long, and say where it is."""
+def raise_endless(_number: int, frame: FrameType | None) -> None:
+    """Raise `Endless` with the current position of the walk."""
     where = traceback.extract_stack(frame, limit=3)
     raise Endless(f"no end after {PATIENCE} s: " + " < ".join(f"{at.name}:{at.lineno}" for at in where[::-1]))
 
 
 def documents(given: Sequence[str]) -> list[str]:
-    """The files that are meant: those of folders one by one."""
+    """Return the named files, and the files in named folders."""
     if not given:
         return [f"calm_{name}" for name in shipped("tool_specs") if f"calm_{name}" in shipped("scenarios")]
     folders = {name: sorted(Path(name).glob("*.json")) if Path(name).is_dir() else [name] for name in given}
     return [str(path) for paths in folders.values() for path in paths]
 
 
-def row(one: Way) -> list[str]:
+def row(one: DocumentWalk) -> list[str]:
     walk, report = one.walk, one.walk.report
     found = [f"{walk.found[kind]}/{walk.created[kind]}" for kind in ("get", "list")]
     wrong = [str(len(report.violations)), f"{report.per_thousand:.2f}", str(len(walk.crashes))]
     return [one.name, str(one.tools), str(one.guesses), f"{walk.calls:,}", f"{100 * walk.success:.1f}", *found, *wrong]
 
 
-def total(taken: Sequence[Way]) -> Walked:
-    """All walks as one."""
+def total(walks: Sequence[DocumentWalk]) -> Walked:
+    """Return the sum of all walks."""
     whole = Walked()
-    for one in taken:
+    for one in walks:
         whole = whole + one.walk
     return whole
 
 
-def print_details(one: Way) -> None:
-    """Examples of what went wrong, a few of each kind."""
+def print_details(one: DocumentWalk) -> None:
+    """Print a few examples of each kind of problem."""
     walk = one.walk
     lines = [f"crash: {crash}" for crash in walk.crashes[:5]]
     lines += [f"lost: {lost}" for lost in dict.fromkeys(walk.lost[:5])]

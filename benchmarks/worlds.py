@@ -1,4 +1,4 @@
-"""What do worlds cost? Forks, calls and lists by the number of records, and the memory of ten thousand live worlds.
+"""Measure worlds: forks, calls and lists by the number of records, and the memory of ten thousand live worlds.
 
     python benchmarks/worlds.py [--quick]
 
@@ -38,13 +38,13 @@ async def main(*, quick: bool) -> None:
 
 
 def resized(scenario: Scenario, contacts: int) -> Scenario:
-    """The calm CRM with so many contacts."""
+    """Return the calm CRM with this number of contacts."""
     given = scenario.records["contact"]
     return replace(scenario, records={**scenario.records, "contact": GivenRecords(contacts, given.rows)})
 
 
 async def by_size(size: int, times: int) -> dict[str, float]:
-    """Seconds of each operation on a world of `size` contacts that has been written to."""
+    """Return the seconds of each operation on a world of `size` contacts that has been written to."""
     calm = Simulator.load("calm_crm").scenario
     async with Simulator(resized(calm, size), ledger_keep=10) as simulator:
         began = time.perf_counter()
@@ -63,7 +63,7 @@ async def by_size(size: int, times: int) -> dict[str, float]:
 
 
 async def tool_calls(world: World, times: int) -> dict[str, float]:
-    """Seconds of calls by verb, on a fork each."""
+    """Return the seconds of calls by verb, each on a fork."""
     person: dict[str, Any] = {"name": "Bo Maas", "email": "bo@example.org"}
     calls: dict[str, tuple[str, dict[str, Any], int]] = {
         "get": ("get_contact", {"contact_id": "con_00001"}, times),
@@ -78,7 +78,7 @@ async def tool_calls(world: World, times: int) -> dict[str, float]:
 
 
 async def called(world: World, tool: str, arguments: dict[str, Any], times: int) -> float:
-    """The median of so many equal calls; a call that fails would be no measure."""
+    """Return the median seconds of equal calls, all of which must succeed."""
     first = await world.call(tool, arguments)
     assert first.ok, first
 
@@ -94,7 +94,7 @@ def leads_of(table: dict[Any, dict[str, Any]]) -> dict[str, Any]:
 
 
 async def live_worlds(number: int) -> None:
-    """Resident memory of worlds that are all alive, each with a life behind it and a fork beside it."""
+    """Measure the resident memory of live worlds, each with earlier calls and a fork."""
     async with Simulator.load("calm_crm") as simulator:
         await lived(simulator.world("warm-up"), 0)
         gc.collect()
@@ -119,7 +119,7 @@ async def live_worlds(number: int) -> None:
 
 
 async def lived(world: World, n: int) -> World:
-    """20 calls, 5 of which write; returns a fork from the end."""
+    """Make 20 calls, 5 of them writes. Return a fork from the end."""
     for at in range(15):
         await world.call("get_contact", {"contact_id": f"con_{1 + (n + at) % 200:05d}"})
     for at in range(5):
@@ -128,7 +128,7 @@ async def lived(world: World, n: int) -> World:
 
 
 def copied_tables(records: dict[Any, Any]) -> float:
-    """Bytes of one deep copy of the records, from many."""
+    """Return the bytes of one deep copy of the records, averaged over many."""
     gc.collect()
     before = resident()
     copies = [copy.deepcopy(records) for _ in range(100)]
@@ -136,7 +136,7 @@ def copied_tables(records: dict[Any, Any]) -> float:
 
 
 def resident() -> int:
-    """Resident bytes of this process (Linux)."""
+    """Return the resident bytes of this process (Linux)."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
