@@ -42,13 +42,13 @@ def test_several_servers_are_an_entry_each_and_the_user_is_reported_of_the_world
         "mcp_sim: 1\nname: sales\ntools: [{name: ping, inputSchema: {type: object}}]\n"
     )
     assert main(["client-config", str(path), "--client", "cursor"]) == 0
-    told = capsys.readouterr()
-    entries = json.loads(told.out)["mcpServers"]
+    captured = capsys.readouterr()
+    entries = json.loads(captured.out)["mcpServers"]
     assert {name: entry["args"][-2:] for name, entry in entries.items()} == {
         "crm": ["--server", "crm"],
         "sales": ["--server", "sales"],
     }
-    assert "Each entry starts a separate world" in told.err
+    assert "Each entry starts a separate world" in captured.err
     entries = printed(capsys, str(path), "--client", "cursor", "--url", "http://127.0.0.1:8930/w/one")["mcpServers"]
     assert entries["sales"] == {"type": "http", "url": "http://127.0.0.1:8930/w/one/sales/mcp"}
 

@@ -49,9 +49,9 @@ def test_a_server_over_http_is_asked_with_headers_from_the_environment(
         assert main(["import", "mcp", "--header", header, "--name", "pets", url]) == 0
         assert main(["import", "mcp", "--header", header, "--name", "pets", "--check", url]) == 0
         assert main(["import", "mcp", "--header", "Authorization: wrong-token-1234", "--name", "other", url]) == 4
-    told = capsys.readouterr()
-    assert "other: " in told.err
-    assert "wrong-token-1234" not in told.out + told.err
+    captured = capsys.readouterr()
+    assert "other: " in captured.err
+    assert "wrong-token-1234" not in captured.out + captured.err
     assert len(load(here / "pets.yaml").domain.tools) == len(load("crm").domain.tools)
     assert not any(SECRET in path.read_text(encoding="utf-8") for path in here.iterdir() if path != tokens)
 
@@ -71,7 +71,7 @@ def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
     assert names(here / "odd.tools.json") == [
         "get_pet", "no_schema", "untyped", "odd_types", "no_json_schema", "odd_hints"
     ]  # fmt: skip
-    told = capsys.readouterr().err
+    captured = capsys.readouterr().err
     for sentence in (
         "it also offers prompts; they are not imported",
         "tools[1] is left out: has no name",
@@ -82,7 +82,7 @@ def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
         "tools[7] (odd_hints): readOnlyHint must be true or false",
         "tools[8] is left out: expected a tool",
     ):
-        assert sentence in told
+        assert sentence in captured
     assert has_no_errors(here / "odd.yaml")
     assert main([*command[:2], "--check", *command[2:]]) == 0
     assert main(["import", "mcp", sys.executable, ODD, saved(here / "list.json", [GET])]) == 0
@@ -145,9 +145,9 @@ def test_what_cannot_be_asked_is_reported_in_a_sentence(
 
 def test_what_a_server_says_commands_no_terminal_and_is_cut(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "mcp", sys.executable, ODD, "--says", f"\x1b[2J\x07{'x' * 3000}"]) == 4
-    told = capsys.readouterr().err.splitlines()
-    assert [line for line in told if not line.isprintable() or len(line) > 1000] == []
-    assert "its stderr: \N{REPLACEMENT CHARACTER}[2J" in told[0]
+    captured = capsys.readouterr().err.splitlines()
+    assert [line for line in captured if not line.isprintable() or len(line) > 1000] == []
+    assert "its stderr: \N{REPLACEMENT CHARACTER}[2J" in captured[0]
 
 
 def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
@@ -174,16 +174,16 @@ def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
     text = json.dumps({"mcpServers": servers}, indent=1).replace('"dogs!"', '// a comment\n "dogs!"')
     (here / ".mcp.json").write_text(text.replace("}\n}", "},\n}"), encoding="utf-8")
     assert main(["import", "client", "--out", "sim", ".mcp.json"]) == 4
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     assert names(here / "sim" / "pets.tools.json") == ["get_pet", "list_pets"]
     assert value(here / "sim" / "scenario.yaml")["tools"] == {"pets": "pets.yaml", "dogs": "dogs.yaml"}
     assert has_no_errors(here / "sim")
-    assert "loud: Connection closed; its stderr: the key is *** and ***" in told.err
-    assert "asking: ${input:pet-key} has no value: set the environment variable PET_KEY" in told.err
-    assert "empty: has neither a command nor a URL" in told.err
-    assert "hidden" not in told.err
+    assert "loud: Connection closed; its stderr: the key is *** and ***" in captured.err
+    assert "asking: ${input:pet-key} has no value: set the environment variable PET_KEY" in captured.err
+    assert "empty: has neither a command nor a URL" in captured.err
+    assert "hidden" not in captured.err
     written = "".join(path.read_text(encoding="utf-8") for path in (here / "sim").iterdir())
-    assert SECRET not in written + told.out + told.err
+    assert SECRET not in written + captured.out + captured.err
 
 
 @pytest.mark.parametrize(
@@ -212,6 +212,6 @@ def test_a_file_without_servers_and_a_glob_that_matches_none_are_reported(
     (here / "b.json").write_text('{"a": 1}', encoding="utf-8")
     assert main(["import", "client", "--server", "two*", "a.json"]) == 2
     assert main(["import", "client", "b.json"]) == 2
-    told = capsys.readouterr().err
-    assert "no server to import; configured servers: one" in told
-    assert "has no MCP servers" in told
+    captured = capsys.readouterr().err
+    assert "no server to import; configured servers: one" in captured
+    assert "has no MCP servers" in captured

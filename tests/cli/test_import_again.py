@@ -36,10 +36,10 @@ def test_a_later_import_keeps_what_was_written_and_reports_what_is_new(
     lines = iter(after.splitlines())
     assert all(line in lines for line in mine.splitlines())
     assert "listOwners: {verb: list, entity: owner}" in after
-    told = capsys.readouterr()
-    assert "since the last import: + listOwners" in told.out
-    assert 'version is now "2.0"; Pet_Store.yaml keeps its value' in told.err
-    assert "sim.showPet differs from Pet_Store.yaml, which keeps its value" in told.err
+    captured = capsys.readouterr()
+    assert "since the last import: + listOwners" in captured.out
+    assert 'version is now "2.0"; Pet_Store.yaml keeps its value' in captured.err
+    assert "sim.showPet differs from Pet_Store.yaml, which keeps its value" in captured.err
     assert main(["import", "openapi", "--check", source]) == 0
 
 

@@ -65,9 +65,9 @@ def test_functions_in_lines_are_read_and_a_response_is_the_output_schema(
     properties: dict[str, Any] = {"size": {"type": "number"}, "of": {"type": "array", "items": {}}}
     assert measure["outputSchema"] == {"type": "object", "properties": properties}
     assert "outputSchema" not in plain
-    told = capsys.readouterr().err
-    assert "measure: a: unknown type 'Object[]'; any value is accepted" in told
-    assert "plain: its response is not an object" in told
+    captured = capsys.readouterr().err
+    assert "measure: a: unknown type 'Object[]'; any value is accepted" in captured
+    assert "plain: its response is not an object" in captured
 
 
 def test_a_usable_list_is_served_to_the_byte() -> None:

@@ -32,10 +32,10 @@ def test_operations_become_tools_with_schemas_and_component_schemas_entities(
     assert spec["sim"]["showPet"] == {"verb": "get", "entity": "pet", "key": "petId"}
     assert has_no_errors(here / "Pet_Store.yaml")
     assert not load(here / "Pet_Store.yaml").domain.plans["listPets"].guessed
-    told = capsys.readouterr().err
-    assert "PATCH /pets/{petId} is left out" in told
-    assert "a body of image/png is read as one string" in told
-    assert "other.yaml#/X" in told
+    captured = capsys.readouterr().err
+    assert "PATCH /pets/{petId} is left out" in captured
+    assert "a body of image/png is read as one string" in captured
+    assert "other.yaml#/X" in captured
 
 
 def test_what_is_below_another_in_a_path_belongs_to_it(here: Path) -> None:

@@ -97,7 +97,7 @@ def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["perturbation"], "unknown family 'perturbation'; did you mean 'perturbations'?"),
         (["triggers", "nht"], "unknown trigger 'nht'; did you mean 'nth'?"),

@@ -37,10 +37,10 @@ async def test_show_ends_with_what_the_model_was_asked_for_and_where_it_differed
 ) -> None:
     await traced(desk, tmp_path / "trace.jsonl")
     assert main(["show", str(tmp_path / "trace.jsonl")]) == 0
-    told = capsys.readouterr().out.splitlines()[-3:]
-    assert told[0] == "language model: asked at 3 of 3 calls (0 answers from the cache), 360 + 90 tokens"
-    assert told[1].startswith("  2 calls left nothing open for the model; at 1 of these its answer differed")
-    assert told[2] == "  1 answers were repaired from the world, 1 requested again, 0 given by the fallback"
+    captured = capsys.readouterr().out.splitlines()[-3:]
+    assert captured[0] == "language model: asked at 3 of 3 calls (0 answers from the cache), 360 + 90 tokens"
+    assert captured[1].startswith("  2 calls left nothing open for the model; at 1 of these its answer differed")
+    assert captured[2] == "  1 answers were repaired from the world, 1 requested again, 0 given by the fallback"
 
 
 async def test_play_says_it_too_and_says_nothing_where_no_model_answers(desk: Desk, tmp_path: Path) -> None:

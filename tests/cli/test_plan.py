@@ -32,10 +32,10 @@ def test_plan_shows_every_tool_in_100_columns_and_the_lines_that_correct_a_guess
     listed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["plan", str(listed)]) == 0
-    told = capsys.readouterr().out
-    assert all(len(line) <= 100 for line in told.splitlines())
-    assert "1 of 3 plans is a guess" in told
-    lines: Mapping[str, Json] = yaml.safe_load(told[told.index("sim:") :])
+    captured = capsys.readouterr().out
+    assert all(len(line) <= 100 for line in captured.splitlines())
+    assert "1 of 3 plans is a guess" in captured
+    lines: Mapping[str, Json] = yaml.safe_load(captured[captured.index("sim:") :])
     assert lines["sim"]["frobnicate"] == {"verb": "none"}
 
 
@@ -50,18 +50,18 @@ def test_a_guess_that_nothing_is_touched_shows_what_else_it_may_be(
     ]
     path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
     assert main(["plan", str(path)]) == 0
-    told = capsys.readouterr().out
-    assert "rebook: {verb: none}   # or {verb: update, entity: booking, key: booking_reference}\n" in told
-    assert "sound_horn: {verb: none}\n" in told
+    captured = capsys.readouterr().out
+    assert "rebook: {verb: none}   # or {verb: update, entity: booking, key: booking_reference}\n" in captured
+    assert "sound_horn: {verb: none}\n" in captured
 
 
 def test_plan_writes_json_for_the_tools_that_were_asked_for(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(listed), "--json", "--tool", "get_*"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert list(told["tools"]) == ["get_task"]
-    assert told["tools"]["get_task"]["verb"] == "get"
-    assert told["tools"]["get_task"]["guessed"] is False
-    assert told["entities"]["task"]["key"] == "id"
+    captured = json.loads(capsys.readouterr().out)
+    assert list(captured["tools"]) == ["get_task"]
+    assert captured["tools"]["get_task"]["verb"] == "get"
+    assert captured["tools"]["get_task"]["guessed"] is False
+    assert captured["entities"]["task"]["key"] == "id"
 
 
 def test_plan_refuses_a_glob_that_matches_nothing(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:

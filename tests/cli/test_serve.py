@@ -39,21 +39,21 @@ def document(folder: Path, **parts: Any) -> str:
 def test_serve_says_on_stderr_what_it_serves() -> None:
     done = mcp_sim("serve", "flaky_crm", "--seed", "11")
     assert (done.returncode, done.stdout) == (0, b"")
-    told = done.stderr.decode()
-    assert "serves crm over stdio: 14 tools" in told
-    assert "company 40, contact 200, deal 80, activity 120" in told
-    assert "lost-deal     lost_ack on create_deal: nth 1" in told
-    assert "busy-backend  error on update_*, log_*: probability 0.25, at most 3 times" in told
-    assert "seed 11, clock real, now 2029-03-01T09:00:00Z, world model builtin" in told
-    assert "GUESSED" not in told
-    assert "Waiting" not in told
+    captured = done.stderr.decode()
+    assert "serves crm over stdio: 14 tools" in captured
+    assert "company 40, contact 200, deal 80, activity 120" in captured
+    assert "lost-deal     lost_ack on create_deal: nth 1" in captured
+    assert "busy-backend  error on update_*, log_*: probability 0.25, at most 3 times" in captured
+    assert "seed 11, clock real, now 2029-03-01T09:00:00Z, world model builtin" in captured
+    assert "GUESSED" not in captured
+    assert "Waiting" not in captured
 
 
 def test_serve_says_which_faults_the_agent_gets_no_sign_of(tmp_path: Path) -> None:
     faults = [{"stale_read": None}, {"lost_ack": None, "visible": "implicit"}, {"error": None}]
-    told = mcp_sim("serve", document(tmp_path, perturbations=faults)).stderr.decode()
-    assert told.count("not visible to the agent") == 2
-    assert "lost_ack on every tool: always, not visible to the agent" in told
+    captured = mcp_sim("serve", document(tmp_path, perturbations=faults)).stderr.decode()
+    assert captured.count("not visible to the agent") == 2
+    assert "lost_ack on every tool: always, not visible to the agent" in captured
 
 
 def test_on_a_terminal_serve_says_what_it_waits_for() -> None:
@@ -109,22 +109,23 @@ def test_a_step_that_the_trace_refuses_is_reported_as_the_crash_that_it_is(tmp_p
 
 def test_what_is_doubtful_in_a_scenario_is_loud(tmp_path: Path) -> None:
     path = document(tmp_path, world={"records": {"contact": {"rows": [{"nmae": "Ada"}]}}})
-    doubt = "warning: world.records.contact.rows[0].nmae: field 'nmae' of contact is not used by any tool; did you mean 'name'?"
+    reason = "field 'nmae' of contact is not used by any tool; did you mean 'name'?"
+    doubt = f"warning: world.records.contact.rows[0].nmae: {reason}"
     assert doubt in mcp_sim("serve", path, "--log-level", "warning").stderr.decode()
     assert mcp_sim("serve", path, "--log-level", "error").stderr == b""
     path = document(tmp_path, world={"records": {"contact": {"rows": [{f"field_{n}": n for n in range(12)}]}}})
-    told = mcp_sim("serve", path, "--log-level", "warning").stderr.decode().splitlines()
-    assert (len(told), told[-1]) == (11, f"2 more warnings: mcp-sim check {path}")
+    captured = mcp_sim("serve", path, "--log-level", "warning").stderr.decode().splitlines()
+    assert (len(captured), captured[-1]) == (11, f"2 more warnings: mcp-sim check {path}")
 
 
 def test_guesses_are_loud(tmp_path: Path) -> None:
     tool = {"name": "frobnicate", "inputSchema": {"type": "object"}}
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
-    told = mcp_sim("serve", str(path)).stderr.decode()
-    assert "GUESSED" in told
-    assert "frobnicate: none" in told
-    assert f"mcp-sim plan {path}" in told
+    captured = mcp_sim("serve", str(path)).stderr.decode()
+    assert "GUESSED" in captured
+    assert "frobnicate: none" in captured
+    assert f"mcp-sim plan {path}" in captured
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_serving_does_not_load_what_it_does_not_need() -> None:
     assert done.stdout.decode().strip() == ""
 
 
-# logs and reports ---------------------------------------------------------------------------------------------------------
+# logs and reports -----------------------------------------------------------------------------------------------------
 
 
 async def test_every_entry_of_a_ledger_can_be_rendered_in_short_lines() -> None:
@@ -265,8 +266,8 @@ def test_of_many_guesses_and_records_some_are_named_and_all_are_counted(tmp_path
     tools += [{"name": f"get_thing_{n}", "inputSchema": key} for n in range(40)]
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
-    told = mcp_sim("serve", str(path)).stderr.decode()
-    assert len(told) < 3000
-    assert re.search(r"GUESSED  what \d+ of 80 tools do;", told)
-    assert re.search(r"^ +and \d+ more$", told, re.MULTILINE)
-    assert re.search(r"records  .*, and \d+ more$", told, re.MULTILINE)
+    captured = mcp_sim("serve", str(path)).stderr.decode()
+    assert len(captured) < 3000
+    assert re.search(r"GUESSED  what \d+ of 80 tools do;", captured)
+    assert re.search(r"^ +and \d+ more$", captured, re.MULTILINE)
+    assert re.search(r"records  .*, and \d+ more$", captured, re.MULTILINE)

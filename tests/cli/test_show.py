@@ -80,9 +80,9 @@ def test_worlds_are_reported_apart_and_chosen(trace: Path, capfd: Any) -> None:
 def test_a_line_that_was_cut_off_is_reported_and_the_rest_shown(trace: Path, capfd: Any) -> None:
     trace.write_bytes(trace.read_bytes()[:-10])
     assert main(["show", str(trace)]) == 0
-    told = capfd.readouterr()
-    assert f"{trace}:6: incomplete line skipped" in told.err
-    assert "list_deals" in told.out
+    captured = capfd.readouterr()
+    assert f"{trace}:6: incomplete line skipped" in captured.err
+    assert "list_deals" in captured.out
 
 
 def test_what_is_no_trace_is_refused_with_the_reason(trace: Path, tmp_path: Path, capfd: Any) -> None:

@@ -21,7 +21,7 @@ WRONG = {
     'resources: [{uriTemplate: "a:b", name: a, record: ticket}]': "resources[0].uriTemplate: needs a variable",
     'resources: [{uriTemplate: "a:{?q}", name: a, text: x}]': "resources[0].uriTemplate: write variables as {name}",
     'resources: [{uriTemplate: "a:{b}{b}", name: a, text: x}]': "resources[0].uriTemplate: duplicate variable",
-    'resources: [{uri: "a:b", name: a, text: x}, {uri: "a:b", name: c, text: x}]': "resources[1].uri: duplicate uri 'a:b'",
+    'resources: [{uri: "a:b", name: a, text: x}, {uri: "a:b", name: c, text: x}]': "resources[1].uri: duplicate uri",
     'resources: [{uri: "a:b", name: a, blob: "%%%"}]': "resources[0].blob: must be base64",
     "prompts: [{name: p, messages: []}]": "prompts[0].messages",
     "prompts: [{name: p, messages: ['{x}']}]": "warning: prompts[0].messages: {x} is neither",

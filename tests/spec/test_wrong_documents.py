@@ -123,7 +123,8 @@ WRONG: dict[str, tuple[str, list[str]]] = {
             "x.yaml:5: world.records.deel: unknown entity; did you mean 'deal'?",
             "x.yaml:8: world.records.contact.rows[0].stage: 'leed' is not one of ['lead', 'customer', 'churned']",
             "x.yaml:9: world.records.contact.rows[1].id: duplicate key: there is another contact 'con_00001'",
-            "x.yaml:9: warning: world.records.contact.rows[1].nam: field 'nam' of contact is not used by any tool; did you",
+            "x.yaml:9: warning: world.records.contact.rows[1].nam: field 'nam' of contact is not used by any tool; "
+            "did you",
         ],
     ),
     "records that would have to link to nothing": (
@@ -180,7 +181,8 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     "a glob that is not quoted": (
         HEAD + "perturbations:\n  - error: 500\n    tools: *_deal\n",
         [
-            'x.yaml:5: perturbations[0].tools: `*_deal` is an alias without an anchor; quote it if it is a glob: "*_deal"'
+            "x.yaml:5: perturbations[0].tools: `*_deal` is an alias without an anchor; quote it if it is a glob: "
+            '"*_deal"'
         ],
     ),
     "a duration beyond all worlds": (
@@ -224,7 +226,8 @@ def test_a_comparison_by_which_no_single_record_is_found_is_reported(problems_in
     tools = "[{name: drop_before, inputSchema: {type: object, properties: {before: {type: string}}}}]"
     sim = "{drop_before: {verb: delete, entity: plan, filters: {before: {field: day, op: lt}}}}"
     assert problems_in(f"mcp_sim: 1\ntools: {tools}\nsim: {sim}\n") == [
-        "x.yaml:3: warning: sim.drop_before.filters.before.op: delete finds its record by equal values only; 'lt' has no effect"
+        "x.yaml:3: warning: sim.drop_before.filters.before.op: "
+        "delete finds its record by equal values only; 'lt' has no effect"
     ]
 
 
