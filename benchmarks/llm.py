@@ -179,8 +179,8 @@ def watched(traffic: Traffic) -> type[Openai]:
     """The world model, which records its requests."""
 
     class Watched(Openai):
-        def _narrator(self, domain: Any, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
-            return super()._narrator(domain, traffic.watching(ask), max_characters)
+        def _predictor(self, domain: Any, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
+            return super()._predictor(domain, traffic.watching(ask), max_characters)
 
     return Watched
 

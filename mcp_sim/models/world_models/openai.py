@@ -142,15 +142,15 @@ class Openai(WorldModel):
         line = self.line(os.environ)
         if self.cache is not None and self.cache.replay:
             kept = Cache.open(Path(self.cache.dir), line, None)
-            yield self._narrator(domain, kept.complete, lambda: None)
+            yield self._predictor(domain, kept.complete, lambda: None)
             return
         async with open_endpoint(line) as endpoint:
             cache = None if self.cache is None else Cache.open(Path(self.cache.dir), line, endpoint.complete)
-            yield self._narrator(
+            yield self._predictor(
                 domain, endpoint.complete if cache is None else cache.complete, lambda: endpoint.max_characters
             )
 
-    def _narrator(self, domain: Domain, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
+    def _predictor(self, domain: Domain, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
         owner = f"openai {self.model} {self.base_url}"
         system_prompt = system(domain, self.instructions)
         conversation = Conversation(
