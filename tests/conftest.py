@@ -38,29 +38,33 @@ world:
     activity: 0
 """
 
-PATIENCE = 240.0
-"""So many seconds may a test take, or a fixture before or after it. What hangs shall fail, and say where."""
+TIME_LIMIT = 240.0
+"""Seconds that a test may take, and its setup and teardown each. What hangs fails and prints where."""
 
 
-def pytest_configure() -> None:
-    """Ctrl-C is heard by what tests start, also where the run itself was started in the background, deaf to it."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let subprocesses handle Ctrl-C, even if the run itself was started in the background, which ignores it."""
+    config.addinivalue_line("markers", "time_limit(seconds): seconds that the test may take")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
-def _patience() -> Generator[None]:
-    """Fail what takes longer, wherever it waits: in a read, in a lock, in a loop of events."""
+def _time_limit(item: pytest.Item) -> Generator[None]:
+    """Fail what takes longer, wherever it waits: in a read, in a lock, in an event loop."""
+
+    marker = item.get_closest_marker("time_limit")
+    limit: float = TIME_LIMIT if marker is None else marker.args[0]
 
     def fail(_number: int, _frame: object) -> None:
         faulthandler.dump_traceback(sys.__stderr__ or 2)
-        pytest.fail(f"it takes longer than {PATIENCE:g} seconds")
+        pytest.fail(f"took longer than {limit:g} seconds")
 
     if not hasattr(signal, "SIGALRM"):
         yield
         return
     before = signal.signal(signal.SIGALRM, fail)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE / 10)
+    signal.setitimer(signal.ITIMER_REAL, limit, limit / 10)
     try:
         yield
     finally:
@@ -69,26 +73,26 @@ def _patience() -> Generator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup() -> Generator[None, object, object]:
-    with _patience():
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    with _time_limit(item):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, object, object]:
-    with _patience():
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    with _time_limit(item):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown() -> Generator[None, object, object]:
-    with _patience():
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    with _time_limit(item):
         return (yield)
 
 
 @pytest.fixture
 def crm(tmp_path: Path) -> Callable[[str], Simulator]:
-    """A simulator of a small CRM. What is given ends its scenario, as YAML: perturbations, expectations."""
+    """A factory for simulators of a small CRM. Its argument is YAML appended to the scenario."""
 
     def simulator(ending: str) -> Simulator:
         path = tmp_path / "scenario.yaml"
@@ -100,7 +104,7 @@ def crm(tmp_path: Path) -> Callable[[str], Simulator]:
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Writes a document into the working directory, which is empty, and gives its name."""
+    """A function that writes a document into the empty working directory and returns its name."""
     monkeypatch.chdir(tmp_path)
 
     def put(text: str | bytes, file: str = "x.yaml") -> str:

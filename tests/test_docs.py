@@ -14,7 +14,7 @@ from support.trace_example import every_kind_of_line, kind_of
 
 from mcp_sim.simulator.compile import check
 from mcp_sim.spec import yaml12
-from mcp_sim.types.json_text import decode
+from mcp_sim.types.json_values import decode
 
 PAGES = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),
@@ -31,6 +31,7 @@ SHIPPED = sorted(
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
 
 
+@pytest.mark.time_limit(900)  # a page runs up to a hundred commands
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_does_what_it_says(page: str, tmp_path: Path) -> None:
     place = Workplace(tmp_path)

@@ -1,4 +1,4 @@
-"""A simulator over a few tools that nobody wrote code for, and what it answers."""
+"""A simulator over a few tools without code of their own, and its answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS: dict[str, Json] = {"type": "array", "items": NUMBER}
 
 
 def tool(name: str, arguments: Json = None, output: Json = None, about: str = "", optional: Sequence[str] = ()) -> Json:
-    """A tool of which all arguments are required, but those that are optional."""
+    """Return a tool definition; arguments are required unless they are in `optional`."""
     given: dict[str, Json] = arguments or {}
     required = [one for one in given if one not in optional]
     schema: Json = {"type": "object", "properties": given, "required": required}
@@ -28,19 +28,19 @@ def tool(name: str, arguments: Json = None, output: Json = None, about: str = ""
 
 
 def simulator(folder: Path, tools: Sequence[Json], state: Json = None, examples: Json = None) -> Simulator:
-    """A scenario of these tools; `state` is what the world is given."""
+    """Return a simulator of these tools; `state` is the initial state of the world."""
     return matched_tools.simulator(folder, [*tools], state, {"examples": examples or []})
 
 
-def told(observation: Observation) -> Json:
-    """The value of a result that must be a success."""
+def success_value(observation: Observation) -> Json:
+    """Return the value of a result that must be a success."""
     assert isinstance(observation.body, ToolResult), observation
     assert not observation.body.is_error, observation.body
     return observation.body.value
 
 
-def refused(observation: Observation) -> str:
-    """The text of a result that must be an error."""
+def error_text(observation: Observation) -> str:
+    """Return the text of a result that must be an error."""
     assert isinstance(observation.body, ToolResult), observation
     assert observation.body.is_error, observation.body
     return observation.body.value

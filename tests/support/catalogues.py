@@ -1,4 +1,4 @@
-"""How perturbations of the catalogue are tried out: what is listed, when clients are told, in memory and over wires."""
+"""Helpers for perturbations of the tool list: what is listed, and when clients are notified."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def tool(world: World, name: str) -> Tool:
 
 
 def is_told(observation: Observation) -> bool:
-    """Is the client told that the list of tools has changed?"""
+    """Whether the client is notified that the list of tools has changed."""
     return NEWS in [notice["method"] for notice in observation.notifications]
 
 
 async def told_at(world: World, calls: int, call: tuple[str, dict[str, Any]] = LIST) -> list[int]:
-    """The numbers of the calls, from 1, at which a client is told."""
+    """Return the numbers of the calls, from 1, at which a client is notified."""
     return [n for n in range(1, calls + 1) if is_told(await world.call(*call))]
 
 
 async def heard(world: World, mode: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
-    """What a client hears of the list of tools while it makes calls: in memory, in one era."""
+    """Return the notifications of a changed tool list that a client in memory gets while it makes calls."""
     news = list[str]()
 
     async def message(message: Any) -> None:
@@ -73,7 +73,7 @@ async def _call_all(client: Client, calls: Sequence[tuple[str, dict[str, Any]]])
 
 
 async def over_http(folder: Path, *entries: dict[str, Any]) -> list[dict[str, dict[str, Any]]]:
-    """The tools, by name, that clients of both eras are shown over HTTP."""
+    """Return the tools, by name, that clients of both eras see over HTTP."""
     shown = list[dict[str, dict[str, Any]]]()
     with listening(odd(folder, *entries)) as served:
         for era in ERAS:
@@ -84,7 +84,7 @@ async def over_http(folder: Path, *entries: dict[str, Any]) -> list[dict[str, di
 
 
 def over_stdio(folder: Path, *entries: dict[str, Any]) -> list[dict[str, dict[str, Any]]]:
-    """The tools, by name, that clients of both eras are shown over stdio."""
+    """Return the tools, by name, that clients of both eras see over stdio."""
     shown = list[dict[str, dict[str, Any]]]()
     for handshake in (True, False):
         with serving(odd(folder, *entries), handshake=handshake) as wire:

@@ -1,4 +1,4 @@
-"""Tools and schemas as short as tests of plans write them, and the domain that they make."""
+"""Short forms of tools and schemas for tests of plans, and the domain that they define."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A help desk whose world model is an endpoint, and what tests ask about it."""
+"""A help desk whose world model is an endpoint, and questions that tests ask about it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WEATHER = {
     "required": ["outlook", "degrees"],
 }
 OPEN = {"summary": "The chain slips under load.", "effort": 3}
-"""What a good model says about the fields of a new ticket that the world leaves open."""
+"""A good model's values for the open fields of a new ticket."""
 
 
 def tool(name: str, arguments: list[str], output: Json = None) -> Json:
@@ -63,7 +63,7 @@ Desk = Callable[..., Simulator]
 
 
 def desk_in(folder: Path, world: Json = None) -> Desk:
-    """A help desk whose documents are in this folder; `world` says more of its world."""
+    """Return a factory for a help desk whose documents are in this folder; `world` adds to its world."""
     more: dict[str, Json] = world or {}
 
     def simulator(url: str, sinks: tuple[Sink, ...] = (), **options: Json) -> Simulator:
@@ -97,7 +97,7 @@ def measured(world: World) -> dict[str, Json]:
 
 
 def fenced(text: str) -> list[Json]:
-    """Every fenced JSON value in a message."""
+    """Return every fenced JSON value in a message."""
     return [json.loads(block.partition("\n```")[0]) for block in text.split("```json\n")[1:]]
 
 

@@ -1,4 +1,4 @@
-"""Tools that work on files, as vendors name them, and the files that they find."""
+"""Tools that work on files, with the names of vendors, and the files of their world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint over real HTTP, for what a real engine cannot be made to do on demand.
+"""An OpenAI-compatible endpoint over real HTTP, for cases that a real engine does not produce on demand.
 
 Unless told otherwise it answers as an engine with guided decoding does: with random values that are valid under the
 request's `response_format`.
@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.patterns import matching
+from mcp_sim.generate.patterns import matching_text
 
 Json: TypeAlias = Any
 Body: TypeAlias = dict[str, Json]
@@ -31,7 +31,7 @@ Respond: TypeAlias = Callable[["Asked"], Awaitable[Response]]
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it arrived: its body, its headers, and how many came before it."""
+    """A received request: its body, its headers, and the number of earlier requests."""
 
     body: Body
     headers: dict[str, str]
@@ -40,24 +40,24 @@ class Asked:
 
     @property
     def question(self) -> str:
-        """What the newest message says."""
+        """The content of the newest message."""
         return self.body["messages"][-1]["content"]
 
     @property
     def schema(self) -> Body | None:
-        """The schema that binds the answer."""
+        """The schema that the answer must fit."""
         form: Body = self.body.get("response_format") or {}
         return form.get("schema") or form.get("json_schema", {}).get("schema")
 
 
 @dataclass
 class Engine:
-    """The endpoint: where it is, what it was asked, and how it answers."""
+    """The endpoint: its URL, the requests it got, and how it answers."""
 
     url: str
     respond: Respond
     models: Response | None = None
-    """What it says of its models; None: it has no such page."""
+    """The response to a request for its models; None: it has no such page."""
     asked: list[Asked] = field(default_factory=list[Asked])
     disconnected: anyio.Event = field(default_factory=anyio.Event)
     arrived: anyio.Event = field(default_factory=anyio.Event)
@@ -87,7 +87,7 @@ class Engine:
 
 
 def completion(content: str, finish_reason: str = "stop", **message: Json) -> Response:
-    """A chat completion as engines send it."""
+    """Return a chat completion as engines send it."""
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": content, **message},
@@ -104,13 +104,13 @@ def completion(content: str, finish_reason: str = "stop", **message: Json) -> Re
 
 
 async def guided(asked: Asked) -> Response:
-    """What an engine answers whose grammar is the request's schema and whose tokens are random."""
+    """Answer with random values that are valid under the request's schema."""
     random = Random(asked.body["seed"])
     return completion("free text" if asked.schema is None else json.dumps(valid(asked.schema, random)))
 
 
 def saying(*contents: str) -> Respond:
-    """An endpoint that gives these answers, the last one for ever."""
+    """Return a responder that gives these answers in turn, then repeats the last."""
 
     async def respond(asked: Asked) -> Response:
         return completion(contents[min(asked.before, len(contents) - 1)])
@@ -119,7 +119,7 @@ def saying(*contents: str) -> Respond:
 
 
 def giving(*responses: Response) -> Respond:
-    """An endpoint that gives these responses, the last one for ever."""
+    """Return a responder that gives these responses in turn, then repeats the last."""
 
     async def respond(asked: Asked) -> Response:
         return responses[min(asked.before, len(responses) - 1)]
@@ -128,7 +128,7 @@ def giving(*responses: Response) -> Respond:
 
 
 def valid(schema: Body, random: Random) -> Json:
-    """A random value that is valid under a tightened schema."""
+    """Return a random value that is valid under a tightened schema."""
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
@@ -155,7 +155,7 @@ def valid(schema: Body, random: Random) -> Json:
 
 def _text(schema: Body, random: Random) -> str:
     if "pattern" in schema:
-        found = matching(schema["pattern"], Chance(random.randbytes(8)))
+        found = matching_text(schema["pattern"], Chance(random.randbytes(8)))
         assert found is not None, schema
         return found
     length = random.randint(schema.get("minLength", 0), schema["maxLength"])
@@ -164,7 +164,7 @@ def _text(schema: Body, random: Random) -> str:
 
 @asynccontextmanager
 async def serving(respond: Respond = guided, models: Response | None = None) -> AsyncGenerator[Engine]:
-    """An endpoint on a free port of this machine, gone when the block is left."""
+    """Yield an endpoint on a free port of this machine."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # named, or asyncio leaves Nagle's 40 ms in
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -182,6 +182,6 @@ async def serving(respond: Respond = guided, models: Response | None = None) -> 
 
 
 def closed_port() -> int:
-    """A port on which nobody listens."""
+    """Return a port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]

@@ -15,7 +15,7 @@ OFF = {"thinking": "off"}
 
 
 def with_model(name: str, url: str, **options: Json) -> Scenario:
-    """A calm shipped scenario whose world model is the engine."""
+    """Return a shipped scenario without faults whose world model is the engine."""
     scenario = unperturbed(load(name, world_model=f"openai:tiny@{url}"))
     (entry,) = scenario.world_models
     model = type(entry.world_model).model_validate(

@@ -1,4 +1,4 @@
-"""Small services over a state that is given: a tool list and what there is at the start; and what they answer."""
+"""Small services with a tool list and an initial state, and their answers."""
 
 from __future__ import annotations
 

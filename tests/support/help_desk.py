@@ -1,4 +1,4 @@
-"""A help desk that offers all that a spec can say of a server, and what clients see of it."""
+"""A help desk that uses everything that a spec can declare of a server, and its clients."""
 
 from __future__ import annotations
 
@@ -143,13 +143,13 @@ def text(result: CallToolResult) -> str:
 
 
 def wire(body: Any) -> Any:
-    """A model as it goes over the wire, without what only marks an era."""
-    dumped = body.model_dump(by_alias=True, mode="json", exclude_none=True)
-    return {key: value for key, value in dumped.items() if key not in ("resultType", "ttlMs", "cacheScope")}
+    """Return a model as sent to a client, without the marks of an era."""
+    dump_parts = body.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return {key: value for key, value in dump_parts.items() if key not in ("resultType", "ttlMs", "cacheScope")}
 
 
 class Told:
-    """What a client is told beside its answers."""
+    """The notifications that a client gets."""
 
     def __init__(self) -> None:
         self.logs = list[tuple[str, str | None, Any]]()
@@ -167,7 +167,7 @@ class Told:
 
 
 class User:
-    """A client's user who answers everything so."""
+    """A user of a client who gives the same answer to every question."""
 
     def __init__(self, action: Literal["accept", "decline", "cancel"] = "accept", **content: Any) -> None:
         self.asked = list[str]()
@@ -179,7 +179,7 @@ class User:
 
 
 async def settled() -> None:
-    """Let everything that is under way arrive."""
+    """Wait until everything in progress has arrived."""
     for _ in range(50):
         await anyio.lowlevel.checkpoint()
 

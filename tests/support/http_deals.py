@@ -1,4 +1,4 @@
-"""What clients of the CRM over HTTP ask: deals, and how many there are."""
+"""Calls of CRM clients over HTTP: creating and counting deals."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def document(folder: Path, **parts: Any) -> str:
 
 
 def created(answer: dict[str, Any]) -> str:
-    """The id of the deal that a call made."""
+    """Return the id of the deal that a call created."""
     return answer["result"]["structuredContent"]["id"]
 
 
 async def deals(one: Caller, **given: Any) -> int:
-    """How many deals there are in the world that a client's calls go to."""
+    """Return the number of deals in the world of a client."""
     answer = await one.call("list_deals", {"limit": 1}, **given)
     return answer["result"]["structuredContent"]["total"]

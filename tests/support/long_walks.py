@@ -1,4 +1,4 @@
-"""What does a random walk over a scenario show: successes, crashes, violations, and records that are found again?"""
+"""Random walks over a scenario: successes, crashes, violations, and records that are found again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from mcp_sim import Simulator
 from mcp_sim.types import Observation, Record, Tool, ToolResult
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
-from mcp_sim.types.json_schema.shapes import expanded, types_of
-from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import types_of
+from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
@@ -26,17 +27,17 @@ READING = {
 }
 
 MOST_PROBES = 60
-"""So many of the created records are looked for."""
+"""The share of created records that are looked for."""
 
 MOST_PAGES = 50
 
 ASKING = frozenset({"pattern", "query", "search", "text", "term", "keyword"})
-"""Words in the names of arguments by which one looks for what one knows."""
+"""Words in the names of search arguments."""
 
 
 @dataclass
 class Walked:
-    """What became of one walk. `created` counts the records that were looked for, by the kind of tool that looked."""
+    """The result of a walk. `created` counts the records that were looked for, by the kind of tool that looked."""
 
     calls: int = 0
     succeeded: int = 0
@@ -70,19 +71,19 @@ class Walked:
 
 
 def unperturbed(scenario: Scenario) -> Scenario:
-    """The scenario in which nothing goes wrong on purpose."""
+    """Return the scenario without perturbations."""
     return replace(scenario, perturbations=(), expectations=())
 
 
 def plans_json(domain: Domain) -> dict[str, Any]:
-    """Plans and entities as `mcp-sim plan --json` prints them."""
+    """Return plans and entities as `mcp-sim plan --json` prints them."""
     tools = {plan.tool: {**asdict(plan), "guessed": plan.guessed} for plan in domain.plans.values()}
     entities = {entity.name: asdict(entity) for entity in domain.entities.values()}
     return json.loads(json.dumps({"tools": tools, "entities": entities}))
 
 
 async def walked(scenario: Scenario, seed: int, calls: int) -> Walked:
-    """Make so many calls on a calm world of a scenario, look for what was created, and judge the whole ledger."""
+    """Make calls on a world without faults, look for the created records, and check the whole ledger."""
     async with Simulator(unperturbed(scenario), ledger_keep=4 * calls + 1000).open(seed=seed) as world:
         result = Walked()
         walker = Walker(tools_of(world), seed, world)
@@ -123,7 +124,7 @@ async def _called(world: World, tool: Tool, arguments: dict[str, Any], result: W
 
 @dataclass(frozen=True)
 class Made:
-    """A record that a call created; without a key where the answer said so, and nothing was written."""
+    """A record that a call created; without a key if only the answer shows it."""
 
     tool: Tool
     entity: str
@@ -161,7 +162,7 @@ async def _look_for(world: World, walker: Walker, made: Sequence[Made], result: 
 
 
 def _readers(world: World, made: Made, kind: str) -> list[Plan]:
-    """The tools that should show it: by their plans; where nothing was written, by their names."""
+    """Return the tools that should show a record: by their plans, or by their names if nothing was written."""
     domain = world.scenario.domain
     if made.key is None:
         nouns = set(words(made.tool.name)) - MAKING
@@ -183,13 +184,13 @@ def _readers(world: World, made: Made, kind: str) -> list[Plan]:
 
 
 def _can_ask_for(plan: Plan, record: Record, tool: Tool) -> bool:
-    """Has the record all that this list must be asked by?"""
+    """Whether the record has all fields that a list requires as arguments."""
     needed = {*tool.input_schema.get("required", ())}
     return all(record.get(rule.field) for argument, rule in plan.filters.items() if argument in needed)
 
 
 async def _shows(world: World, walker: Walker, plan: Plan, made: Made, result: Walked) -> bool:
-    """Does this tool, asked as one would who knows the record, show it?"""
+    """Whether a tool shows a record when it is called with the record's values."""
     record = world.view.get(made.entity, made.key) or {}
     tool = world.scenario.domain.tools[plan.tool]
     schemas = expanded(tool.input_schema).get("properties", {})
@@ -242,7 +243,7 @@ def _at(value: Any, path: str | None) -> Any:
 
 
 def text_of(observation: Observation, most: int = 300) -> str:
-    """An answer as an agent reads it."""
+    """Return an answer as an agent reads it."""
     body = observation.body
     if isinstance(body, ToolResult):
         return (body.value if isinstance(body.value, str) else json.dumps(body.value, ensure_ascii=False))[:most]

@@ -1,4 +1,4 @@
-"""Simulators over tools that nobody described: a list of tools, a state, and the calls of a test."""
+"""Simulators over tools that no `sim:` describes: a list of tools, a state, and the calls of a test."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ TEXT: dict[str, Json] = {"type": "string"}
 
 
 def tool(name: str, about: str = "", /, output: Json = None, needed: str | None = None, **arguments: Json) -> Json:
-    """A tool as a vendor lists it; all arguments are required unless `needed` names those that are."""
+    """Return a tool definition; all arguments are required unless `needed` names those that are."""
     required = list(arguments) if needed is None else needed.split()
     schema = {"type": "object", "properties": arguments, "required": required}
     return {"name": name, "description": about, "inputSchema": schema} | ({"outputSchema": output} if output else {})
 
 
 def simulator(folder: Path, tools: list[Json], state: Json = None, spec: Json = None, **more: Json) -> Simulator:
-    """A simulator of these tools; `spec` holds what a tool spec says besides, `more` what the scenario does."""
+    """Return a simulator of these tools; `spec` adds to the tool spec, `more` to the scenario."""
     (folder / "some.yaml").write_text(json.dumps({"mcp_sim": 1, "name": "some", "tools": tools, **(spec or {})}))
     world = {**more.pop("world", {}), **({"state": state} if state is not None else {})}
     scenario = {"mcp_sim": 1, "name": "it", "tools": "some.yaml", "world": world, **more}
@@ -32,20 +32,20 @@ def simulator(folder: Path, tools: list[Json], state: Json = None, spec: Json = 
 
 
 def backends(sim: Simulator) -> Mapping[str, str]:
-    """Which backend each tool has, and what it does in its words."""
+    """Return the backend of each tool, and its operation there."""
     plans = sim.scenario.domain.plans.values()
     return {plan.tool: f"{plan.backend} {plan.operation}".strip() for plan in plans}
 
 
 async def said(world: World, name: str, /, **arguments: Json) -> Json:
-    """The value of an answer that must be a success."""
+    """Return the value of an answer that must be a success."""
     body = result(await world.call(name, arguments))
     assert not body.is_error, body
     return body.value
 
 
 async def refused(world: World, name: str, /, **arguments: Json) -> str:
-    """The text of an answer that must be a failure."""
+    """Return the text of an answer that must be a failure."""
     body = result(await world.call(name, arguments))
     assert body.is_error, body
     return str(body.value)

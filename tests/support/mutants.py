@@ -1,4 +1,4 @@
-"""The product with one thing wrong: for each rule R1 to R8 a world model that breaks it, and nothing else.
+"""Mutants of the product: for each rule R1 to R8 a world model that breaks this rule and no other.
 
 A mutant is what the built-in world model predicts, bent at one place. The product's own check of what is served would
 crash on some of them; `unchecked` takes it away.
@@ -24,11 +24,11 @@ Bend = Callable[[Turn, Plan, Transition], Transition]
 
 
 def with_mutant(scenario: Scenario, bend: Bend) -> Scenario:
-    """The scenario, answered by a mutant."""
+    """Return the scenario with a mutant as its world model."""
     bent = bend
 
     class Mutant(WorldModel):
-        """The built-in world model, bent."""
+        """The built-in world model, changed by a mutation."""
 
         def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
             return _bound(domain, bent)
@@ -37,7 +37,7 @@ def with_mutant(scenario: Scenario, bend: Bend) -> Scenario:
 
 
 def unchecked(patch: pytest.MonkeyPatch) -> None:
-    """Nothing that a world model says is held to the world."""
+    """Disable the consistency checks of answers."""
 
     def nothing_found(_turn: Turn, _transition: Transition) -> list[str]:
         return []
@@ -67,7 +67,7 @@ class _Bent:
 
 
 def r1_the_dead_are_shown() -> Bend:
-    """A deleted record is still answered to a get."""
+    """Return a deleted record from a get."""
     dead: dict[tuple[str, Any], Record] = {}
 
     def bend(turn: Turn, plan: Plan, transition: Transition) -> Transition:
@@ -83,19 +83,19 @@ def r1_the_dead_are_shown() -> Bend:
 
 
 def r2_a_name_wavers(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Every third call shows a name with one letter more."""
+    """Append a letter to a name in every third answer."""
     if plan.verb not in {"get", "list", "search"} or turn.index % 3:
         return transition
     return _shown_with(plan, transition, lambda record: _with_text(record, "name", lambda text: text + "e"))
 
 
 def r3_updates_are_forgotten(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """An update says that it was done, and nothing is written."""
+    """Report an update as done, and write nothing."""
     return replace(transition, changes=()) if plan.verb == "update" and transition.observation.ok else transition
 
 
 def r4_ids_come_again(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """A new record gets the id of the first there is."""
+    """Give a new record the id of an existing one."""
     puts = [change for change in transition.changes if change.op == "put"]
     if plan.verb != "create" or len(puts) != 1:
         return transition
@@ -105,14 +105,14 @@ def r4_ids_come_again(turn: Turn, plan: Plan, transition: Transition) -> Transit
 
 
 def r5_links_lead_nowhere(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Every company that a record refers to is one that never was."""
+    """Refer to companies that do not exist."""
     if plan.verb not in {"get", "list", "search"}:
         return transition
     return _shown_with(plan, transition, lambda record: _with_text(record, "company_id", lambda _: "cmp_999"))
 
 
 def r6_totals_count_one_too_many(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """A total is one more than there are."""
+    """Report a total that is one too high."""
     body = transition.observation.body
     if plan.envelope.total is None or not isinstance(body, ToolResult) or body.is_error:
         return transition
@@ -121,7 +121,7 @@ def r6_totals_count_one_too_many(turn: Turn, plan: Plan, transition: Transition)
 
 
 def r7_updated_before_created(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """What is updated carries a date from before it was made."""
+    """Give an updated record a date before its creation."""
     if plan.verb != "update":
         return transition
     earlier: Mapping[str, Any] = {"updated_at": "2001-01-01T00:00:00Z"}
@@ -130,7 +130,7 @@ def r7_updated_before_created(turn: Turn, plan: Plan, transition: Transition) ->
 
 
 def r8_names_are_tidied(turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """A create answers, and writes, the name in capitals."""
+    """Create a record with its name in capitals."""
     if plan.verb != "create":
         return transition
     louder: Callable[[Record], Record] = lambda record: _with_text(record, "name", str.upper)  # noqa: E731 - used twice
@@ -142,7 +142,7 @@ def r8_names_are_tidied(turn: Turn, plan: Plan, transition: Transition) -> Trans
 
 
 def r3_nothing_is_taken(_turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """What is sold is still there."""
+    """Leave the stock unchanged by a sale."""
     return replace(transition, changes=tuple(one for one in transition.changes if one.entity == plan.entity))
 
 
@@ -162,7 +162,7 @@ MUTANTS: Mapping[str, Callable[[], Bend]] = {
 
 
 def _shown_with(plan: Plan, transition: Transition, change: Callable[[Record], Record]) -> Transition:
-    """The transition with every record that it shows changed."""
+    """Return a transition with every shown record changed."""
     body = transition.observation.body
     value: Any = body.value if isinstance(body, ToolResult) else None
     if not isinstance(body, ToolResult) or body.is_error or not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""An MCP server over stdio that lists whatever it is told to, valid or not, in pages; or does something else instead.
+"""An MCP server over stdio that lists given tools, valid or not, in pages; or hangs, or fails with a message.
 
 python odd_server.py LIST.json [PAGE_SIZE]      python odd_server.py --silent      python odd_server.py --says TEXT
 """

@@ -1,4 +1,4 @@
-"""`mcp-sim serve --http` in a process of its own, and clients that see every byte of its answers."""
+"""`mcp-sim serve --http` in a subprocess, and clients that see every byte of its answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLIENT = {"name": "raw", "version": "1"}
 
 
 class Served:
-    """A server that listens at `url`; `told` is what it says on stderr."""
+    """A server that listens at `url`; `told` holds the lines of its stderr."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
@@ -40,7 +40,7 @@ class Served:
         return int(self.url.rpartition(":")[2])
 
     def end(self, number: int = signal.SIGTERM) -> int:
-        """The exit code after a signal."""
+        """Send a signal and return the exit code."""
         self.process.send_signal(number)
         code = self.process.wait(30)
         self._reader.join()
@@ -58,7 +58,7 @@ class Served:
 
 @contextmanager
 def listening(*arguments: str, env: Mapping[str, str] | None = None) -> Generator[Served]:
-    """A server for so long."""
+    """Yield a running server."""
     command = [sys.executable, str(SUPPORT / "unruly.py"), "serve", *arguments, "--http", "127.0.0.1:0"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
@@ -73,7 +73,7 @@ def listening(*arguments: str, env: Mapping[str, str] | None = None) -> Generato
 
 
 class Caller:
-    """A client of one URL in one era. `heard` is everything that it was ever sent."""
+    """A client of one URL in one era. `heard` collects every byte that it receives."""
 
     def __init__(self, url: str, era: str, client: httpx2.AsyncClient, heard: list[bytes] | None = None) -> None:
         self.url, self.era = url, era
@@ -89,7 +89,7 @@ class Caller:
     async def post(
         self, method: str, params: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx2.Response:
-        """The answer to a request, as it is."""
+        """Send a request and return the HTTP response."""
         self._id += 1
         body = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": self._enveloped(params or {})}
         return await self.send(json.dumps(body).encode(), {**self.headers(method, params or {}), **(headers or {})})
@@ -101,7 +101,7 @@ class Caller:
         return response
 
     def headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str]:
-        """What a request of this era has to bear."""
+        """Return the headers that a request of this era needs."""
         headers = {"accept": "application/json, text/event-stream", "content-type": "application/json", **self.session}
         if self.is_modern:
             headers |= {"mcp-protocol-version": self.era, "mcp-method": method}
@@ -110,7 +110,7 @@ class Caller:
         return headers
 
     async def shake_hands(self, headers: Mapping[str, str] | None = None) -> httpx2.Response:
-        """Open a session, where the era has any."""
+        """Open a session."""
         hello = {"protocolVersion": self.era, "capabilities": {}, "clientInfo": CLIENT}
         response = await self.post("initialize", hello, headers)
         self.session = {"mcp-session-id": response.headers["mcp-session-id"], "mcp-protocol-version": self.era}
@@ -125,7 +125,7 @@ class Caller:
     async def call(
         self, tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None = None, **headers: str
     ) -> dict[str, Any]:
-        """The JSON-RPC answer to a call."""
+        """Call a tool and return the JSON-RPC answer."""
         params: dict[str, Any] = {"name": tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return (await self.post("tools/call", params, named)).json()
@@ -139,17 +139,17 @@ class Caller:
 
 
 PATIENCE = 300
-"""Seconds for an answer, where a machine is shared by many."""
+"""Seconds to wait for an answer, enough on a busy machine."""
 
 CERTIFICATES = ssl.create_default_context()
-"""Nobody is asked for any; a client that is not given them loads them anew, for longer than its calls take."""
+"""Unused, but passed to clients, which otherwise load certificates for longer than their calls take."""
 
 
 @asynccontextmanager
 async def caller(
     url: str, era: str, heard: list[bytes] | None = None, headers: Mapping[str, str] | None = None
 ) -> AsyncGenerator[Caller]:
-    """A client that has shaken hands where its era does; `headers` go with every request."""
+    """Yield a client, after the handshake of its era; `headers` are part of every request."""
     limits = httpx2.Limits(max_connections=None)
     async with httpx2.AsyncClient(
         verify=CERTIFICATES, timeout=PATIENCE, headers=dict(headers or {}), trust_env=False, limits=limits

@@ -1,4 +1,4 @@
-"""How does a page of the documentation run? Its code blocks, in order, in a folder of its own.
+"""Run the code blocks of a documentation page, in order, in a folder of its own.
 
 The info string of a block says what it is: a language, then a file name where the block is a file to be written.
 
@@ -44,7 +44,7 @@ class Command:
 
 
 def blocks(page: Path) -> list[Block]:
-    """All fenced blocks of a page that name a language."""
+    """Return all fenced blocks of a page that name a language."""
     text = page.read_text(encoding="utf-8")
     return [
         Block(found[1], found[2] or "", found[3], text.count("\n", 0, found.start()) + 2)
@@ -53,7 +53,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def commands(block: Block) -> Iterator[Command]:
-    """The commands of a console block, each with the output that is shown for it."""
+    """Yield the commands of a console block, each with its shown output."""
     starts = [at for at, line in enumerate(block.text.splitlines()) if line.startswith(PROMPT)]
     lines = block.text.splitlines()
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
@@ -61,7 +61,7 @@ def commands(block: Block) -> Iterator[Command]:
 
 
 class Workplace:
-    """A folder with the shipped documents in it, in which `mcp-sim` and `python` are this checkout's."""
+    """A folder with the shipped documents, in which `mcp-sim` and `python` are those of this checkout."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -89,7 +89,7 @@ class Workplace:
         return path
 
     def output(self, command: list[str]) -> str:
-        """What a command prints, on stdout and stderr together. Raises where it fails."""
+        """Run a command and return its stdout and stderr together. Fails if the command does."""
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -105,7 +105,7 @@ class Workplace:
         return text
 
     def _install(self, pyproject: str) -> None:
-        """What `pip install .` would leave of a project that is only Python files: its entry points."""
+        """Install the entry points of a project of plain Python files, as `pip install .` would."""
         project = tomllib.loads(pyproject)["project"]
         info = self.folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
         info.mkdir()
@@ -119,7 +119,7 @@ class Workplace:
 
 
 def shown(expected: str, printed: str) -> bool:
-    """Is this what was printed? A line of `...` stands for any lines, `...` within a line for any part of it."""
+    """Whether the output is the expected one. A line `...` matches any lines, `...` within a line any part of it."""
     parts = [_line_pattern(line) for line in expected.rstrip().splitlines()]
     lines = [f"{line.rstrip()}\n" for line in printed.rstrip().splitlines()]
     return re.fullmatch("".join(parts), "".join(lines)) is not None

@@ -1,4 +1,4 @@
-"""How a kind of perturbation is tried out: runs of the same calls, and what the ledger says became of them."""
+"""Helpers for tests of perturbations: runs of the same calls, and their outcomes in the ledger."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ DEAL = {"deal_id": "deal_0001"}
 
 
 def value(observation: Observation) -> Any:
-    """The value of a result."""
+    """Return the value of a result."""
     assert isinstance(observation.body, ToolResult)
     return observation.body.value
 
 
 async def served_value(world: World, tool: str, arguments: dict[str, Any] | None = None) -> Any:
-    """The value of the result of a call that succeeds."""
+    """Return the value of a result that must be a success."""
     observation = await world.call(tool, arguments)
     assert observation.ok
     return value(observation)
 
 
 def calls(world: World) -> list[dict[str, Any]]:
-    """The ledger's entries of calls."""
+    """Return the ledger's entries of calls."""
     return [step for step in world.ledger.steps if step["entry"] == "call"]
 
 
 def truth(world: World) -> Any:
-    """The true answer to the last call."""
+    """Return the true answer to the last call."""
     return calls(world)[-1]["truth"]["observation"]["result"]
 
 
 def outcomes(world: World) -> list[list[str]]:
-    """What became of the decided perturbations, call by call."""
+    """Return the outcomes of the decided perturbations, call by call."""
     return [[decided["outcome"] for decided in step["perturbations"]] for step in calls(world)]
 
 
 async def run(simulator: Simulator, made: Calls, seed: int) -> list[dict[str, Any]]:
-    """The ledger of a run, without its opening."""
+    """Return the ledger of a run, without its first entry."""
     async with simulator.open(seed=seed) as world:
         for tool, arguments in made:
             await world.call(tool, arguments)
@@ -55,7 +55,7 @@ async def run(simulator: Simulator, made: Calls, seed: int) -> list[dict[str, An
 
 
 async def repeats_and_differs(simulator: Simulator, made: Calls, seen: str = "perturbations") -> bool:
-    """Is a run with the same seed the same, and does what is `seen` of the steps differ with one of ten others?"""
+    """Whether the same seed gives the same run, and one of ten other seeds other `seen` parts of steps."""
     first = await run(simulator, made, 1)
     others = [await run(simulator, made, seed) for seed in range(2, 12)]
     shown = [[step.get(seen) for step in steps] for steps in (first, *others)]
@@ -63,4 +63,4 @@ async def repeats_and_differs(simulator: Simulator, made: Calls, seen: str = "pe
 
 
 HALF = "when: {probability: 0.5}"
-"""So that what is decided depends on the seed."""
+"""A trigger whose decisions depend on the seed."""

@@ -1,4 +1,4 @@
-"""A scenario's head, a tool spec of pets, and who writes and checks such documents."""
+"""The head of a scenario, a tool spec of pets, and the types of fixtures that write and check documents."""
 
 from __future__ import annotations
 

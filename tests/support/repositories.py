@@ -1,4 +1,4 @@
-"""Tools that work on a repository, as vendors name them, and the repository that they find."""
+"""Tools that work on a repository, with the names of vendors, and the repository of their world."""
 
 from __future__ import annotations
 

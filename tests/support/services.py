@@ -1,4 +1,4 @@
-"""Small services for tests: a tool spec and a world as YAML, loaded as a user's files are; and what they answer."""
+"""Small services for tests, loaded from a tool spec and a world as YAML, and their answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = Any
 
 
 def service(folder: Path, spec: str, world: str, *, ending: str = "") -> Simulator:
-    """A simulator of a tool spec (without its head) over a world (what stands under `world:`)."""
+    """Return a simulator of a tool spec (without its head) and a world (the content of `world:`)."""
     (folder / "service.yaml").write_text(f"mcp_sim: 1\nname: service\n{dedent(spec)}", encoding="utf-8")
     path = folder / "scenario.yaml"
     text = f"mcp_sim: 1\nname: scenario\ntools: service.yaml\nworld:\n{indent(dedent(world), '  ')}\n{dedent(ending)}"
@@ -22,14 +22,14 @@ def service(folder: Path, spec: str, world: str, *, ending: str = "") -> Simulat
 
 
 def value(observation: Observation) -> Json:
-    """The value of a result that must be a success."""
+    """Return the value of a result that must be a success."""
     assert isinstance(observation.body, ToolResult), observation
     assert not observation.body.is_error, observation.body
     return observation.body.value
 
 
 def message(observation: Observation) -> str:
-    """The text of a result that must be an error."""
+    """Return the text of a result that must be an error."""
     assert isinstance(observation.body, ToolResult), observation
     assert observation.body.is_error, observation.body
     return observation.body.value

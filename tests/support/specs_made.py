@@ -1,4 +1,4 @@
-"""What importers made: specs read back, lists saved, problems looked for."""
+"""Helpers for tests of importers: read specs, save tool lists, find problems."""
 
 from __future__ import annotations
 

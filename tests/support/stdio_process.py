@@ -1,4 +1,4 @@
-"""`mcp-sim serve` in a process of its own, over raw pipes."""
+"""`mcp-sim serve` in a subprocess, over raw pipes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODERN_META: dict[str, Any] = {
 
 
 class Wire:
-    """The two pipes of a server process, raw."""
+    """The raw pipes of a server process."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
@@ -50,7 +50,7 @@ class Wire:
         self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
 
     def leave(self) -> bytes:
-        """Close stdin; the rest of what the server says."""
+        """Close stdin. Return the rest of the server's output."""
         self.stdin.close()
         rest = self.stdout.read()
         self.process.wait(10)
@@ -77,7 +77,7 @@ def stderr_of(wire: Wire) -> str:
 
 
 def steps(trace: Path) -> list[dict[str, Any]]:
-    """The steps of a complete trace: every line of it is JSON."""
+    """Return the steps of a trace, whose lines must be complete JSON."""
     content = trace.read_bytes()
     assert content.endswith(b"\n")
     return [entry["step"] for entry in map(json.loads, content.splitlines()) if "step" in entry]

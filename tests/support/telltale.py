@@ -1,4 +1,4 @@
-"""A scenario full of words that no agent may ever read, and the search for them."""
+"""A scenario full of words that no agent may read, and the search for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECRETS = (
 
 
 def telltale_scenario(folder: Path) -> str:
-    """Its file: one fault of each sort, a kind that is broken, a task, an expectation, a seed."""
+    """Write the scenario: one fault of each sort, a broken kind, a task, an expectation, a seed."""
     document = {
         "mcp_sim": 1,
         "name": "telltale-scenario",
@@ -33,14 +33,14 @@ def telltale_scenario(folder: Path) -> str:
 
 
 def telltale_tokens(folder: Path) -> str:
-    """A file of tokens: TOKEN, whose world has a telling name too, and another."""
+    """Write a file with TOKEN, whose world has a secret name too, and another token."""
     path = folder / "tokens"
     path.write_text(f"telltale-bearer {TOKEN}\ntelltale-other\n", encoding="utf-8")
     return str(path)
 
 
 def assert_nothing_is_told(said: bytes, folder: Path, crashes: int) -> None:
-    """No secret is in what was said; the name of the product only where `crashes` say it."""
+    """Assert that the output has no secret, and the name of the product only in so many `crashes`."""
     text = said.lower()
     assert b"deal_00" in text
     for word in (*SECRETS, str(folder)):

@@ -1,4 +1,4 @@
-"""A short run that writes one line of every kind a trace has: what `docs/trace.md` shows."""
+"""A short run that writes one line of every kind of a trace, as shown in `docs/trace.md`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.places import ROOT
 from mcp_sim import Simulator, World, __version__
 from mcp_sim.types import Change, Due
 from mcp_sim.types.errors import Crash
-from mcp_sim.types.json_text import decode
+from mcp_sim.types.json_values import decode
 from mcp_sim.world.trace import header_line
 
 SCENARIO = ROOT / "examples" / "quickstart" / "lost_ticket.yaml"
@@ -35,7 +35,7 @@ class Kept:
 
 
 async def every_kind_of_line() -> dict[str, Any]:
-    """Lines by their kind: header, reset, call, event, fork, crash."""
+    """Return lines by kind: header, reset, call, event, fork, crash."""
     kept = Kept()
     scenario = Simulator.load(SCENARIO).scenario
     kept.write(header_line(scenario.name, scenario.sha256, __version__))
@@ -55,7 +55,7 @@ async def every_kind_of_line() -> dict[str, Any]:
 
 
 def put_on_agenda(world: World) -> None:
-    """Someone solves the ticket a moment later."""
+    """Schedule that the ticket is solved a moment later."""
     record = world.view.get("ticket", "T-0031")
     assert record is not None
     change = Change("put", "ticket", "T-0031", {**record, "status": "solved"})

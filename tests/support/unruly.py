@@ -14,7 +14,7 @@ Breakage = Literal["no_answer", "closed", "partial", "http"]
 
 
 class Undelivered(Perturbation):
-    """The call takes effect; its answer is broken on the way."""
+    """Lets the call take effect and breaks the delivery of its answer."""
 
     stage: ClassVar[Stage] = Stage.TRANSPORT
 
@@ -33,7 +33,7 @@ class Undelivered(Perturbation):
 
 
 class Bug(Perturbation):
-    """A kind that is broken itself."""
+    """A kind that raises an exception."""
 
     stage: ClassVar[Stage] = Stage.BEFORE
 

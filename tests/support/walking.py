@@ -1,4 +1,4 @@
-"""A random agent that knows nothing but tools/list and what it was answered: who calls anything, plausibly."""
+"""A random agent that makes plausible calls from tools/list and earlier answers alone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from uuid import UUID
 import jsonschema_rs
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.patterns import matching
+from mcp_sim.generate.patterns import matching_text
 from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     constants,
-    expanded,
     is_nullable,
     items,
     main_type,
@@ -26,41 +26,41 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     types_of,
 )
-from mcp_sim.types.lexicon.words import singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import singular_phrase, snake, words
 from mcp_sim.world import World
 
 Json = Any
 
 NAMING = ("id", "ids", "key", "path")
-"""How the names of arguments and fields end that name a record."""
+"""Endings of names of arguments and fields that identify a record."""
 
 REMOVING = frozenset({"delete", "remove", "revoke"})
-"""Words in the names of tools after which a record is gone."""
+"""Words in the names of tools that delete a record."""
 
 MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write", "save"})
-"""Words in the names of tools after which there should be something that was not there before."""
+"""Words in the names of tools that create a record."""
 
 NAMING_ROLES = ("document", "path", "paths", "source", "key", "name")
-"""How backends of their own call what names a record."""
+"""Argument roles of other backends that identify a record."""
 
 MAKING_OPERATIONS = frozenset({"make", "write", "mkdir"})
-"""What they do where the name is a new one, mostly."""
+"""Operations of other backends whose name is mostly a new one."""
 
 FOLDERS = frozenset({"directory", "subdirectory", "folder", "dir", "cwd"})
-"""How the names of arguments end that name a folder: an agent gives none that is a file."""
+"""Endings of names of arguments that name a folder: an agent passes no file."""
 
 PLACES = frozenset({"index", "position", "row", "col", "column"})
-"""How the names of arguments end that count from the first of something: an agent begins there."""
+"""Endings of names of arguments that count from the first: an agent begins there."""
 
 MISTAKEN = 0.06
-"""How often an agent asks for what it has removed."""
+"""The probability that an agent asks for a removed record."""
 
 PAGING = ("cursor", "token")
-"""How the names of arguments end that continue a list."""
+"""Endings of names of arguments that continue a list."""
 
 
 class Walker:
-    """Chooses calls by schema; ids come from earlier answers, by the name of the field or tool that told them.
+    """Chooses calls by schema; ids come from earlier answers, by the name of the field or tool that showed them.
 
     With a `world`, ids come from its records too, as an agent knows them from its task: `domain` tells which
     argument names which of them.
@@ -75,18 +75,18 @@ class Walker:
         self.schemas = {tool.id: expanded(tool.input_schema) for tool in tools}
 
     def call(self) -> tuple[Tool, dict[str, Json]]:
-        """The next call: a tool, and arguments that its schema allows."""
+        """Return the next call: a tool, and arguments that its schema allows."""
         tool = self.random.choice(self.tools)
         return tool, in_order(self._object(self.schemas[tool.id], tool, ""))
 
     def needed(self, tool: Tool) -> dict[str, Json]:
-        """Arguments for a tool, and none that it does not ask for."""
+        """Return arguments that a tool declares."""
         schema = self.schemas[tool.id]
         parts = {name: part for name, part in properties(schema).items() if name in required(schema)}
         return in_order(self._object({**schema, "properties": parts}, tool, ""))
 
     def learn(self, tool: Tool, arguments: dict[str, Json], observation: Observation) -> None:
-        """Remember the ids that an answer holds; forget those that the service did not like, or does not have now."""
+        """Remember the ids in an answer; forget those that were refused or deleted."""
         body = observation.body
         if not isinstance(body, ToolResult) or body.is_error or REMOVING.intersection(words(tool.name)):
             for name, value in _pairs(arguments, "") if observation.ok else ():
@@ -118,7 +118,7 @@ class Walker:
         return kept if kept or parts or path == "" else {"name": self._text("name")}
 
     def _named(self, tool: Tool) -> dict[str, Json]:
-        """What names a record of which no argument is the key: mostly as one has it that is there."""
+        """Return values that identify a record without its key, mostly those of an existing record."""
         plan = self.world.scenario.domain.plans[tool.id] if self.world is not None else None
         if self.world is None or plan is None or plan.key is not None or plan.verb not in {"get", "update", "delete"}:
             return {}
@@ -130,7 +130,7 @@ class Walker:
         return {name: value for name, value in asked.items() if value is not None}
 
     def _is_given(self, name: str, tool: Tool, path: str) -> bool:
-        """Is this optional argument given? What names the record is; no id is, of which nothing is known, no cursor."""
+        """Whether to pass an optional argument: the key of the record always, unknown ids and cursors never."""
         plan = self.world.scenario.domain.plans[tool.id] if self.world is not None else None
         if plan is not None and plan.key == (f"{path}.{name}" if path else name):
             return True
@@ -160,18 +160,18 @@ class Walker:
         return None if continues and is_nullable(spec) else self._fresh(name, spec, tool, path)
 
     def _mistaken(self, name: str) -> Json:
-        """Now and then the id of something that was removed; else None."""
+        """Return now and then the id of a removed record, else None."""
         gone = self.removed[snake(name)] if snake(name).endswith(NAMING) else []
         return self.random.choice(gone) if gone and self.random.random() < MISTAKEN else None
 
     def _branch(self, spec: dict[str, Json]) -> dict[str, Json]:
-        """One of the alternatives of a schema, if it has any."""
+        """Return one of the alternatives of a schema, if it has any."""
         branches = [as_object(part) for part in as_list(spec.get("anyOf")) or as_list(spec.get("oneOf"))]
         branches = [part for part in branches if part.get("type") != "null"]
         return {**spec, **self.random.choice(branches)} if branches and not types_of(spec) else spec
 
     def _held(self, tool: Tool, path: str, name: str) -> list[Json]:
-        """The keys of the records that this argument names, as the world has them now."""
+        """Return the current keys of the records that an argument identifies."""
         if self.world is None:
             return []
         domain, place = self.world.scenario.domain, f"{path}.{name}" if path else name
@@ -191,12 +191,12 @@ class Walker:
         return []
 
     def _keys(self, entity: str) -> list[Json]:
-        """Some of the keys of an entity: the oldest and the newest."""
+        """Return the oldest and the newest keys of an entity."""
         keys: list[Json] = [key for key, _ in self.world.view.rows(entity)] if self.world is not None else []
         return keys if len(keys) < 60 else [*keys[:30], *keys[-30:]]
 
     def _known(self, name: str) -> list[Json]:
-        """What answers told under this name, or as the ids of what it names: `company_id`, of `list_companies`."""
+        """Return the values that answers showed under a name, or as ids of its entity (`company_id`, `list_companies`)."""
         field = snake(name)
         noun, _, ending = field.rpartition("_")
         names_one = noun and ending in NAMING
@@ -236,7 +236,7 @@ class Walker:
             "uuid": str(UUID(bytes=self.random.randbytes(16), version=4)),
         }
         if "pattern" in spec:
-            return matching(spec["pattern"], Chance(self.random.randbytes(8))) or "x"
+            return matching_text(spec["pattern"], Chance(self.random.randbytes(8))) or "x"
         looks = {
             "url": formats["uri"],
             "email": formats["email"],
@@ -249,17 +249,17 @@ class Walker:
         return text[: spec.get("maxLength", 200)].ljust(spec.get("minLength", 0), "x")
 
     def _path(self) -> str:
-        """A new name beside one that is known."""
+        """Return a new name next to a known one."""
         known = [value for value in self.seen["path"] if isinstance(value, str) and "/" in value] or ["/notes/a"]
         return f"{self.random.choice(known).rpartition('/')[0]}/{self._text('page').replace(' ', '_')}.txt"
 
     def _text(self, name: str) -> str:
-        """A text that one would write there."""
+        """Return a plausible text."""
         return f"{name} {self.random.choice('abcdefgh')}{self.random.randint(1, 280)}"
 
 
 def in_order(arguments: dict[str, Json]) -> dict[str, Json]:
-    """The same, where what ends does not do so before it starts: no agent asks for that."""
+    """Return the arguments with no end before its start: no agent asks for that."""
     for start in [name for name in arguments if "start" in name]:
         end = start.replace("start", "end")
         first, last = arguments[start], arguments.get(end)
@@ -269,12 +269,12 @@ def in_order(arguments: dict[str, Json]) -> dict[str, Json]:
 
 
 def valid(schema: dict[str, Json], value: Json) -> bool:
-    """Does the schema of an argument allow this value?"""
+    """Whether the schema of an argument allows a value."""
     return jsonschema_rs.is_valid(schema, value)
 
 
 def _pairs(value: Json, path: str) -> Iterator[tuple[str, Json]]:
-    """Every scalar in a value, by the names that lead to it."""
+    """Yield every scalar in a value, with the names that lead to it."""
     if isinstance(value, dict):
         for name, inner in cast("dict[str, Json]", value).items():
             yield from _pairs(inner, f"{path}.{name}" if path else name)

@@ -1,4 +1,4 @@
-"""Does a ledger hold what a world must hold (rules R1 to R8)? Judged from the ledger and the specs alone.
+"""Check a ledger against the rules R1 to R8 of a world, from the ledger and the specs alone.
 
 It shares no code with the product. What it knows of the world it has learnt from the ledger: what was written, and what
 unperturbed answers showed. Only what that knowledge proves wrong is a violation.

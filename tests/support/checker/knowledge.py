@@ -1,4 +1,4 @@
-"""What is known of a world by now: which records there are, what they hold, and which are gone?"""
+"""The known facts of a world: its records, their fields, and deleted records."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class Knowledge:
         return (key for key, fact in self.facts[entity].items() if not fact.exists)
 
     def is_absent(self, entity: str, key: Json) -> bool:
-        """Is it certain that there is no such record?"""
+        """Whether a record certainly does not exist."""
         fact = self.of(entity, key)
         return not fact.exists if fact is not None else entity in self.complete
 
     # learning
 
     def write(self, changes: Iterable[Record]) -> None:
-        """What a ledger says was written: puts are whole records."""
+        """Learn written changes; puts are whole records."""
         for change in changes:
             self.version += 1
             entity, key = change["entity"], change["key"]
@@ -72,12 +72,12 @@ class Knowledge:
                 self.facts[entity][key] = Fact(False, made=before.made if before is not None else False)
 
     def show(self, entity: str, key: Key, stored: Record, other: Record) -> None:
-        """What an answer showed of a record: fields that are stored, and such as may be computed."""
+        """Learn the fields of a record in an answer, which are stored or computed."""
         fact = self.facts[entity].setdefault(key, Fact(True))
         fact.referred = False
         fact.told.update({name: value for name, value in stored.items() if name not in fact.written})
         fact.fleeting.update({name: (self.version, value) for name, value in other.items()})
 
     def refer(self, entity: str, key: Key) -> None:
-        """An answer linked to a record, so it exists."""
+        """Learn that a record exists because an answer links to it."""
         self.facts[entity].setdefault(key, Fact(True, referred=True))

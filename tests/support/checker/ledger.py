@@ -1,4 +1,4 @@
-"""What do the lines of a trace say: who called what, what was answered, what was written?"""
+"""The entries of a trace: calls, answers, and what was written."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ class Answered:
 
     @property
     def is_missing(self) -> bool:
-        """Does the answer say that something is not there?"""
+        """Whether the answer states that something does not exist."""
         return self.failed and _MISSING.search(self.text) is not None
 
 
 @dataclass(frozen=True)
 class Happened:
-    """What someone else wrote, or a world that begins again (`restarted`)."""
+    """Changes by another actor, or the reset of a world (`restarted`)."""
 
     written: tuple[Record, ...]
     restarted: bool = False
 
 
 def entries(lines: Iterable[Json], world: str | None = None) -> Iterator[Answered | Happened]:
-    """The entries of one world, in order; lines are those of a trace, parsed, or its `step` objects."""
+    """Return the entries of one world, in order; lines are parsed lines of a trace, or its `step` objects."""
     for line in lines:
         if world is not None and line.get("world", world) != world:
             continue
@@ -72,12 +72,12 @@ def _answered(step: Record) -> Answered:
     value, text = _value(observation)
     bent = bool(step.get("perturbations") or step.get("stub") or step.get("served")) or not truth
     failed = bool(observation.get("is_error")) or "result" not in observation or _says_failure(observation)
-    written = (*step.get("committed", ()), *step.get("pins", ()))
+    written = (*step.get("committed", ()), *step.get("absorbed", ()))
     return Answered(step["n"], step["at"], step["tool"], step["arguments"], not bent, failed, value, text, written)
 
 
 def _value(observation: Record) -> tuple[Json, str]:
-    """The result as JSON and as text. Text that is JSON counts as both."""
+    """Return the result as JSON and as text. Text that is JSON counts as both."""
     if "rpc_error" in observation:
         return None, str(observation["rpc_error"].get("message"))
     result: Json = observation.get("result")
@@ -92,7 +92,7 @@ def _value(observation: Record) -> tuple[Json, str]:
 
 
 def unwrapped(result: Json) -> Json:
-    """What stands in a wrapper that holds nothing but one text: `{"result": "..."}`."""
+    """Return the content of a wrapper around a single text: `{"result": "..."}`."""
     if not isinstance(result, dict):
         return result
     body = cast("Record", result)
@@ -109,7 +109,7 @@ def _parsed(text: str) -> Json:
 
 
 def _says_failure(observation: Record) -> bool:
-    """Ordinary content can say that a call failed, too."""
+    """Whether ordinary content reports a failure."""
     result: Json = unwrapped(observation.get("result"))
     if isinstance(result, dict):
         body = cast("Record", result)

@@ -1,4 +1,4 @@
-"""Which moment does a value mean, in whichever form a service writes it?"""
+"""Times in the different forms of services."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PLAIN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 
 
 def moment(value: Json) -> datetime | None:
-    """ISO texts with a time of day, and epoch seconds or milliseconds of this century; None for all else."""
+    """Parse ISO texts with a time of day, and epoch seconds or milliseconds of this century; else None."""
     if isinstance(value, str) and _PLAIN.match(value):
         return _of_text(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -21,7 +21,7 @@ def moment(value: Json) -> datetime | None:
 
 
 def grain(value: Json) -> float:
-    """So many seconds may be lost in the way that a moment is written."""
+    """Return the seconds of precision that the form of a time loses."""
     if isinstance(value, str):
         return 1.0 if re.search(r"\d\d:\d\d:\d\d", value) else 60.0
     return 1.0

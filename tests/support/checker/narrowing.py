@@ -1,4 +1,4 @@
-"""Which records does a call ask for? A record fits surely, surely not, or nobody knows (None)."""
+"""The records that a call asks for. A record certainly fits, certainly does not, or is undecided (None)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"gt": gt, "gte": ge, "lt"
 
 @dataclass(frozen=True)
 class Question:
-    """What a list is asked, without its page: the tests that a record must pass. `clear`: all of it is understood."""
+    """The tests that a record must pass to be in a list. `clear`: all arguments are understood."""
 
     tests: tuple[Test, ...]
     clear: bool
@@ -32,7 +32,7 @@ class Question:
         return self.clear and not self.tests
 
     def fits(self, fact: Fact) -> bool | None:
-        """Does a record belong to the answer?"""
+        """Whether a record belongs to the answer."""
         found = [test(fact) for test in self.tests]
         if False in found:
             return False
@@ -40,7 +40,7 @@ class Question:
 
 
 def question(plan: Record, call: Answered, specs: Specs) -> Question:
-    """What a call asks for, as far as the plan explains its arguments."""
+    """Return the tests of a call, as far as the plan explains its arguments."""
     tests = [
         _test(rule["field"], rule["op"], value) if specs.is_plain(plan["entity"], rule["field"]) else _nobody_knows
         for argument, rule in plan["filters"].items()
@@ -55,14 +55,14 @@ def question(plan: Record, call: Answered, specs: Specs) -> Question:
 
 
 def _wanted(rule: Record, value: Json) -> Json:
-    """What a record is held against: what was given, or what is left out unless the argument lets it in."""
+    """Return the value to compare with: the given one, or the default exclusion that an argument lifts."""
     if rule.get("unless") is None:
         return value
     return NOWHERE if value == rule["unless"] else rule["unless"]
 
 
 def paging_names(plan: Record) -> Iterator[str]:
-    """The arguments that choose a page."""
+    """Return the arguments that choose a page."""
     return (plan["paging"][part] for part in _PAGING if plan["paging"].get(part))
 
 
@@ -122,7 +122,7 @@ def _compared(compare: Callable[[Any, Any], bool], value: Json, wanted: Json) ->
 
 
 def _text_test(text: Json, searched: list[str]) -> Test:
-    """Surely a hit is only a record with the very text in one of the searched fields."""
+    """A certain hit has exactly the text in one of the searched fields."""
     plain = isinstance(text, str) and re.fullmatch(r"[\w ]*", text) is not None
 
     def test(fact: Fact) -> bool | None:

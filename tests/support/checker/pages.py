@@ -1,4 +1,4 @@
-"""R6 and the lists of R3: do rows, totals and cursors of a list agree with each other and with the records?"""
+"""R6 and the lists of R3: rows, totals and cursors of a list agree with each other and with the records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Finding = tuple[str, str]
 
 @dataclass
 class Course:
-    """The pages of one question, as they were read one after the other at one version of the world."""
+    """The pages of one query, read one after the other at one version of the world."""
 
     version: int
     total: int | None
@@ -28,7 +28,7 @@ class Course:
 
 @dataclass(frozen=True)
 class Page:
-    """Where a page stands, what it shows, and what it says of the whole; None where it says nothing.
+    """The position of a page, its rows, and its statements about the whole list; None if it states nothing.
 
     `limit` is what was asked for, `size` what is full: without limit the usual size, None where nothing is cut.
     """
@@ -43,7 +43,7 @@ class Page:
 
 
 class Lists:
-    """Holds every list of a ledger against the others, and against what is known."""
+    """Compares every list of a ledger with the others and with known facts."""
 
     def __init__(self, specs: Specs, knowledge: Knowledge) -> None:
         self._specs, self._knowledge = specs, knowledge
@@ -51,7 +51,7 @@ class Lists:
         self._cursors: dict[tuple[str, str], int] = {}
 
     def problems(self, plan: Record, call: Answered) -> Iterator[Finding]:
-        """What is wrong with a list; what it proves is learnt."""
+        """Yield the violations of a list, and learn what it proves."""
         rows = shown_rows(plan, call)
         if rows is None or plan["verb"] == "get":
             return
@@ -87,7 +87,7 @@ class Lists:
         )
 
     def _offset(self, paging: Record, call: Answered, limit: int | None, asked: str) -> int | None:
-        """Where the page begins; None where the ledger does not tell."""
+        """Return the start of a page, None if the ledger does not show it."""
         cursor = given(call, paging["cursor"]) if paging["cursor"] else NOWHERE
         if cursor is not NOWHERE and cursor != "":
             return self._cursors.get((asked, cursor)) if isinstance(cursor, str) else None
@@ -112,7 +112,7 @@ class Lists:
         return course, differs
 
     def _whole_problems(self, plan: Record, wanted: Question, rows: list[Json]) -> Iterator[Finding]:
-        """The list was read to its end: nothing that is known to belong to it may be missing."""
+        """Yield known records that are missing from a list that was read to its end."""
         entity = plan["entity"]
         key = self._specs.key_of(entity)
         keys = {_key(row, key) for row in rows}
@@ -141,7 +141,7 @@ def _unpaged(plan: Record, call: Answered) -> Record:
 
 
 def _own_problems(page: Page) -> Iterator[Finding]:
-    """What a page says of itself."""
+    """Return the statements of a page about itself."""
     shown = len(page.rows)
     if page.limit is not None and page.limit > 0 and shown > page.limit:
         yield "R6", f"{shown} rows where {page.limit} were asked for"
@@ -157,7 +157,7 @@ def _own_problems(page: Page) -> Iterator[Finding]:
 
 
 def _page_problems(course: Course, verb: str) -> Iterator[Finding]:
-    """No row on two pages; no page shorter than what is left; the pages sum up to the total."""
+    """Check that no row is on two pages, no page is too short, and the pages add up to the total."""
     seen = set[str]()
     position = 0
     while position in course.rows:
@@ -175,7 +175,7 @@ def _page_problems(course: Course, verb: str) -> Iterator[Finding]:
 
 
 def _every_row(course: Course) -> list[Json] | None:
-    """The rows of all pages, if all were read."""
+    """Return the rows of all pages, if all were read."""
     found = list[Json]()
     while len(found) in course.rows:
         rows, is_last = course.rows[len(found)], course.is_last[len(found)]
@@ -188,7 +188,7 @@ def _every_row(course: Course) -> list[Json] | None:
 
 
 def _is_short(page: Page) -> bool:
-    """Nothing comes after a page that is not full, nor after one that nobody asked to be cut."""
+    """Whether a page is the last: it is not full, or no limit was given."""
     if page.total is not None and page.offset is not None:
         return page.offset + len(page.rows) >= page.total
     return page.size is None or len(page.rows) < page.size

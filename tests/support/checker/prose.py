@@ -1,4 +1,4 @@
-"""What a text says of records, as far as it can be made out: which keys it names, which fields it labels."""
+"""Statements of a text about records: keys that it names, and fields that it labels."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from support.checker.specs import READS, given_key
 Finding = tuple[str, str]
 
 _DISTINCT = re.compile(r"(?=.*\d)[\w-]{4,}")
-"""Keys that hardly stand in a text by chance."""
+"""Keys that hardly occur in a text by chance."""
 
 
 def prose_problems(plan: Record, call: Answered, knowledge: Knowledge) -> Iterator[Finding]:
-    """Where a text that is no JSON names what is gone, or labels a field otherwise than it was written."""
+    """Yield violations of a text: it names a deleted record, or labels a field with another value."""
     if call.failed or call.value is not None or plan["verb"] not in READS:
         return
     entity = plan["entity"]
@@ -38,7 +38,7 @@ def _names(text: str, key: str) -> bool:
 
 
 def _labelled(text: str, name: str) -> str | None:
-    """What stands behind `Name:` in a line of its own."""
+    """Return the text after `Name:` on a line of its own."""
     label = r"[ _]?".join(re.escape(part) for part in re.findall(r"[A-Z]?[a-z0-9]+", name))
     found = re.search(rf"(?im)^[\W_]*{label}[\W_]*:[ *_]*(\S.*?)[ *_]*$", text) if label else None
     return " ".join(found[1].split()) if found is not None else None

@@ -1,4 +1,4 @@
-"""R1, R2, R5, R7, R8: does a record that an answer shows agree with all that is known of it?"""
+"""R1, R2, R5, R7, R8: a record in an answer agrees with all known facts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UPDATED = ("updated_at", "updatedAt", "updated", "date_updated", "modified_at",
 
 
 def record_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowledge) -> Iterator[Finding]:
-    """What is wrong with the records in a result; what they show is learnt."""
+    """Yield the violations of the records in a result, and learn what they show."""
     entity = plan["entity"]
     name = specs.key_of(entity)
     for record in shown(plan, call):
@@ -39,7 +39,7 @@ def record_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowl
 
 
 def missing_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowledge) -> Iterator[Finding]:
-    """What is there must be found, and what is gone must not."""
+    """Check that existing records are found and deleted ones are not."""
     key = given_key(plan, call)
     if key is None or plan["verb"] not in {"get", "update", "delete"}:
         return
@@ -52,7 +52,7 @@ def missing_problems(plan: Record, call: Answered, specs: Specs, knowledge: Know
 
 
 def time_problems(entity: str, key: Key, record: Record, now: str) -> Iterator[Finding]:
-    """Created, updated, now: in this order."""
+    """Check the order of creation, update and now."""
     present = moment(now)
     created, updated = _first(record, _CREATED), _first(record, _UPDATED)
     for what in (created, updated):
@@ -65,7 +65,7 @@ def time_problems(entity: str, key: Key, record: Record, now: str) -> Iterator[F
 
 
 def _differing(entity: str, key: Key, record: Record, fact: Fact, version: int) -> Iterator[Finding]:
-    """Fields that were written, or shown before, and are something else now."""
+    """Yield fields that differ from what was written or shown before."""
     for name, value in record.items():
         if name in fact.written:
             if not _same(fact.written[name], value):
@@ -92,7 +92,7 @@ def _link_problems(entity: str, record: Record, specs: Specs, knowledge: Knowled
 
 
 def _sum_problems(entity: str, key: Key, record: Record) -> Iterator[Finding]:
-    """R6 within a record: `item_count` beside a list of items counts them."""
+    """Check R6 within a record: `item_count` beside a list of items counts them."""
     for name, value in record.items():
         if isinstance(value, list) and name.endswith("s"):
             told = record.get(f"{name[:-1]}_count", record.get(f"{name}_count"))
@@ -102,7 +102,7 @@ def _sum_problems(entity: str, key: Key, record: Record) -> Iterator[Finding]:
 
 
 def _asked_problems(plan: Record, call: Answered, specs: Specs) -> Iterator[Finding]:
-    """R8: what the arguments fixed is returned as it was given."""
+    """Check R8: values fixed by arguments are returned as given."""
     record, key = shown_record(plan, call), given_key(plan, call)
     if record is None:
         return
@@ -127,7 +127,7 @@ def _learn(entity: str, key: Key, record: Record, specs: Specs, knowledge: Knowl
 
 
 def _is_about(key: Key, call: Answered, name: str) -> bool:
-    """Does a failure speak of this key, and not of another that was given too?"""
+    """Whether a failure mentions this key, and not another given one."""
     return str(key) in call.text or len(call.arguments) == 1
 
 
@@ -136,7 +136,7 @@ def _first(record: Record, names: tuple[str, ...]) -> Json:
 
 
 def _says(told: Json, asked: Json) -> bool:
-    """Is it what was given, or the text of the number that was given?"""
+    """Whether a value is the given one, or the text of a given number."""
     is_number = isinstance(asked, int | float) and not isinstance(asked, bool)
     return _same(told, asked) or (is_number and told == str(asked))
 

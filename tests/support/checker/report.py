@@ -1,4 +1,4 @@
-"""How many violations of R1 to R8 are there in a ledger, and per 1,000 calls that nothing bent?"""
+"""Violations of R1 to R8 in a ledger, in total and per 1,000 calls without faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.checker.writes import write_problems
 
 @dataclass(frozen=True)
 class Violation:
-    """A rule, the step and the tool, and what contradicts what."""
+    """A violated rule, the step, the tool, and a description."""
 
     rule: str
     n: int
@@ -28,7 +28,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Report:
-    """What a ledger was found to be. `calls` counts those that were judged, `succeeded` those of them that did."""
+    """The result of a check. `calls` counts the checked calls, `succeeded` the successful ones."""
 
     calls: int
     succeeded: int
@@ -44,7 +44,7 @@ class Report:
 
 
 def judged(lines: Iterable[Json], plans: Record, world: str | None = None) -> Report:
-    """The report on one world: `lines` of a trace, parsed (or steps); `plans` is what `mcp-sim plan --json` prints."""
+    """Return the report on one world: `lines` of a trace, parsed (or steps); `plans` as of `mcp-sim plan --json`."""
     specs = Specs(plans["tools"], plans["entities"])
     calls = succeeded = 0
     violations = list[Violation]()
@@ -83,7 +83,7 @@ def _findings(call: Answered, specs: Specs, knowledge: Knowledge, lists: Lists) 
 
 
 def _echo_problems(plan: Record, call: Answered) -> Iterator[tuple[str, str]]:
-    """R8: what the plan says is returned as given."""
+    """Check R8: what the plan declares is returned as given."""
     if call.failed:
         return
     for path, argument in plan["envelope"].get("echoes", {}).items():

@@ -1,4 +1,4 @@
-"""What do the specs claim: which argument means which field, and where in a result does what stand?
+"""The claims of specs: fields that arguments mean, and positions of values in results.
 
 Reads the JSON that `mcp-sim plan --json` prints.
 """
@@ -16,7 +16,7 @@ READS = frozenset({"get", "list", "search"})
 
 
 def at(value: Json, path: str | None) -> Any:
-    """What stands at a dotted path; '' is the whole, NOWHERE where there is nothing."""
+    """Return the value at a dotted path; '' is the whole, NOWHERE if there is none."""
     if path is None:
         return NOWHERE
     for part in path.split(".") if path else ():
@@ -34,7 +34,7 @@ class Specs:
     entities: Mapping[str, Record]
 
     def plan(self, tool: str) -> Record | None:
-        """The plan of a tool that works on records."""
+        """Return the plan of a tool that works on records."""
         plan = self.tools.get(tool)
         return plan if plan is not None and plan.get("entity") in self.entities else None
 
@@ -42,19 +42,19 @@ class Specs:
         return self.entities[entity]["key"]
 
     def links(self, entity: str) -> Iterator[tuple[str, str]]:
-        """The fields of an entity that refer to another, and which."""
+        """Return the fields of an entity that refer to others."""
         for name, field in self.entities.get(entity, {}).get("fields", {}).items():
             if field.get("link") is not None and not field.get("derived"):
                 yield name, field["link"]
 
     def is_plain(self, entity: str, field: str) -> bool:
-        """Is it a stored field of this entity, rather than one that is looked up or computed when it is shown?"""
+        """Whether a field is stored, rather than looked up or computed when it is shown."""
         known = self.entities[entity]["fields"].get(field)
         return known is not None and not known.get("derived")
 
 
 def shown_record(plan: Record, call: Answered) -> Record | None:
-    """The one record in a result, where the plan says that it stands."""
+    """Return the single record in a result, at the place that the plan names."""
     if plan["verb"] == "delete" or call.failed:
         return None
     record = at(call.value, plan["envelope"].get("record"))
@@ -62,7 +62,7 @@ def shown_record(plan: Record, call: Answered) -> Record | None:
 
 
 def shown_rows(plan: Record, call: Answered) -> list[Json] | None:
-    """The rows of a result; None where the plan or the result has none."""
+    """Return the rows of a result, None if the plan or the result has none."""
     if call.failed or plan["verb"] not in READS:
         return None
     rows = at(call.value, plan["envelope"].get("rows"))
@@ -70,7 +70,7 @@ def shown_rows(plan: Record, call: Answered) -> list[Json] | None:
 
 
 def shown(plan: Record, call: Answered) -> Iterator[Record]:
-    """Every record in a result."""
+    """Return every record in a result."""
     record = shown_record(plan, call)
     if record is not None:
         yield record
@@ -80,19 +80,19 @@ def shown(plan: Record, call: Answered) -> Iterator[Record]:
 
 
 def given_key(plan: Record, call: Answered) -> str | int | None:
-    """The key that the arguments name, where the tool takes one."""
+    """Return the key in the arguments, if the tool takes one."""
     key = at(call.arguments, plan["key"]) if plan.get("key") else NOWHERE
     return key if isinstance(key, str | int) and not isinstance(key, bool) else None
 
 
 def given(call: Answered, path: str) -> Any:
-    """An argument; NOWHERE where it is not given, or null."""
+    """Return an argument, NOWHERE if it is missing or null."""
     value = at(call.arguments, path)
     return NOWHERE if value is None else value
 
 
 def is_set_whole(plan: Record, field: str) -> bool:
-    """Does a field become what an argument says, nothing of it kept, and nothing in it said by another argument?"""
+    """Whether a single argument replaces a field completely."""
     return plan["how"].get(field, "set") == "set" and not any(
         one.startswith(f"{field}.") for one in plan["sets"].values()
     )

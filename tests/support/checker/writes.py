@@ -1,4 +1,4 @@
-"""R3, R4, R7 of what is written: does it say what the call said, under a new key like those before it?"""
+"""R3, R4, R7 of writes: they have the values of the call, under a new key of the usual form."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Finding = tuple[str, str]
 
 _CENT = 0.005
 _SIBLINGS = 5
-"""So many keys must be known before they say how a key of this entity looks."""
+"""The number of known keys from which the form of an entity's keys is derived."""
 
 
 def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowledge) -> Iterator[Finding]:
-    """What is wrong with what a call wrote; look before it is learnt."""
+    """Yield the violations of the writes of a call; to be called before learning them."""
     puts = [change for change in call.written if change["op"] == "put"]
     mine = [change for change in puts if change["entity"] == plan["entity"]]
     if call.failed:
@@ -40,7 +40,7 @@ def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowle
 
 
 def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Finding]:
-    """R3: what a write was told is what is written."""
+    """Check R3: written values are those of the arguments."""
     for argument, field in plan["sets"].items():
         value = given(call, argument)
         if value is NOWHERE or field == "*" or field not in record or not is_set_whole(plan, field):
@@ -50,7 +50,7 @@ def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Fin
 
 
 def _says(written: Json, value: Json) -> bool:
-    """A text may say a number, or a moment in part; lines of a list may say more than was given of each."""
+    """Whether a written value agrees: texts may hold numbers or partial times, list items additional fields."""
     if written == value or str(written).lower() == str(value).lower():
         return True
     is_moment = isinstance(written, str) and isinstance(value, str) and value[:4].isdigit() and len(value) > 9
@@ -70,7 +70,7 @@ def _says_line(written: Json, value: Json) -> bool:
 
 
 def _elsewhere_problems(plan: Record, call: Answered, record: Record, knowledge: Knowledge) -> Iterator[Finding]:
-    """R3: what a write takes from another record, or gives to it, is no longer there, or is there."""
+    """Check R3: what a write takes from another record, or adds to it, is subtracted or added."""
     for also in plan.get("also", ()):
         key, amount = (_said(call, record, also.get(name)) for name in ("key", "value"))
         amount = also.get("fixed") if also.get("value") is None else amount
@@ -88,7 +88,7 @@ def _elsewhere_problems(plan: Record, call: Answered, record: Record, knowledge:
 
 
 def _said(call: Answered, record: Record, name: str | None) -> Any:
-    """An argument; else the field of the record that is written."""
+    """Return an argument, or else the field of the written record."""
     value = given(call, name) if name is not None else NOWHERE
     return at(record, name) if value is NOWHERE else value
 
@@ -103,7 +103,7 @@ def _link_problems(change: Record, specs: Specs, knowledge: Knowledge, puts: lis
 
 
 def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -> Iterator[Finding]:
-    """R4: a key that the service chose is new, and looks like its siblings; R7: counters go up."""
+    """Check R4: a chosen key is new and of the usual form; R7: counters increase."""
     if any(text and str(text) in str(key) for text in _scalars(call.arguments) if isinstance(text, str) or text == key):
         return  # made of what was given
     siblings = [known for known, fact in knowledge.facts[entity].items() if not fact.referred]
@@ -121,7 +121,7 @@ def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -
 
 
 def look(key: Key) -> tuple[str, ...]:
-    """What keys of one kind share: type, length of hexadecimal ones, letters around a counter, being a path."""
+    """Return the form of a key: type, length of hexadecimal ones, letters around a counter, whether it is a path."""
     if isinstance(key, int):
         return ("integer",)
     if re.fullmatch(r"/?([^/\s]+/)+[^/\s]+", key):
@@ -138,7 +138,7 @@ def look(key: Key) -> tuple[str, ...]:
 
 
 def _number(key: Key) -> int | None:
-    """The counter of a key; None where it has none."""
+    """Return the counter of a key, None if it has none."""
     if isinstance(key, int):
         return key
     found = re.fullmatch(r"[A-Za-z]+[-_]?(\d+)", key)
@@ -146,7 +146,7 @@ def _number(key: Key) -> int | None:
 
 
 def _scalars(value: Json) -> Iterator[Any]:
-    """Every text and number in the arguments."""
+    """Yield every text and number in the arguments."""
     parts: Iterable[Json] = ()
     if isinstance(value, dict):
         parts = cast("Record", value).values()
