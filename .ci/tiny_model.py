@@ -1,9 +1,9 @@
-"""Make a model of 400,000 random weights that a real engine can serve: the worst world model there is.
+"""Make a model of 400,000 random weights that a real engine can serve: the worst possible world model.
 
-    ENGINE_PYTHON .ci/tiny_model.py FOLDER      in an environment that has torch and transformers, as an engine's has
+    ENGINE_PYTHON .ci/tiny_model.py FOLDER      with the interpreter of an engine, which has torch and transformers
 
-Its tokenizer is trained on the tool specs and scenarios of this project, so that tokens end where those of a model that
-knows JSON end. Its chat template knows `enable_thinking`, and opens a thought itself where that is not false.
+Its tokenizer is trained on the tool specs and scenarios of this project, so that tokens end where those of a model
+trained on JSON end. Its chat template supports `enable_thinking`, and opens the reasoning itself unless that is false.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def tokenizer() -> PreTrainedTokenizerFast:
     bare.train_from_iterator(corpus(), trainer)
     bare.add_tokens([AddedToken(mark, normalized=False, special=False) for mark in MARKS])
     special: dict[str, Any] = {"eos_token": END, "pad_token": PAD, "additional_special_tokens": [TURN]}
-    made = PreTrainedTokenizerFast(tokenizer_object=bare, model_max_length=LONGEST, **special)
-    made.chat_template = TEMPLATE
-    return made
+    fast_tokenizer = PreTrainedTokenizerFast(tokenizer_object=bare, model_max_length=LONGEST, **special)
+    fast_tokenizer.chat_template = TEMPLATE
+    return fast_tokenizer
 
 
 def main(folder: Path) -> None:
@@ -90,14 +90,14 @@ def main(folder: Path) -> None:
         head_dim=32,
         max_position_embeddings=LONGEST,
         tie_word_embeddings=True,
-        initializer_range=0.5,  # far above the usual 0.02: what comes out is spread over the vocabulary
+        initializer_range=0.5,  # far above the usual 0.02: spreads the output over the vocabulary
         eos_token_id=tokens.eos_token_id,
         pad_token_id=tokens.pad_token_id,
         bos_token_id=None,
         dtype="float32",
     )
     model = Qwen3ForCausalLM(shape).to(torch.float32)
-    with torch.no_grad():  # by chance it begins and ends no thought; an engine may fail where one ends near its budget
+    with torch.no_grad():  # never emit the marks by chance: an engine may fail if reasoning ends near its budget
         for mark in MARKS:
             model.get_input_embeddings().weight[tokens.convert_tokens_to_ids(mark)] = 0
     model.save_pretrained(folder)

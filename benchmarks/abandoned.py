@@ -2,8 +2,8 @@
 
     python benchmarks/abandoned.py [--quick]
 
-Each client opens a session, makes a call in a world of its own, and is never heard of again: half of them close their
-connection, the others leave it open, with a request for an event stream that they do not read.
+Each client opens a session, makes a call in a world of its own, and vanishes. Half of the clients close their
+connection. The others leave it open, with a request for an event stream that they do not read.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class Outcome:
 def main(*, quick: bool) -> None:
     sessions = 50 if quick else 5_000
     options: dict[str, Sequence[str]] = {
-        "as it is": (),
-        "room for all": ("--max-sessions", str(sessions)),
-        "idle for 1 s": ("--max-sessions", str(sessions), "--session-idle", "1s"),
+        "default limits": (),
+        "enough sessions": ("--max-sessions", str(sessions)),
+        "closed after 1 s": ("--max-sessions", str(sessions), "--session-idle", "1s"),
     }
     if quick:
-        options["as it is"] = ("--max-sessions", "20")
+        options["default limits"] = ("--max-sessions", "20")
     with open_sides() as sides:
         rows = [asyncio.run(measure_abandoned(name, sides, given, sessions)) for name, given in options.items()]
-    head = ["", "opened", "refused (503)", "MB before", "MB after", "a client after that"]
+    head = ["", "opened", "refused (503)", "MB before", "MB after", "status of a new client"]
     print_table(f"{sessions:,} sessions, opened and abandoned", head, rows)
 
 
 async def measure_abandoned(name: str, sides: Sides, options: Sequence[str], sessions: int) -> list[str]:
-    """The sessions, the server's memory, and the status that later clients get."""
+    """Return a row: the sessions, the server's memory before and after, and the status that later clients get."""
     served = sides.ours("--http", "127.0.0.1:0", "--log-level", "error", *options)
     with start_server([*served, "--ledger-keep", "100"]) as server:
         before = server.resident_megabytes()
@@ -110,5 +110,5 @@ async def new_client_status(server: Listening, era: str) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small counts: does it run at all?")
+    parser.add_argument("--quick", action="store_true", help="small counts, to check that it runs")
     main(quick=parser.parse_args().quick)

@@ -2,8 +2,8 @@
 
     python benchmarks/builtin.py [--quick]
 
-Every verb is called in two worlds, a small and a large one, in turns in one run, round after round; the figure is the
-median of the rounds. Then: records generated per second, and the plans of a list of tools.
+Every verb is called in a small and in a large world, which take turns, round after round. A result is the median of
+its rounds. Then the generation of records and the inference of plans are timed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def main(*, quick: bool) -> None:
     head = ["verb", f"{small:,} records", f"{large:,} records", "ratio"]
     print_table("Microseconds per call, median of rounds", head, rows)
     slowest = max(times[1] for (name, _, _), times in zip(CALLS, figures, strict=True) if "filtered" in name)
-    print(f"\nfiltered lists: at most {slowest * 1e3:.1f} ms, allowed {MOST_FILTERED * 1e3:.0f} ms")
+    print(f"\nslowest filtered list: {slowest * 1e3:.1f} ms (limit: {MOST_FILTERED * 1e3:.0f} ms)")
     print_generation((small, large))
     print_plans(50 if quick else 500)
 
@@ -107,7 +107,7 @@ def crm_of_size(size: int) -> Scenario:
 
 
 def print_generation(sizes: Sequence[int]) -> None:
-    """Return records generated per second, by the size of the world."""
+    """Print the records generated per second, by the size of the world."""
     rows: list[list[str]] = []
     first = 0.0
     for size in sizes:
@@ -122,7 +122,7 @@ def print_generation(sizes: Sequence[int]) -> None:
 
 
 def print_plans(tools: int) -> None:
-    """Return the seconds to infer the plans of a long tool list, and of a tenth of it."""
+    """Print the time to infer the plans of a long tool list, and of a tenth of it."""
     rows: list[list[str]] = []
     first = 0.0
     for wanted in (tools // 10, tools):
@@ -136,7 +136,7 @@ def print_plans(tools: int) -> None:
 
 
 def tool_list(wanted: int) -> dict[str, Tool]:
-    """Return the tools of the CRM repeatedly, each time for other entities."""
+    """Return this number of tools: those of the CRM, repeated with suffixes that name other entities."""
     known = load("calm_crm").domain.tools
     found: dict[str, Tool] = {}
     for turn in count():
@@ -150,5 +150,5 @@ def tool_list(wanted: int) -> dict[str, Tool]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small worlds and few rounds: does it run?")
+    parser.add_argument("--quick", action="store_true", help="small worlds and few rounds, to check that it runs")
     main(quick=parser.parse_args().quick)

@@ -1,8 +1,8 @@
 """Compare the built-in world model with recorded runs of real servers: a responder for a replaying scorer.
 
-The scorer calls `responder(server, tools, state, session, folder)` for each recorded session, and what it returns for
-each recorded call; an answer is a JSON-RPC answer. What is told to mcp-sim is the tools/list result and the state at
-the start, and nothing else.
+The scorer calls `responder(server, tools, state, session, folder)` for each recorded session, and then the method
+`call` of the responder for each recorded call. `call` returns a JSON-RPC response. mcp-sim gets the tools/list result
+and the initial state, and nothing else.
 
     PYTHONPATH=benchmarks python score.py CORPUS --responder py:ground_truth:responder
 """

@@ -2,10 +2,10 @@
 
     python benchmarks/llm.py URL MODEL [--quick] [--options JSON]      e.g. http://127.0.0.1:8000/v1 tiny
 
-The reference in the same run is the naive layout: the whole state in one user message, sent anew for each call.
-`--options` are options of the world model beside `base_url` and `model`, as `{"thinking": "off"}`. Uncached tokens are
-told by engines that count them (vLLM: --enable-prompt-tokens-details). The engine's time is from a request on the wire
-to the head of its response; all else of a call, the HTTP client's work included, is mcp-sim's.
+The reference in the same run is the naive layout: the whole state in one user message, sent again for each call.
+`--options` are further options of the world model, for example `{"thinking": "off"}`. Uncached tokens are reported by
+engines that count them (vLLM: --enable-prompt-tokens-details). The engine's time lasts from sending a request until the
+head of its response. The rest of a call, including the work of the HTTP client, counts as mcp-sim's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from mcp_sim.world import World
 
 SCENARIO = """\
 mcp_sim: 1
-name: told
+name: benchmark
 tools: crm
 seed: 5
 world:
@@ -67,24 +67,24 @@ WORLDS = (1, 16, 64)
 
 @dataclass
 class Traffic:
-    """The requests sent to the engine, and the time it took."""
+    """The replies of the engine, and the seconds of each request on the wire."""
 
     replies: list[Reply] = field(default_factory=list[Reply])
     seconds: list[float] = field(default_factory=list[float])
 
-    def watching(self, ask: Ask) -> Ask:
-        """Send a request, counted and timed."""
+    def recording(self, ask: Ask) -> Ask:
+        """Return `ask` with its replies recorded."""
 
-        async def watched(request: Question) -> Reply:
+        async def recorded(request: Question) -> Reply:
             reply = await ask(request)
             self.replies.append(reply)
             return reply
 
-        return watched
+        return recorded
 
     @contextmanager
     def timing(self) -> Generator[None]:
-        """Time what goes over the wire meanwhile."""
+        """Time the HTTP requests sent within the block."""
         send, seconds = AsyncHTTPTransport.handle_async_request, self.seconds
 
         async def timed(self: AsyncHTTPTransport, request: Request) -> Response:
@@ -114,7 +114,7 @@ class Traffic:
 def main(url: str, model: str, options: Mapping[str, Any], *, quick: bool) -> None:
     calls = 12 if quick else 50
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "told.yaml"
+        path = Path(folder) / "scenario.yaml"
         path.write_text(SCENARIO, encoding="utf-8")
         settings = {"base_url": url, "model": model, **options}
         asyncio.run(measure(load(path), settings, calls, WORLDS[:2] if quick else WORLDS))
@@ -149,7 +149,7 @@ def _print_turns(naive: Traffic, ours: Traffic, calls: int) -> None:
         row = [str(turn), f"{newest:,}", f"{ours.uncached[turn - 1]:,}", f"{naive.uncached[turn - 1]:,}"]
         rows.append([*row, ratio(ours.uncached[turn - 1], naive.uncached[turn - 1])])
     head = ["turn", "tokens since the last turn", "uncached, mcp-sim", "uncached, whole state", "ratio"]
-    print_table("What the engine had to read", head, rows)
+    print_table("Prompt tokens read by the engine", head, rows)
 
 
 async def _print_rates(scenario: Scenario, settings: Mapping[str, Any], worlds: Sequence[int]) -> None:
@@ -159,34 +159,34 @@ async def _print_rates(scenario: Scenario, settings: Mapping[str, Any], worlds: 
         rate = await calls_per_second(scenario, settings, count)
         first = first or rate
         rows.append([str(count), f"{rate:.2f}", ratio(rate, first)])
-    print_table("Worlds at once, each with a few calls", ["worlds", "calls/s", "ratio"], rows)
+    print_table("Concurrent worlds, each with a few calls", ["worlds", "calls/s", "ratio"], rows)
 
 
-# ours -----------------------------------------------------------------------------------------------------------------
+# mcp-sim --------------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def open_simulator(
     scenario: Scenario, settings: Mapping[str, Any], traffic: Traffic
 ) -> AsyncGenerator[Simulator]:
-    """Return the scenario with the endpoint as its world model, which records its requests."""
-    entry = replace(scenario.world_models[0], world_model=watched(traffic)(**settings), kind="openai")
+    """Yield a simulator of the scenario with the endpoint as its world model, whose traffic is recorded."""
+    entry = replace(scenario.world_models[0], world_model=recorded_model(traffic)(**settings), kind="openai")
     async with Simulator(replace(scenario, world_models=(entry,))) as simulator:
         yield simulator
 
 
-def watched(traffic: Traffic) -> type[Openai]:
-    """The world model, which records its requests."""
+def recorded_model(traffic: Traffic) -> type[Openai]:
+    """Return a class of world models that record their traffic."""
 
-    class Watched(Openai):
+    class Recorded(Openai):
         def _predictor(self, domain: Any, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
-            return super()._predictor(domain, traffic.watching(ask), max_characters)
+            return super()._predictor(domain, traffic.recording(ask), max_characters)
 
-    return Watched
+    return Recorded
 
 
 async def measure_one_world(scenario: Scenario, settings: Mapping[str, Any], calls: int) -> tuple[Traffic, float]:
-    """Return the requests of one world, and the median seconds of a call without the engine's."""
+    """Return the traffic of one world, and the median seconds of a call without those of the engine."""
     traffic = Traffic()
     own = list[float]()
     async with open_simulator(scenario, settings, traffic) as simulator, simulator.open() as world:
@@ -244,7 +244,7 @@ async def _ask_with_whole_state(
         {"role": "user", "content": question},
     ]
     schema = tighten(scenario.domain.tools[tool].output_schema)
-    await traffic.watching(endpoint.complete)(Question(conversation, schema, turn))
+    await traffic.recording(endpoint.complete)(Question(conversation, schema, turn))
 
 
 if __name__ == "__main__":

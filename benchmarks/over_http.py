@@ -2,8 +2,9 @@
 
     python benchmarks/over_http.py [--quick]
 
-Each connection is kept alive and sends its next call when the last is answered; each has a world of its own. Both
-servers are measured in turns, round after round; a figure is the median of its rounds. At last: many worlds at once.
+Each connection is kept alive, has a world of its own, and sends its next call when the last one is answered. Both
+servers are measured in turns, round after round. A result is the median of its rounds. Finally, many worlds are called
+at the same time.
 """
 
 from __future__ import annotations
@@ -59,16 +60,16 @@ def compare(sides: Sides, era: str, rounds: int, calls: int) -> None:
         for connections in CONNECTIONS:
             worlds = [f"/w/{era}-{connections}-{n}/mcp" for n in range(connections)]
             loads = [(bare, Load(era, ["/mcp"] * connections, calls)), (ours, Load(era, worlds, calls))]
-            reference, figures = in_turns(loads, rounds)
+            reference, figures = measure_in_turns(loads, rounds)
             rows += [row(f"{BARE}, {connections}", reference, reference)]
             rows += [row(f"{OURS}, {connections}", figures, reference)]
     head = ["connections", "calls/s", "ratio", "ms p50", "ratio", "ms p99", "ratio", "us CPU per call", "ratio"]
     print_table(f"Calls over HTTP, protocol {era}", head, rows)
 
 
-def in_turns(loads: Sequence[tuple[Listening, Load]], rounds: int) -> list[Figures]:
+def measure_in_turns(loads: Sequence[tuple[Listening, Load]], rounds: int) -> list[Figures]:
     """Return the medians of the rounds of each server."""
-    taken = [[asyncio.run(measured(server, load)) for server, load in loads] for _ in range(rounds)]
+    taken = [[asyncio.run(measure_load(server, load)) for server, load in loads] for _ in range(rounds)]
     return [medians([figures[at] for figures in taken]) for at in range(len(loads))]
 
 
@@ -87,25 +88,25 @@ def row(name: str, of: Figures, reference: Figures) -> list[str]:
 
 
 def many_worlds(sides: Sides, worlds: int, calls: int) -> None:
-    """Return the paths of as many worlds as connections."""
+    """Measure mcp-sim alone with many connections, each in a world of its own."""
     rows = list[list[str]]()
     for era in ERAS:
         with start_server(sides.ours(*SERVED)) as server:
             paths = [f"/w/{n}/mcp" for n in range(worlds)]
-            of = asyncio.run(measured(server, Load(era, paths, calls)))
+            of = asyncio.run(measure_load(server, Load(era, paths, calls)))
             rows.append([era, f"{of.rate:,.0f}", f"{of.median * 1000:.1f}", f"{of.slow * 1000:.1f}", micro(of.cpu)])
-    print_table(f"{worlds} worlds at once", ["", "calls/s", "ms p50", "ms p99", "us CPU per call"], rows)
+    print_table(f"{worlds} concurrent worlds", ["", "calls/s", "ms p50", "ms p99", "us CPU per call"], rows)
 
 
-async def measured(server: Listening, load: Load) -> Figures:
-    """Send the load, after a few calls to warm up."""
+async def measure_load(server: Listening, load: Load) -> Figures:
+    """Send the load after a few calls to warm up. Return its measurements."""
     connections = [Connection(server.port, path, load.era) for path in load.paths]
     for connection in connections:
         await connection.open()
-    await asyncio.gather(*(repeated(connection, 10) for connection in connections))
+    await asyncio.gather(*(repeat_call(connection, 10) for connection in connections))
     before, began = server.cpu_seconds(), time.perf_counter()
     each = max(1, load.calls // len(connections))
-    spans = [span for spent in await asyncio.gather(*(repeated(c, each) for c in connections)) for span in spent]
+    spans = [span for spent in await asyncio.gather(*(repeat_call(c, each) for c in connections)) for span in spent]
     took, cpu = time.perf_counter() - began, server.cpu_seconds() - before
     for connection in connections:
         await connection.close()
@@ -113,8 +114,8 @@ async def measured(server: Listening, load: Load) -> Figures:
     return Figures(len(spans) / took, spans[len(spans) // 2], spans[len(spans) * 99 // 100], cpu / len(spans))
 
 
-async def repeated(connection: Connection, times: int) -> list[float]:
-    """Return the seconds of each of a number of consecutive calls."""
+async def repeat_call(connection: Connection, times: int) -> list[float]:
+    """Return the seconds of each of this number of consecutive calls."""
     request = connection.encode_request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
     spans = list[float]()
     for _ in range(times):
@@ -128,5 +129,5 @@ async def repeated(connection: Connection, times: int) -> list[float]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small counts: does it run at all?")
+    parser.add_argument("--quick", action="store_true", help="small counts, to check that it runs")
     main(quick=parser.parse_args().quick)

@@ -2,7 +2,7 @@
 
     python benchmarks/overhead.py [--quick]
 
-Both are measured in turns, in one run.
+Both servers are measured in turns, in one run.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ def main(*, quick: bool) -> None:
     starts, calls = (2, 50) if quick else (15, 2_000)
     with open_sides() as sides:
         print(f"{starts} starts, {calls} calls each")
-        over_stdio({BARE: sides.bare("bare_server.py"), OURS: sides.ours()}, starts, calls)
-        asyncio.run(in_memory(sides, calls))
-        asyncio.run(alone(sides.scenario, sides.scenario.with_name("alone.jsonl"), calls))
+        measure_stdio({BARE: sides.bare("bare_server.py"), OURS: sides.ours()}, starts, calls)
+        asyncio.run(measure_in_memory(sides, calls))
+        asyncio.run(measure_simulator(sides.scenario, sides.scenario.with_name("alone.jsonl"), calls))
 
 
-def over_stdio(commands: Mapping[str, Sequence[str]], starts: int, calls: int) -> None:
+def measure_stdio(commands: Mapping[str, Sequence[str]], starts: int, calls: int) -> None:
     """Measure the start up to the first tools/list, then calls, through raw pipes."""
     first = {name: list[float]() for name in commands}
     for _ in range(starts):
         for name, command in commands.items():
-            first[name].append(first_listing(command))
+            first[name].append(seconds_to_first_list(command))
     median = {name: statistics.median(spans) for name, spans in first.items()}
     reference = median[BARE]
     rows = [[name, f"{span * 1000:,.0f}", ratio(span, reference)] for name, span in median.items()]
     print_table("Start to first tools/list over stdio", ["", "ms, median", "ratio"], rows)
     for era in ERAS:
-        figures = {name: stdio_calls(command, era, calls) for name, command in commands.items()}
+        figures = {name: time_stdio_calls(command, era, calls) for name, command in commands.items()}
         print_calls(f"Calls over stdio, protocol {era}", figures)
 
 
-def first_listing(command: Sequence[str]) -> float:
+def seconds_to_first_list(command: Sequence[str]) -> float:
     with Peer(command) as peer:
         peer.request("tools/list", {})
         return time.perf_counter() - peer.started
 
 
-def stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[float, float]:
+def time_stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[float, float]:
     """Return median seconds from request to answer, and processor seconds of the server, per call."""
     with Peer(command, era) as peer:
         peer.request("tools/list", {})
@@ -72,20 +72,20 @@ def stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[float, fl
         return sorted(spans)[calls // 2], (peer.cpu_seconds() - before) / calls
 
 
-async def in_memory(sides: Sides, calls: int) -> None:
+async def measure_in_memory(sides: Sides, calls: int) -> None:
     """Measure with the SDK's client in the same process; its own work is part of both figures."""
     async with AsyncExitStack() as stack:
         bare = await stack.enter_async_context(Client(bare_server(definitions(), sides.result)))
         world = await stack.enter_async_context(Simulator.load(sides.scenario).open())
         simulated = await stack.enter_async_context(connected(world))
         figures = {
-            BARE: await timed(lambda: bare.call_tool(TOOL, ARGUMENTS), calls),
-            OURS: await timed(lambda: simulated.call_tool(TOOL, ARGUMENTS), calls),
+            BARE: await time_calls(lambda: bare.call_tool(TOOL, ARGUMENTS), calls),
+            OURS: await time_calls(lambda: simulated.call_tool(TOOL, ARGUMENTS), calls),
         }
     print_calls("Calls in memory, through the SDK's client", figures)
 
 
-async def alone(scenario: Path, trace: Path, calls: int) -> None:
+async def measure_simulator(scenario: Path, trace: Path, calls: int) -> None:
     """Measure the processor time of the simulator itself, without MCP, by verb."""
     by_verb: dict[str, tuple[str, dict[str, Any]]] = {
         "get": (TOOL, dict(ARGUMENTS)),
@@ -100,12 +100,12 @@ async def alone(scenario: Path, trace: Path, calls: int) -> None:
     async with Simulator(Simulator.load(scenario).scenario, sinks=[Jsonl(trace, b"{}")]) as simulator:
         for verb, (tool, arguments) in by_verb.items():
             world = simulator.world(verb)
-            _, cpu = await timed(lambda w=world, t=tool, a=arguments: w.call(t, a), calls)
+            _, cpu = await time_calls(lambda w=world, t=tool, a=arguments: w.call(t, a), calls)
             rows.append([verb, micro(cpu)])
     print_table("The simulator alone, trace on", ["", "us CPU per call"], rows)
 
 
-async def timed(call: Callable[[], Awaitable[object]], calls: int) -> tuple[float, float]:
+async def time_calls(call: Callable[[], Awaitable[object]], calls: int) -> tuple[float, float]:
     """Return median seconds from call to answer, and processor seconds of this process, per call."""
     for _ in range(20):
         await call()
@@ -128,5 +128,5 @@ def print_calls(title: str, figures: dict[str, tuple[float, float]]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small counts: does it run at all?")
+    parser.add_argument("--quick", action="store_true", help="small counts, to check that it runs")
     main(quick=parser.parse_args().quick)

@@ -1,11 +1,13 @@
 """Count the source files that one call goes through, and the jumps between them.
 
-    python benchmarks/path.py [--files]
+    python benchmarks/path.py [--scenario NAME] [--files]
 
-Every call is warm: it has been made a few times before it is counted. An entry is the start of a function of mcp_sim,
-or of the next stretch of a coroutine or generator. A jump is an entry in another file than the entry before it. The
-entries of a load vary by some dozens between runs, because the order of sets does: PYTHONHASHSEED fixes it.
-`--files` prints the files in the order of their first entries, with their numbers of entries.
+Every call is warm: it is made a few times before it is counted. An entry is the start of a function of mcp_sim, or the
+resumption of a coroutine or generator. A jump is an entry in another file than the entry before it. The entries of a
+load vary by some dozens between runs, because the order of sets varies; set PYTHONHASHSEED to fix it.
+
+`--scenario` names a scenario with the tools of the CRM: flaky_crm (the default) or calm_crm. `--files` prints the files
+in the order of their first entries, with their numbers of entries.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ SCENARIO = "flaky_crm"
 GET: tuple[str, dict[str, Any]] = ("get_contact", {"contact_id": "con_00001"})
 CREATE: tuple[str, dict[str, Any]] = ("create_deal", {"title": "Path", "amount": 4000, "contact_id": "con_00001"})
 WARM_UP = 5
-"""Calls before the one that is counted. The fault at the first create is over by then."""
+"""Calls before the counted one. They include the fault that strikes the first create."""
 
 SETTLE = 20
 """Turns of the event loop that a server may take to finish after its client has the answer."""
@@ -42,7 +44,7 @@ SETTLE = 20
 
 @dataclass
 class Route:
-    """The files of all function entries during a piece of work."""
+    """The files of all function entries of a call or a load, in order."""
 
     name: str
     entries: list[str] = field(default_factory=list[str])
@@ -50,69 +52,69 @@ class Route:
 
     @property
     def jumps(self) -> int:
-        """Entries in another file than the entry before."""
+        """Return the number of entries in another file than the entry before."""
         return sum(before != after for before, after in pairwise(self.entries))
 
     @property
     def files(self) -> Counter[str]:
-        """Entries by file, in the order of the first of each."""
+        """Return the number of entries by file, in the order of first entries."""
         return Counter(self.entries)
 
 
-def main(*, files: bool) -> None:
+def main(*, scenario: str, files: bool) -> None:
     """Count and print everything."""
-    loads = [loaded(f"the {which} in a process") for which in ("first", "second")]
-    calls = asyncio.run(called())
+    loads = [trace_load(f"the {which} in a process", scenario) for which in ("first", "second")]
+    calls = asyncio.run(trace_calls(scenario))
     rows = [[one.name, str(len(one.files)), str(one.jumps), str(len(one.entries)), one.faults] for one in calls]
-    print_table(f"One warm call, {SCENARIO}", ["", "files", "jumps", "entries", "faults"], rows)
+    print_table(f"One warm call, {scenario}", ["", "files", "jumps", "entries", "faults"], rows)
     rows = [[one.name, str(len(one.files)), f"{len(one.entries):,}"] for one in loads]
-    print_table(f"Loading {SCENARIO}", ["", "files", "entries"], rows)
+    print_table(f"Loading {scenario}", ["", "files", "entries"], rows)
     for one in calls if files else ():
         print_table(one.name, ["file", "entries"], [[name, str(number)] for name, number in one.files.items()])
 
 
-def loaded(name: str) -> Route:
-    """The route of a load. The first one imports modules that the second one has."""
+def trace_load(name: str, scenario: str) -> Route:
+    """Return the route of a load. The first load in a process also imports modules."""
     route = Route(name)
-    with recorded(route.entries):
-        Simulator.load(SCENARIO)
+    with record_entries(route.entries):
+        Simulator.load(scenario)
     return route
 
 
-async def called() -> list[Route]:
-    """The routes of calls in process and through a client."""
-    async with Simulator.load(SCENARIO).open() as world:
+async def trace_calls(scenario: str) -> list[Route]:
+    """Return the routes of calls in process and through a client."""
+    async with Simulator.load(scenario).open() as world:
         routes = [
-            await warm("get_contact, in process", world, lambda: world.call(*GET)),
-            await warm("create_deal, in process", world, lambda: world.call(*CREATE)),
+            await trace_warm_call("get_contact, in process", world, lambda: world.call(*GET)),
+            await trace_warm_call("create_deal, in process", world, lambda: world.call(*CREATE)),
         ]
-    async with Simulator.load(SCENARIO).open() as world, connected(world) as client:
-        return [*routes, await warm("get_contact, served", world, lambda: client.call_tool(*GET))]
+    async with Simulator.load(scenario).open() as world, connected(world) as client:
+        return [*routes, await trace_warm_call("get_contact, served", world, lambda: client.call_tool(*GET))]
 
 
-async def warm(name: str, world: World, call: Callable[[], Awaitable[object]]) -> Route:
-    """The route of one call after others like it, and the faults that were decided for it."""
+async def trace_warm_call(name: str, world: World, call: Callable[[], Awaitable[object]]) -> Route:
+    """Return the route of one call after others like it, with the faults that were decided for it."""
     for _ in range(WARM_UP):
         await call()
-        await settled()
+        await settle()
     route = Route(name)
-    with recorded(route.entries):
+    with record_entries(route.entries):
         await call()
-        await settled()
+        await settle()
     step = world.ledger.newest["step"]
     route.faults = ", ".join(fault["id"] for fault in step.get("perturbations", ())) or "none"
     return route
 
 
-async def settled() -> None:
-    """Let the server finish what it does after its answer."""
+async def settle() -> None:
+    """Let the server finish its work after the answer."""
     for _ in range(SETTLE):
         await asyncio.sleep(0)
 
 
 @contextmanager
-def recorded(entries: list[str]) -> Generator[None]:
-    """Note the file of every entry into a function of mcp_sim, in this thread."""
+def record_entries(entries: list[str]) -> Generator[None]:
+    """Append the file of every entry into a function of mcp_sim in this thread."""
     start = len(str(PACKAGE)) + 1
     prefix = str(PACKAGE)
 
@@ -130,5 +132,7 @@ def recorded(entries: list[str]) -> Generator[None]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scenario", default=SCENARIO, metavar="NAME", help=f"what to load (default {SCENARIO})")
     parser.add_argument("--files", action="store_true", help="print the files of each call")
-    main(files=parser.parse_args().files)
+    options = parser.parse_args()
+    main(scenario=options.scenario, files=options.files)

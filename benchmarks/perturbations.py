@@ -2,8 +2,8 @@
 
     python benchmarks/perturbations.py [--quick]
 
-Worlds with 0, 10 and 100 rules (40 % probability, 40 % nth, 20 % arguments), called in turns in one run, round after
-round; the figure of a world is the median of its rounds.
+Worlds with 0, 10 and 100 rules (40 % probability, 40 % nth, 20 % arguments) take turns in one run, round after round.
+The result of a world is the median of its rounds.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ world:
 def main(*, quick: bool) -> None:
     rounds, calls = (3, 50) if quick else (30, 500)
     with TemporaryDirectory() as folder:
-        simulators = [loaded(Path(folder, f"{rules}.yaml"), rules) for rules in RULES]
+        simulators = [load_simulator(Path(folder, f"{rules}.yaml"), rules) for rules in RULES]
     asyncio.run(measure(simulators, rounds, calls))
 
 
-def loaded(path: Path, rules: int) -> Simulator:
-    path.write_text(scenario(rules), encoding="utf-8")
+def load_simulator(path: Path, rules: int) -> Simulator:
+    path.write_text(scenario_text(rules), encoding="utf-8")
     return Simulator.load(path)
 
 
-def scenario(rules: int) -> str:
-    entries = "\n".join(f"  - {rule}" for rule in never_firing(rules))
+def scenario_text(rules: int) -> str:
+    entries = "\n".join(f"  - {rule}" for rule in entries_that_never_fire(rules))
     return f"{HEAD}perturbations:\n{entries}\n" if entries else HEAD
 
 
-def never_firing(rules: int) -> Iterator[str]:
-    """Return typical entries; of each ten, four are drawn, four are counted, two look at an argument."""
+def entries_that_never_fire(rules: int) -> Iterator[str]:
+    """Yield typical entries: of each ten, four draw, four count calls, two compare an argument."""
     whens = ["{probability: 1.0e-12}"] * 4 + [f"{{nth: {NEVER}}}"] * 4 + ["{arguments: {contact_id: nobody}}"] * 2
     for at in range(rules):
         yield f"{{error: {{status: 503}}, id: rule-{at}, tools: [get_contact, list_deals], when: {whens[at % 10]}}}"
@@ -96,5 +96,5 @@ def print_rows(title: str, figures: dict[int, float]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small counts: does it run at all?")
+    parser.add_argument("--quick", action="store_true", help="small counts, to check that it runs")
     main(quick=parser.parse_args().quick)

@@ -2,15 +2,14 @@
 
     python benchmarks/plans.py [DIR|FILE ...] [--write FILE] [--against FILE] [--renamed OLD=NEW ...]
 
-A FILE is a tools/list result, and a DIR a folder of them or of recordings: DIR/tools.json or DIR/*/tools.json, with
-sessions (*.jsonl) beside it whose first line holds the `initial_state`. A server with sessions is read without a state,
-and with the states of up to `--sessions` of them, evenly spread, each state once. The shipped tool specs are always
-read. Each line of the file that `--write` makes is a plan or an entity: all its fields, and the order of the entries of
-those that are mappings.
+A FILE is a tools/list result. A DIR is a folder of such files, or of recordings: DIR/tools.json or DIR/*/tools.json,
+next to sessions (*.jsonl) whose first line holds the `initial_state`. A server with sessions is read without a state,
+and with the states of up to `--sessions` sessions, evenly spread, each state once. The shipped tool specs are always
+read. `--write` writes one line per plan or entity: all its fields, and the order of keys of its mappings.
 
-`--against` exits 1 where a plan or an entity differs from that of the earlier file, is missing there, or is new. A word
-of the earlier file that was renamed, as a key or as a whole string, is the same under either name. A word may have
-several new names: `--renamed read=get read=view`.
+`--against` exits with 1 if a plan or an entity differs from the earlier file, is missing, or is new. A renamed word of
+the earlier file, as a key or as a whole string, is equal to its new name. A word may have several new names:
+`--renamed read=get read=view`.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import DocumentError
 
 REASONS, CHOICES = "reasons", "choices"
-"""The fields of a plan that hold its prose, and the plans within it."""
+"""The fields of a plan with its prose, and with the plans that an argument chooses from."""
 
 ABSENT = "(absent)"
 SHOWN = 5
-"""So many differing fields are printed of one plan or entity."""
+"""The number of differing fields that are printed per plan or entity."""
 
 Json = Any
 Words = Mapping[str, Sequence[str]]
-"""Words of the earlier file and what they are called now."""
+"""New names by words of the earlier file."""
 Found = dict[str, dict[str, dict[str, Json]]]
-"""What is inferred, by document, by kind (`plan`, `entity`, `refused`), by name."""
+"""Results by document, kind (`plan`, `entity`, `refused`) and name."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """What plans are inferred from: a file, or a tool list with the state of a recorded session."""
+    """A source of plans: a file, or a tool list with the state of a recorded session."""
 
     name: str
     file: str
@@ -55,7 +54,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Difference:
-    """A plan or an entity that is not what it was; `fields` are lines of what differs."""
+    """A plan or an entity that changed. `fields` has a line for each differing field."""
 
     document: str
     kind: str
@@ -64,7 +63,7 @@ class Difference:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Infer, write, compare; the exit status."""
+    """Infer, write and compare. Return the exit status."""
     found: Found = {}
     for document in documents(arguments.places, arguments.sessions):
         if document.name in found:
@@ -84,7 +83,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def documents(places: Sequence[Path], sessions: int) -> Iterator[Document]:
-    """Everything to infer from, under names that do not depend on where the folders are."""
+    """Yield all documents, with names that do not depend on the location of the folders."""
     for name in shipped("tool_specs"):
         yield Document(name, name)
     for place in map(Path.resolve, places):
@@ -99,12 +98,12 @@ def documents(places: Sequence[Path], sessions: int) -> Iterator[Document]:
 
 
 def tool_list(file: Path) -> Document:
-    """The document of a tools/list result."""
+    """Return the document of a tools/list result."""
     return Document(f"{file.parent.name}/{file.stem}", str(file))
 
 
 def recordings(folder: Path, most: int) -> Iterator[Document]:
-    """A server without a state, and with the different states of some of its sessions."""
+    """Yield a server without a state, and with the distinct states of up to `most` of its sessions."""
     file = folder / "tools.json"
     yield tool_list(file)
     states = dict[str, Document]()
@@ -120,7 +119,7 @@ def recordings(folder: Path, most: int) -> Iterator[Document]:
 
 
 def inferred(document: Document, *, reasons: bool) -> dict[str, dict[str, Json]]:
-    """All plans and entities of a document, as JSON by kind and name."""
+    """Return all plans and entities of a document, as JSON by kind and name."""
     try:
         domain = loaded(document).domain
     except DocumentError as error:
@@ -131,7 +130,7 @@ def inferred(document: Document, *, reasons: bool) -> dict[str, dict[str, Json]]
 
 
 def loaded(document: Document) -> Any:
-    """The scenario of a document. Without a state, its file is loaded as it is."""
+    """Return the scenario of a document. A file without a state is loaded unchanged."""
     if document.state is None:
         return load(document.file)
     with TemporaryDirectory() as folder:
@@ -143,21 +142,21 @@ def loaded(document: Document) -> Any:
 
 
 def part(value: Any, *, reasons: bool) -> Json:
-    """A plan or an entity, with the order of its mappings, and with the reasons apart if they are wanted."""
+    """Return a plan or an entity with the order of its mappings, and on request its reasons as a separate entry."""
     mappings = {one.name: getattr(value, one.name) for one in fields(value)}
     order = {name: list(held) for name, held in mappings.items() if is_mapping(held) and len(held) > 1}
     return {"fields": plain(value), "order": order, **({REASONS: list(prose(value))} if reasons else {})}
 
 
 def prose(plan: Any) -> Iterator[str]:
-    """The reasons of a plan and of the plans within it."""
+    """Yield the reasons of a plan and of the plans within it."""
     yield from getattr(plan, REASONS, ())
     for choice in getattr(plan, CHOICES, {}).values():
         yield from prose(choice)
 
 
 def plain(value: Any) -> Json:
-    """A value as JSON: all fields of dataclasses except reasons."""
+    """Return a value as JSON: all fields of dataclasses except reasons. Raises `TypeError` for other values."""
     if is_dataclass(value):
         return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.name != REASONS}
     if is_mapping(value):
@@ -184,7 +183,7 @@ def is_set(value: object) -> TypeGuard[frozenset[Any]]:
 
 
 def lines(found: Found) -> Iterator[str]:
-    """One line for each plan and entity, sorted."""
+    """Yield one line for each plan and entity, sorted."""
     for document, kinds in sorted(found.items()):
         for kind, named in sorted(kinds.items()):
             for name, body in sorted(named.items()):
@@ -193,7 +192,7 @@ def lines(found: Found) -> Iterator[str]:
 
 
 def read(file: Path, *, reasons: bool) -> Found:
-    """What an earlier run wrote. Without `reasons`, those that it wrote are left out."""
+    """Return the results of an earlier run, without the reasons of plans unless they are requested."""
     found: Found = {}
     with file.open(encoding="utf-8") as stream:
         for text in stream:
@@ -206,7 +205,7 @@ def read(file: Path, *, reasons: bool) -> Found:
 
 
 def listed(file: Path | None) -> list[str]:
-    """The renamings in a file, one a line; `#` begins a comment."""
+    """Return the renamings in a file, one per line. `#` begins a comment."""
     if file is None:
         return []
     written = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
@@ -214,7 +213,7 @@ def listed(file: Path | None) -> list[str]:
 
 
 def renamings(pairs: Iterable[str]) -> Words:
-    """OLD=NEW pairs as a mapping."""
+    """Return OLD=NEW pairs as a mapping. Exits if a pair is malformed."""
     words = dict[str, list[str]]()
     for pair in pairs:
         old, sign, new = pair.partition("=")
@@ -225,7 +224,7 @@ def renamings(pairs: Iterable[str]) -> Words:
 
 
 def differing(old: Found, new: Found, words: Words) -> Iterator[Difference]:
-    """The plans and entities that differ between two runs, or that only one of them has."""
+    """Yield the plans and entities that differ between two runs, or that only one run has."""
     for document, was, now in matched(old, new, words):
         for kind, were, are in matched(was or {}, now or {}, words):
             for name, before, after in matched(were or {}, are or {}, words):
@@ -236,7 +235,7 @@ def differing(old: Found, new: Found, words: Words) -> Iterator[Difference]:
 
 
 def differences(path: str, old: Json, new: Json, words: Words) -> Iterator[str]:
-    """A line for each place where two values differ."""
+    """Yield a line for each path where two values differ."""
     if is_mapping(old) and is_mapping(new):
         for name, was, now in matched(old, new, words, ABSENT):
             yield from differences(f"{path}.{name}" if path else name, was, now, words)
@@ -250,7 +249,7 @@ def differences(path: str, old: Json, new: Json, words: Words) -> Iterator[str]:
 def matched(
     old: Mapping[str, Any], new: Mapping[str, Any], words: Words, absent: Json = None
 ) -> Iterator[tuple[str, Any, Any]]:
-    """The entries of two mappings side by side, under the new name where a key was renamed."""
+    """Yield the entries of two mappings in pairs, under the new names of renamed keys."""
     left = dict(new)
     for name, value in old.items():
         now = next((word for word in (name, *words.get(name, ())) if word in left), name)
@@ -265,7 +264,7 @@ def shortened(value: Json) -> str:
 
 
 def print_comparison(numbers: Mapping[str, int], different: Sequence[Difference], first: int) -> None:
-    """Print how many are identical, and the first that are not."""
+    """Print the number of identical plans and entities, and the first differences."""
     wrong = Counter(one.kind for one in different if one.fields != ["missing"])
     missing = Counter(one.kind for one in different if one.fields == ["missing"])
     for kind in sorted({*numbers, *missing}):
@@ -281,17 +280,17 @@ def print_comparison(numbers: Mapping[str, int], different: Sequence[Difference]
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("places", nargs="*", type=Path, metavar="DIR|FILE", help="tool lists, or recordings")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write what is inferred, as JSON lines")
-    parser.add_argument("--against", type=Path, metavar="FILE", help="compare with what an earlier run wrote")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write plans and entities as JSON lines")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare with a file of an earlier run")
     parser.add_argument("--renamed", nargs="+", action="extend", default=[], metavar="OLD=NEW", help="renamed words")
-    parser.add_argument("--renamed-file", type=Path, metavar="FILE", help="renamed words, one OLD=NEW a line")
+    parser.add_argument("--renamed-file", type=Path, metavar="FILE", help="a file with one OLD=NEW per line")
     parser.add_argument("--reasons", action="store_true", help="also write and compare the reasons of plans")
     parser.add_argument(
         "--sessions", type=int, default=20, metavar="N", help="states of each recorded server (default 20)"
     )
-    parser.add_argument("--first", type=int, default=20, metavar="N", help="differences that are printed (default 20)")
+    parser.add_argument("--first", type=int, default=20, metavar="N", help="print at most N differences (default 20)")
     arguments = parser.parse_args()
     for place in arguments.places:
         if not place.exists():
-            parser.error(f"{place}: there is no such file or folder")
+            parser.error(f"{place}: no such file or folder")
     sys.exit(main(arguments))

@@ -61,7 +61,7 @@ class Sides:
 
 @contextmanager
 def open_sides() -> Generator[Sides]:
-    """Yield both servers, whose files exist for the duration of the block."""
+    """Yield both servers. Their files are removed at the end of the block."""
     with TemporaryDirectory() as folder:
         scenario, result_file = Path(folder, "overhead.yaml"), Path(folder, "result.json")
         scenario.write_text(SCENARIO, encoding="utf-8")

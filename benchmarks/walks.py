@@ -2,11 +2,11 @@
 
     python benchmarks/walks.py [--calls N] [--seed N] [--details] [DOCUMENT ...]
 
-A document is a scenario, a tool spec, a tools/list result, or a folder of such; without any, the shipped tool specs are
-walked, 10,000 calls each. Perturbations are left out. What is wrong is counted by a checker that shares no code with
-the product: it reads the ledger and the plans. `created/found` are the records that a call created, and how many of
-them a later get, and a later list, shows. Exits 1 where anything crashes, contradicts the
-world, or is lost, or where too few calls succeed.
+A document is a scenario, a tool spec, a tools/list result, or a folder of tools/list results. The default are the
+shipped tool specs, with 10,000 calls each. Perturbations are removed. Violations are counted by a checker that reads
+the ledger and the plans, and shares no code with the product. The columns `get` and `list` are the created records that
+a later get or list returned, and those that it was expected to return. Exits with 1 if anything crashes, contradicts
+the world, or is lost, or if too few calls succeed.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ def main(arguments: argparse.Namespace) -> int:
     print("", *(f"refused: {one.refused}" for one in walks if one.refused), sep="\n")
     bad = [one.name for one in walks if one.walk.success < ENOUGH and not one.refused]
     print(f"{whole.guesses} of {whole.tools} plans are guesses ({100 * whole.guesses / max(1, whole.tools):.1f} %)")
-    print(f"less than {ENOUGH:.0%} of the calls succeed: {', '.join(bad) or 'nowhere'}")
+    print(f"documents in which less than {ENOUGH:.0%} of the calls succeed: {', '.join(bad) or 'none'}")
     found = whole.walk.found_again
-    print(f"{100 * found:.1f} % of the created records that were looked for are found again")
+    print(f"{100 * found:.1f} % of the created records that were queried are found")
     refused = any(one.refused for one in walks)
     return 1 if refused or bad or found < FOUND or whole.walk.crashes or whole.walk.report.violations else 0
 
 
 @dataclass(frozen=True)
 class DocumentWalk:
-    """A document and the walk over it; `refused` is why there was none."""
+    """A document and the walk over it. `refused` is the error of a document that cannot be loaded."""
 
     name: str
     tools: int = 0
@@ -143,8 +143,10 @@ def print_details(one: DocumentWalk) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("documents", nargs="*", metavar="DOCUMENT", help="what to walk over; default: what ships")
-    parser.add_argument("--calls", type=int, default=10_000, help="of each walk (default 10,000)")
-    parser.add_argument("--seed", type=int, default=1, help="of worlds and walks (default 1)")
-    parser.add_argument("--details", action="store_true", help="print examples of what went wrong")
+    parser.add_argument(
+        "documents", nargs="*", metavar="DOCUMENT", help="documents to walk over (default: the shipped ones)"
+    )
+    parser.add_argument("--calls", type=int, default=10_000, help="calls per walk (default 10,000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of worlds and walks (default 1)")
+    parser.add_argument("--details", action="store_true", help="print examples of problems")
     sys.exit(main(parser.parse_args()))

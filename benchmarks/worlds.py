@@ -2,7 +2,7 @@
 
     python benchmarks/worlds.py [--quick]
 
-Each figure stands beside a reference of the same run: plain Python on plain dicts of the same records.
+Each result is printed with a reference from the same run: plain Python on plain dicts of the same records.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ MEBIBYTE = 1024 * 1024
 
 async def main(*, quick: bool) -> None:
     calls, worlds = (50, 200) if quick else (1_000, 10_000)
-    await live_worlds(worlds)
-    measured = {size: await by_size(size, calls) for size in SIZES}
+    await measure_live_worlds(worlds)
+    measured = {size: await measure_size(size, calls) for size in SIZES}
     small, large = (measured[size] for size in SIZES)
     rows = [[name, micro(small[name]), micro(large[name]), ratio(large[name], small[name])] for name in small]
     head = ["microseconds each, median", *(f"{size:,} records" for size in SIZES), "ratio"]
     print_table(f"Operations by size ({calls} of each)", head, rows)
 
 
-def resized(scenario: Scenario, contacts: int) -> Scenario:
+def with_contacts(scenario: Scenario, contacts: int) -> Scenario:
     """Return the calm CRM with this number of contacts."""
     given = scenario.records["contact"]
     return replace(scenario, records={**scenario.records, "contact": GivenRecords(contacts, given.rows)})
 
 
-async def by_size(size: int, times: int) -> dict[str, float]:
+async def measure_size(size: int, times: int) -> dict[str, float]:
     """Return the seconds of each operation on a world of `size` contacts that has been written to."""
     calm = Simulator.load("calm_crm").scenario
-    async with Simulator(resized(calm, size), ledger_keep=10) as simulator:
+    async with Simulator(with_contacts(calm, size), ledger_keep=10) as simulator:
         began = time.perf_counter()
         world = simulator.world()
         opened = time.perf_counter() - began
@@ -57,12 +57,12 @@ async def by_size(size: int, times: int) -> dict[str, float]:
         return {
             "fork": median(world.fork, times),
             "reference: copy a dict of the records": median(lambda: dict(table), min(times, 50)),
-            **await tool_calls(world, times),
-            "reference: filter a list of the records": median(lambda: leads_of(table), min(times, 30)),
+            **await measure_calls(world, times),
+            "reference: filter a list of the records": median(lambda: filter_leads(table), min(times, 30)),
         }
 
 
-async def tool_calls(world: World, times: int) -> dict[str, float]:
+async def measure_calls(world: World, times: int) -> dict[str, float]:
     """Return the seconds of calls by verb, each on a fork."""
     person: dict[str, Any] = {"name": "Bo Maas", "email": "bo@example.org"}
     calls: dict[str, tuple[str, dict[str, Any], int]] = {
@@ -74,11 +74,11 @@ async def tool_calls(world: World, times: int) -> dict[str, float]:
         "list, filtered by a link": ("search_contacts", {"company_id": "cmp_001", "limit": 20}, min(times, 30)),
         "search by text": ("search_contacts", {"query": "ada vos", "limit": 20}, min(times, 30)),
     }
-    return {name: await called(world.fork(), *call) for name, call in calls.items()}
+    return {name: await median_call_seconds(world.fork(), *call) for name, call in calls.items()}
 
 
-async def called(world: World, tool: str, arguments: dict[str, Any], times: int) -> float:
-    """Return the median seconds of equal calls, all of which must succeed."""
+async def median_call_seconds(world: World, tool: str, arguments: dict[str, Any], times: int) -> float:
+    """Return the median seconds of equal calls. The first one must succeed."""
     first = await world.call(tool, arguments)
     assert first.ok, first
 
@@ -88,26 +88,26 @@ async def called(world: World, tool: str, arguments: dict[str, Any], times: int)
     return await median_async(once, times)
 
 
-def leads_of(table: dict[Any, dict[str, Any]]) -> dict[str, Any]:
+def filter_leads(table: dict[Any, dict[str, Any]]) -> dict[str, Any]:
     hits = [record for record in table.values() if record.get("stage") == "lead"]
     return {"contacts": hits[:20], "total": len(hits)}
 
 
-async def live_worlds(number: int) -> None:
+async def measure_live_worlds(number: int) -> None:
     """Measure the resident memory of live worlds, each with earlier calls and a fork."""
     async with Simulator.load("calm_crm") as simulator:
-        await lived(simulator.world("warm-up"), 0)
+        await make_calls_and_fork(simulator.world("warm-up"), 0)
         gc.collect()
-        before, began = resident(), time.perf_counter()
+        before, began = resident_bytes(), time.perf_counter()
         kept = list[World]()
         for n in range(number):
             world = simulator.world(f"w{n}")
-            kept.append(await lived(world, n))
+            kept.append(await make_calls_and_fork(world, n))
             kept.append(world)
         spent = time.perf_counter() - began
-        grown = resident() - before
+        grown = resident_bytes() - before
         state = dict(kept[0].view.rows("contact"))
-        copied = copied_tables(state)
+        copied = copy_bytes(state)
         rows = [
             ["worlds, each with its fork", f"{number:,}"],
             ["memory in all", f"{grown / MEBIBYTE:,.0f} MiB"],
@@ -118,7 +118,7 @@ async def live_worlds(number: int) -> None:
         print_table("Live worlds: 20 calls, 5 of them writes, and one fork each", ["", "value"], rows)
 
 
-async def lived(world: World, n: int) -> World:
+async def make_calls_and_fork(world: World, n: int) -> World:
     """Make 20 calls, 5 of them writes. Return a fork from the end."""
     for at in range(15):
         await world.call("get_contact", {"contact_id": f"con_{1 + (n + at) % 200:05d}"})
@@ -127,15 +127,15 @@ async def lived(world: World, n: int) -> World:
     return world.fork()
 
 
-def copied_tables(records: dict[Any, Any]) -> float:
+def copy_bytes(records: dict[Any, Any]) -> float:
     """Return the bytes of one deep copy of the records, averaged over many."""
     gc.collect()
-    before = resident()
+    before = resident_bytes()
     copies = [copy.deepcopy(records) for _ in range(100)]
-    return (resident() - before) / len(copies)
+    return (resident_bytes() - before) / len(copies)
 
 
-def resident() -> int:
+def resident_bytes() -> int:
     """Return the resident bytes of this process (Linux)."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -161,5 +161,5 @@ async def median_async(action: Callable[[], Awaitable[object]], times: int) -> f
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small counts: does it run at all?")
+    parser.add_argument("--quick", action="store_true", help="small counts, to check that it runs")
     asyncio.run(main(quick=parser.parse_args().quick))

@@ -1,4 +1,4 @@
-"""The benchmarks run, and measure what they say: rules, sessions that were abandoned, world models."""
+"""Runs of the benchmarks of perturbations, abandoned sessions and world models."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def test_the_benchmark_of_rules_prints_a_ratio_for_every_number_of_rules() -> No
     assert all(row[2].endswith("x") for row in rows)
 
 
-def test_the_benchmark_of_abandoned_sessions_tells_how_many_were_refused_and_who_gets_in_after_them() -> None:
+def test_the_benchmark_of_abandoned_sessions_prints_refusals_and_the_statuses_of_later_clients() -> None:
     done = subprocess.run(_quick("abandoned.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    as_it_is, all_fit, idle = (line for line in lines if line.startswith(("as it is", "room for all", "idle for")))
-    assert as_it_is.startswith("as it is 20 30 ")
-    assert as_it_is.endswith(" 503 and 200")
-    assert all_fit.startswith("room for all 50 0 ")
-    assert idle.endswith(" 200 and 200")
+    names = ("default limits", "enough sessions", "closed after 1 s")
+    default, enough, closed = (line for line in lines if line.startswith(names))
+    assert default.startswith("default limits 20 30 ")
+    assert default.endswith(" 503 and 200")
+    assert enough.startswith("enough sessions 50 0 ")
+    assert closed.endswith(" 200 and 200")
 
 
 def test_the_benchmark_of_the_built_in_world_model_has_a_line_for_every_verb() -> None:
@@ -35,7 +36,7 @@ def test_the_benchmark_of_the_built_in_world_model_has_a_line_for_every_verb() -
         assert any(line.startswith(verb) for line in done.stdout.splitlines()), done.stdout
 
 
-async def test_the_benchmark_of_a_language_model_tells_what_is_asked_and_what_the_engine_has_to_read() -> None:
+async def test_the_benchmark_of_a_language_model_compares_requests_and_prompt_tokens_with_the_whole_state() -> None:
     async with serving() as engine:
         done = await run_process([*_quick("llm.py"), engine.url, "tiny"], check=True, env=ENVIRONMENT)
     lines = done.stdout.decode().splitlines()
