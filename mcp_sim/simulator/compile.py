@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from mcp_sim.simulator.domain import check_links, check_records, compile_domain
+from mcp_sim.simulator.compile_domain import check_links, check_records, compile_domain
 from mcp_sim.spec.entries import named_world_model, read_expectations, read_stubs, read_world_models
-from mcp_sim.spec.foreign.files import foreign
+from mcp_sim.spec.foreign.files import import_hint
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.presets import is_preset, merged, read_preset
-from mcp_sim.spec.sources import Reading, display, documents_in, is_folder, is_readable, locate
+from mcp_sim.spec.presets import is_preset, merge_presets, read_preset
+from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, is_readable, locate
 from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
@@ -35,12 +35,12 @@ def load(reference: str | Path, *, world_model: str | None = None) -> Scenario:
     to read, and `DocumentError` with all problems if the documents cannot be used.
     """
     override = None if world_model is None else named_world_model(world_model)
-    reading = Reading()
-    scenario = _read(locate(reference), reading, override)
-    if scenario is None or reading.has_failed:
-        raise DocumentError(reading.sorted())
-    warnings = tuple(reading.sorted())
-    return replace(scenario, sha256=reading.sha256, files=tuple(reading.files), warnings=warnings)
+    sources = Sources()
+    scenario = _read(locate(reference), sources, override)
+    if scenario is None or sources.has_failed:
+        raise DocumentError(sources.sorted())
+    warnings = tuple(sources.sorted())
+    return replace(scenario, sha256=sources.sha256, files=tuple(sources.files), warnings=warnings)
 
 
 def check(references: Iterable[str | Path]) -> list[Problem]:
@@ -59,14 +59,14 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
     if not paths:
         yield str(reference), [Problem(str(reference), 0, "", "contains no scenario and no tool spec")]
     for path in paths:
-        reading = Reading()
-        scenario = _read(path, reading, None)
-        if scenario is not None and not reading.has_failed:
-            reading.problems.extend(_guesses(scenario))
-        yield display(path), reading.sorted()
+        sources = Sources()
+        scenario = _read(path, sources, None)
+        if scenario is not None and not sources.has_failed:
+            sources.problems.extend(_guess_warnings(scenario))
+        yield display(path), sources.sorted()
 
 
-def _guesses(scenario: Scenario) -> Iterator[Problem]:
+def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
     """Yield a warning for each tool whose plan is a guess, with the line that would confirm it."""
     for plan in scenario.guesses:
         verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
@@ -77,16 +77,16 @@ def _guesses(scenario: Scenario) -> Iterator[Problem]:
         yield Problem(scenario.path, 0, "", message, "warning")
 
 
-def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
-    """Read the scenario in a file as far as possible. Problems are noted in the reading."""
-    place = reading.open(path)
+def _read(path: Path, sources: Sources, override: WorldModelEntry | None) -> Scenario | None:
+    """Read the scenario in a file as far as possible. Problems are noted in `reading`."""
+    place = sources.open(path)
     if place is None:
         return None
-    if problem := foreign(place.value):
+    if problem := import_hint(place.value):
         place.error(problem)
         return None
     if is_spec(place.value):
-        return _calm(place, path, reading, override)
+        return _scenario_without_faults(place, path, sources, override)
     if is_preset(place):
         read_preset(place, None)
         return None
@@ -94,16 +94,18 @@ def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Sce
         what = "is empty" if place.value is None else f"must be a mapping, not {shown(place.value)}"
         place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
         return None
-    return _scenario(place, path, reading, override)
+    return _scenario(place, path, sources, override)
 
 
 # a tool spec alone ----------------------------------------------------------------------------------------------------
 
 
-def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
+def _scenario_without_faults(
+    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None
+) -> Scenario | None:
     """Return a scenario without faults over the tools of one spec."""
-    specs = {"": read_spec(place, path, reading)}
-    if reading.has_failed:
+    specs = {"": read_spec(place, path, sources)}
+    if sources.has_failed:
         return None
     compiled = compile_domain(specs, WorldPart())
     domain, name = compiled.domain, specs[""].server.name
@@ -117,28 +119,28 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
         records=compiled.records,
         stubs=_stubs(specs, domain),
         examples=domain.examples,
-        manners=specs[""].manners,
+        interactions=specs[""].interactions,
     )
 
 
 # a scenario -----------------------------------------------------------------------------------------------------------
 
 
-def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
-    document = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
-    specs = _specs(place.at("tools"), document, path, reading)
+def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEntry | None) -> Scenario | None:
+    document = place.read_leniently(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
+    specs = _specs(place.at("tools"), document, path, sources)
     world = document.world.model_copy(
-        update={"state": _state(place.at("world", "state"), document.world, path, reading)}
+        update={"state": _state(place.at("world", "state"), document.world, path, sources)}
     )
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
-    faults = merged(place, document.extends, path, reading, domain, adversarial=document.allow_adversarial)
+    faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
     stubs = read_stubs(place.at("stubs"), document.stubs, domain)
     models = (override,) if override else _world_models(place, domain)
     if compiled is None or domain is None or specs is None:
         return None
-    records = _records(place.at("world", "records"), document.world, path, reading, domain)
+    records = _records(place.at("world", "records"), document.world, path, sources, domain)
     records = {**compiled.records, **records}
     stubs = (*stubs, *_stubs(specs, domain))
     clock = document.world.clock
@@ -159,7 +161,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
         examples=domain.examples,
         intensity=document.intensity,
         advertise_output_schema=document.advertise_output_schema,
-        manners={name: manner for spec in specs.values() for name, manner in spec.manners.items()},
+        interactions={name: interaction for spec in specs.values() for name, interaction in spec.interactions.items()},
     )
 
 
@@ -175,60 +177,60 @@ def _world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry,
     return read_world_models(place.at("world_model"), domain)
 
 
-def _specs(place: Place, document: ScenarioDocument, path: Path, reading: Reading) -> dict[str, Spec] | None:
+def _specs(place: Place, document: ScenarioDocument, path: Path, sources: Sources) -> dict[str, Spec] | None:
     """Read the specs of all servers, by server name ('' if the scenario gives none). None if one cannot be read."""
     if not (isinstance(place.value, str) or place.is_mapping):
         return None
     specs: dict[str, Spec] = {}
-    before = reading.errors
+    before = sources.errors
     for server, value in document.tools.items():
         at = place.at(server) if place.is_mapping else place
         if place.is_mapping and not (server and set(server) <= _SERVER_NAME_SIGNS):
             at.error("a server name may contain only letters, digits, `.`, `_` and `-`")
         prefix = f"{server}/" if len(document.tools) > 1 else ""
-        spec = _spec(at, value, path, reading, server, prefix)
+        spec = _spec(at, value, path, sources, server, prefix)
         if spec is not None:
             specs[server] = spec
-    return specs if reading.errors == before else None
+    return specs if sources.errors == before else None
 
 
-def _spec(at: Place, value: str, path: Path, reading: Reading, server: str, prefix: str) -> Spec | None:
+def _spec(at: Place, value: str, path: Path, sources: Sources, server: str, prefix: str) -> Spec | None:
     file = spec_file(value, path)
     if isinstance(file, str):
         at.error(file)
         return None
-    root = reading.open(file)
+    root = sources.open(file)
     if root is None:
         return None
-    if problem := foreign(root.value):
+    if problem := import_hint(root.value):
         root.error(problem)
         return None
     if not is_spec(root.value):
         root.error("is no tool spec" if isinstance(root.value, dict) else f"is no tool spec, but {shown(root.value)}")
         return None
-    return read_spec(root, file, reading, server or None, prefix)
+    return read_spec(root, file, sources, server or None, prefix)
 
 
 def _servers(specs: Mapping[str, Spec], world: WorldPart) -> dict[str, ServerSpec]:
     named = {server or spec.server.name: spec.server for server, spec in specs.items()}
-    return {name: _apart(name, spec) for name, spec in named.items()} if world.namespaces else named
+    return {name: _namespaced(name, spec) for name, spec in named.items()} if world.namespaces else named
 
 
-def _apart(server: str, spec: ServerSpec) -> ServerSpec:
+def _namespaced(server: str, spec: ServerSpec) -> ServerSpec:
     """Return the server with its entities under names that start with the server's name."""
     resources = tuple(
-        replace(one, entity=one.entity and f"{server}.{one.entity}", choices=_apart_choices(server, one.choices))
+        replace(one, entity=one.entity and f"{server}.{one.entity}", choices=_namespaced_choices(server, one.choices))
         for one in spec.resources
     )
-    prompts = tuple(replace(one, choices=_apart_choices(server, one.choices)) for one in spec.prompts)
+    prompts = tuple(replace(one, choices=_namespaced_choices(server, one.choices)) for one in spec.prompts)
     return replace(spec, resources=resources, prompts=prompts)
 
 
-def _apart_choices(server: str, choices: Mapping[str, Choices]) -> dict[str, Choices]:
+def _namespaced_choices(server: str, choices: Mapping[str, Choices]) -> dict[str, Choices]:
     return {name: replace(one, entity=one.entity and f"{server}.{one.entity}") for name, one in choices.items()}
 
 
-def _state(place: Place, world: WorldPart, path: Path, reading: Reading) -> Json:
+def _state(place: Place, world: WorldPart, path: Path, sources: Sources) -> Json:
     """Return the state that the scenario gives, inline or in a file."""
     if not isinstance(world.state, str):
         return world.state
@@ -236,13 +238,13 @@ def _state(place: Place, world: WorldPart, path: Path, reading: Reading) -> Json
     if not is_readable(file):
         place.error(f"no file {world.state!r} beside {path.name}")
         return None
-    root = reading.open(file)
+    root = sources.open(file)
     if root is not None and not root.is_mapping:
         root.error(f"must be a mapping, not {shown(root.value)}")
     return None if root is None else root.mapping
 
 
-def _records(place: Place, world: WorldPart, path: Path, reading: Reading, domain: Domain) -> dict[str, GivenRecords]:
+def _records(place: Place, world: WorldPart, path: Path, sources: Sources, domain: Domain) -> dict[str, GivenRecords]:
     """Return the records that the scenario gives, inline and in files."""
     written = {
         name: GivenRecords(part.count or len(part.rows), tuple(part.rows)) for name, part in world.records.items()
@@ -250,20 +252,20 @@ def _records(place: Place, world: WorldPart, path: Path, reading: Reading, domai
     check_records(place, {name: part for name, part in written.items() if name != EVERY}, domain)
     if EVERY in world.records and world.records[EVERY].file is None:
         place.at(EVERY).error("means every entity, and needs a file")
-    given = _given_records(place, world, path, reading, domain)
-    if not reading.has_failed:
+    given = _given_records(place, world, path, sources, domain)
+    if not sources.has_failed:
         check_links(place, given, domain)
     return given
 
 
 def _given_records(
-    place: Place, world: WorldPart, path: Path, reading: Reading, domain: Domain
+    place: Place, world: WorldPart, path: Path, sources: Sources, domain: Domain
 ) -> dict[str, GivenRecords]:
     if not any(part.file for part in world.records.values()):
         return {name: _given(part) for name, part in world.records.items()}
     from mcp_sim.generate.data_files.given_records import given_records  # noqa: PLC0415 (data files are rare)
 
-    return given_records(place, world.records, path, reading, domain)
+    return given_records(place, world.records, path, sources, domain)
 
 
 def _given(part: RecordsPart) -> GivenRecords:

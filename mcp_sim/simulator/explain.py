@@ -13,8 +13,8 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.compile import Rule, compile_rules, in_force
-from mcp_sim.faults.trigger_evaluation import Numbered, checks_of, counted, draw_of, nested_path
+from mcp_sim.faults.compile import CompiledFault, compile_faults, scaled_perturbations
+from mcp_sim.faults.trigger_evaluation import NumberedWhen, call_number, compile_checks, draw_purpose, nested_path
 from mcp_sim.simulator.persistence import past_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Call, Change, Memories, PastCall, Record, Tool, Turn
@@ -64,21 +64,21 @@ class Explainer:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self._simulator = Simulator(scenario)
-        self._rules = compile_rules(in_force(scenario), scenario.domain)
+        self._faults = compile_faults(scaled_perturbations(scenario), scenario.domain)
 
     def findings(
-        self, steps: Sequence[Record], own: int = 0, stream: str | None = None
+        self, steps: Sequence[Record], fork_at: int = 0, stream: str | None = None
     ) -> Iterator[tuple[Record, tuple[Finding, ...]]]:
         """Yield each call of a world with the findings for the perturbations that could reach it.
 
-        From the step at index `own` on, draws come from `stream`, if that is given, as they do in a fork.
+        From the step at index `fork_at` on, draws come from `stream`, if that is given, as they do in a fork.
         """
         world: _WorldState | None = None
         for at, step in enumerate(steps):
             if step["entry"] == "reset":
                 world = self._opened(step)
             assert world is not None, "a world begins with a reset"
-            if at >= own and stream is not None:
+            if at >= fork_at and stream is not None:
                 world.stream = stream
             if step["entry"] == "call":
                 yield step, self._call(step, world)
@@ -88,25 +88,25 @@ class Explainer:
     def _opened(self, step: Record) -> _WorldState:
         start = datetime.fromisoformat(step["clock"]["now"])
         base = self._simulator.base(step["seed"])
-        return _WorldState(base, start, step["seed"], step["stream"], (0,) * self._rules.counters, HashTrieMap())
+        return _WorldState(base, start, step["seed"], step["stream"], (0,) * self._faults.counters, HashTrieMap())
 
     def _call(self, step: Record, world: _WorldState) -> tuple[Finding, ...]:
         tool = self.scenario.domain.tools.get(step["tool"])
         turn = _turn(step, tool or Tool(step["tool"], "", {"name": step["tool"]}), world)
-        rules = self._rules.by_tool.get(step["tool"], ())
-        found = tuple(self._finding(rule, turn, step) for rule in rules)
+        faults = self._faults.by_tool.get(step["tool"], ())
+        found = tuple(self._finding(fault, turn, step) for fault in faults)
         world.memories, world.counts = turn.memories.committed(), tuple(turn.memories.counts)
         world.occurrences[turn.draws.scope] = turn.draws.occurrence + 1
         world.index = turn.index
         return found
 
-    def _finding(self, rule: Rule, turn: Turn, step: Record) -> Finding:
-        carried = rule.carries and bool(turn.memories.of(rule.id).get("carried"))
+    def _finding(self, fault: CompiledFault, turn: Turn, step: Record) -> Finding:
+        carried = fault.carries_over and bool(turn.memories.of(fault.id).get("carried"))
         try:
-            decided, erred = rule.decide(turn), ""
+            decided, erred = fault.decide(turn), ""
         except Unevaluable as error:
             decided, erred = False, str(error)
-        why = reasons(rule.numbered, rule.id, turn.tool, self.scenario.domain, turn)
+        why = reasons(fault.numbered, fault.id, turn.tool, self.scenario.domain, turn)
         by_itself = all(reason.held for reason in why)
         note = (
             ""
@@ -115,20 +115,20 @@ class Explainer:
             if carried
             else "in force since an earlier call"
         )
-        outcome = _outcome(rule, turn, step) if decided else ""
-        return Finding(rule.id, rule.kind, decided, outcome, why, note, erred)
+        outcome = _outcome(fault, turn, step) if decided else ""
+        return Finding(fault.id, fault.kind, decided, outcome, why, note, erred)
 
 
-def _outcome(rule: Rule, turn: Turn, step: Record) -> str:
+def _outcome(fault: CompiledFault, turn: Turn, step: Record) -> str:
     """Return the outcome of a decision, and remember it where later decisions depend on it."""
     recorded = {one["id"]: one["outcome"] for one in step["perturbations"]}
-    outcome = recorded.get(rule.id, "")
-    if not outcome and rule.is_capped(turn):
+    outcome = recorded.get(fault.id, "")
+    if not outcome and fault.is_capped(turn):
         outcome = "capped"
     if outcome in ("applied", ""):
-        rule.note_applied(turn)
-    if rule.carries:
-        turn.memories.of(rule.id).set("carried", outcome in ("preempted", "no_effect"))
+        fault.note_applied(turn)
+    if fault.carries_over:
+        turn.memories.of(fault.id).set("carried", outcome in ("preempted", "no_effect"))
     return outcome
 
 
@@ -150,7 +150,7 @@ def _turn(step: Record, tool: Tool, world: _WorldState) -> Turn:
 
 def _apply(world: _WorldState, step: Record) -> None:
     """Apply a step to the world."""
-    changes = [Change.from_json(body) for body in (*step["committed"], *step.get("pins", ()))]
+    changes = [Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ()))]
     world.state = world.state.apply(changes)
     world.history.append(past_of(step, world.index))
 
@@ -186,7 +186,7 @@ class _Decided:
     turn: Turn
 
 
-def reasons(numbered: Numbered, path: str, tool: Tool, domain: Domain, turn: Turn) -> tuple[Reason, ...]:
+def reasons(numbered: NumberedWhen, path: str, tool: Tool, domain: Domain, turn: Turn) -> tuple[Reason, ...]:
     """Return the conditions of a `when` in the order of their evaluation; `path` is the perturbation's id.
 
     If a filter does not hold, the other conditions are left out. The decisions about the turn must have been made.
@@ -194,21 +194,21 @@ def reasons(numbered: Numbered, path: str, tool: Tool, domain: Domain, turn: Tur
     return tuple(_reasons(numbered, path, _Decided(tool, domain, turn)))
 
 
-def _reasons(numbered: Numbered, path: str, at: _Decided) -> Iterator[Reason]:
+def _reasons(numbered: NumberedWhen, path: str, at: _Decided) -> Iterator[Reason]:
     filters = [*_filters(numbered, path, at), *_nested(numbered, path, at, filters=True)]
     yield from filters
     if not all(reason.held for reason in filters):
         return
     yield from _nested(numbered, path, at, filters=False)
-    number = counted(numbered, path, at.tool, at.domain, at.turn)
+    number = call_number(numbered, path, at.tool, at.domain, at.turn)
     for trigger, check in _checked(numbered, Role.COUNTER, path, at):
         yield Reason(trigger.why(), f"number {number}", check(at.turn, number))
     for trigger, check in _checked(numbered, Role.CHANCE, path, at):
-        drawn = at.turn.draws.unit(draw_of(trigger, path))
+        drawn = at.turn.draws.unit(draw_purpose(trigger, path))
         yield Reason(trigger.why(), f"drew {drawn:.4f}", check(at.turn, number))
 
 
-def _filters(numbered: Numbered, path: str, at: _Decided) -> Iterator[Reason]:
+def _filters(numbered: NumberedWhen, path: str, at: _Decided) -> Iterator[Reason]:
     for trigger, check in _checked(numbered, Role.FILTER, path, at):
         try:
             yield Reason(trigger.why(), "", check(at.turn, 0))
@@ -216,12 +216,12 @@ def _filters(numbered: Numbered, path: str, at: _Decided) -> Iterator[Reason]:
             yield Reason(trigger.why(), str(error), held=False)
 
 
-def _checked(numbered: Numbered, role: Role, path: str, at: _Decided) -> Iterator[tuple[Trigger, Check]]:
+def _checked(numbered: NumberedWhen, role: Role, path: str, at: _Decided) -> Iterator[tuple[Trigger, Check]]:
     triggers = [trigger for trigger in numbered.when.triggers if trigger.role is role]
-    return zip(triggers, checks_of(triggers, role, at.tool, at.domain, path), strict=True)
+    return zip(triggers, compile_checks(triggers, role, at.tool, at.domain, path), strict=True)
 
 
-def _nested(numbered: Numbered, path: str, at: _Decided, *, filters: bool) -> Iterator[Reason]:
+def _nested(numbered: NumberedWhen, path: str, at: _Decided, *, filters: bool) -> Iterator[Reason]:
     """Yield the reasons of `any`, `all` and `not`: of the groups that are filters, or of the others."""
     for word, group in (("any", numbered.any), ("all", numbered.all), ("not", numbered.none)):
         if group and all(one.is_filter for one in group) is filters:

@@ -16,12 +16,12 @@ from anyio.to_thread import run_sync
 from rpds import HashTrieMap
 
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.simulator.tagged_json import Untaggable, dumps, loads
-from mcp_sim.types import Call, Change, Observation, PastCall, Record, Seen
+from mcp_sim.simulator.tagged_json import TaggedJsonError, dumps, loads
+from mcp_sim.types import Call, Change, Observation, PastCall, PastVersion, Record
 from mcp_sim.types.clock import Clock, Mode, wall_seconds
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_text import decode, encode
-from mcp_sim.types.kinds import Saved, Shelf
+from mcp_sim.types.json_values import decode, encode
+from mcp_sim.types.kinds import OpenStore, SavedWorld
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import Version, World
 from mcp_sim.world.idempotency import KEPT
@@ -36,21 +36,21 @@ MICROSECOND = timedelta(microseconds=1)
 class StoreKeeper:
     """Keeps one world in an open store, with its ledger."""
 
-    def __init__(self, simulator: Simulator, shelf: Shelf, name: str) -> None:
-        self._simulator, self._shelf, self._name = simulator, shelf, name
-        self._turns = anyio.Lock()
+    def __init__(self, simulator: Simulator, store: OpenStore, name: str) -> None:
+        self._simulator, self._store, self._name = simulator, store, name
+        self._lock = anyio.Lock()
         self._revision = 0
         self._lines = list[bytes]()
 
     def world(self, seed: int | None, clock: Mode | None) -> World:
         """Return the stored world, or a new one. Raises `UsageError` if the stored world cannot be read."""
-        saved = self._shelf.take(self._name)
+        saved = self._store.acquire(self._name)
         try:
             world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=saved is None)
             self._resume(world, saved)
             self._put(world)
         finally:
-            self._shelf.leave()
+            self._store.release()
         return world
 
     def write(self, line: bytes) -> None:
@@ -62,35 +62,35 @@ class StoreKeeper:
 
     async def answer(self, world: World, call: Call) -> Observation:
         """Answer a call on the stored state of the world, and store the new state."""
-        async with self._turns:
-            saved = await run_sync(self._shelf.take, self._name)
+        async with self._lock:
+            saved = await run_sync(self._store.acquire, self._name)
             try:
                 self._resume(world, saved)
-                return world.repeats.known(call) or await self._answered(world, call)
+                return world.keyed_calls.known(call) or await self._answered(world, call)
             finally:
-                self._shelf.leave()
+                self._store.release()
 
     async def _answered(self, world: World, call: Call) -> Observation:
         try:
             observation = await self._simulator.answer(world, call)
-            world.repeats.learn(call, observation)
+            world.keyed_calls.learn(call, observation)
             return observation
         finally:
             self._put(world)
 
-    def _resume(self, world: World, saved: Saved | None) -> None:
+    def _resume(self, world: World, saved: SavedWorld | None) -> None:
         if saved is None or saved.revision == self._revision:
             return
         try:
-            _restore(world, decode(saved.state), self._shelf.lines(self._name, max(world.ledger.keep, KEPT)))
-        except (Untaggable, KeyError, ValueError, TypeError) as error:
+            _restore(world, decode(saved.state), self._store.lines(self._name, max(world.ledger.keep, KEPT)))
+        except (TaggedJsonError, KeyError, ValueError, TypeError) as error:
             raise UsageError(f"the world {self._name} cannot be read from its store: {error}") from error
         self._revision = saved.revision
 
     def _put(self, world: World) -> None:
         """Store the world, if its ledger has new lines."""
         if self._lines:
-            self._shelf.put(self._name, Saved(self._revision + 1, encode(_saved_state(world))), self._lines)
+            self._store.save(self._name, SavedWorld(self._revision + 1, encode(_saved_state(world))), self._lines)
             self._revision += 1
             self._lines.clear()
 
@@ -124,28 +124,28 @@ def _restore(world: World, saved_state: Record, lines: Sequence[bytes]) -> None:
     world.clock = _clock(world.clock, saved_state)
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
     world.history = History(world.ledger.keep)
-    entries = _since_opening(lines)
+    entries = _lines_since_reset(lines)
     for past, size in _pasts(entries):
         world.history.append(past, size)
     for call, observation in _keyed(entries):
-        world.repeats.learn(call, observation)
+        world.keyed_calls.learn(call, observation)
     if world.scenario.reads_past_versions:
-        world.seen.clear()
-        world.seen.extend(_seen(world, [entry["step"] for entry, _ in entries]))
+        world.past_versions.clear()
+        world.past_versions.extend(_past_versions(world, [entry["step"] for entry, _ in entries]))
 
 
-def _seen(world: World, steps: Sequence[Record]) -> Iterator[Seen]:
+def _past_versions(world: World, steps: Sequence[Record]) -> Iterator[PastVersion]:
     """Yield the versions of the state that the steps record; only the newest if they do not reach back to a reset."""
     state, index = world.origin.first.state, 0
     if steps and steps[0]["entry"] == "reset":
         for step in steps:
             index = step.get("index", index)
-            changes = [Change.from_json(body) for body in (*step.get("committed", ()), *step.get("pins", ()))]
+            changes = [Change.from_json(body) for body in (*step.get("committed", ()), *step.get("absorbed", ()))]
             if changes or step["entry"] == "reset":
                 state = state.apply(changes)
-                yield Seen(index, datetime.fromisoformat(step["at"]), state)
+                yield PastVersion(index, datetime.fromisoformat(step["at"]), state)
     else:
-        yield Seen(world.version.index, world.clock.start + world.clock.elapsed(), world.version.state)
+        yield PastVersion(world.version.index, world.clock.start + world.clock.elapsed(), world.version.state)
 
 
 def _clock(clock: Clock, saved_state: Record) -> Clock:
@@ -184,7 +184,7 @@ def _keyed(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Call, Observ
             yield call, observation_of(step["served"] or step["truth"]["observation"])
 
 
-def _since_opening(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
+def _lines_since_reset(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
     """Return the steps in ledger lines from the newest reset on, with the length of each line in bytes."""
     entries = [(entry, len(line)) for line in lines if "step" in (entry := decode(line))]
     opened = max((at for at, (entry, _) in enumerate(entries) if entry["step"]["entry"] == "reset"), default=0)
@@ -193,7 +193,7 @@ def _since_opening(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
 
 def past_of(step: Mapping[str, Any], index: int) -> PastCall:
     """Return a ledger entry in the form in which later calls look back at it."""
-    changes = tuple(Change.from_json(body) for body in (*step["committed"], *step.get("pins", ())))
+    changes = tuple(Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ())))
     at = datetime.fromisoformat(step["at"])
     if step["entry"] == "event":
         return PastCall(index, "", {}, ok=True, at=at, changes=changes)

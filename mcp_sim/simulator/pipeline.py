@@ -1,8 +1,7 @@
 """The pipeline of a tool: its faults, nested around the step of the world.
 
-Stages from the outside in: world and catalogue (first listed outermost), transport, answer (last listed outermost),
-commit (last listed outermost), before (first listed outermost), then the world's step. All faults decide when the turn
-opens, on the unmodified call.
+From the outside in: catalogue, world, transport, answer, commit, before (`Stage`), then the world's step. All faults decide
+when the turn opens, on the unmodified call.
 """
 
 from __future__ import annotations
@@ -10,22 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mcp_sim.faults.compile import Rule
+from mcp_sim.faults.compile import CompiledFault
 from mcp_sim.simulator.world_step import WorldStep
 from mcp_sim.types import ConditionFailure, Decision, Outcome, Proceed, Transition, Turn
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Stage
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """The outcome of a call: the world's own transition (None if it was not asked), the final one, and the faults."""
-
-    truth: Transition | None
-    transition: Transition
-    decided: tuple[Decision, ...]
-    is_stub: bool
-    erred: tuple[ConditionFailure, ...] = ()
+from mcp_sim.world.commits import AnsweredCall
 
 
 @dataclass(slots=True)
@@ -34,8 +23,8 @@ class _Course:
 
     turn: Turn
     truth: Transition | None = None
-    answered: Transition | None = None
-    """The transition of a fault of stage `before` that answered instead of the world."""
+    answered_before_commit: Transition | None = None
+    """The transition of a `before` fault that answered instead of the world, where commit faults surround it."""
     reached: bool = False
     is_stub: bool = False
     entered: set[str] = field(default_factory=set[str])
@@ -45,54 +34,56 @@ class _Course:
 class Pipeline:
     """The compiled faults and world step of one tool, shared by all worlds."""
 
-    rules: tuple[Rule, ...]
+    faults: tuple[CompiledFault, ...]
     step: WorldStep
 
-    async def run(self, turn: Turn) -> Passage:
+    async def run(self, turn: Turn) -> AnsweredCall:
         """Run one call, up to the transition that is to be committed. Raises `Crash`."""
         course = _Course(turn)
-        decided, erred = self._decide(turn)
+        decided, errors = self._decide(turn)
         if not decided:
             transition = await self._world(turn, course)
-            return Passage(course.truth, transition, (), course.is_stub, erred)
-        carried = {rule.id for rule in decided if rule.carries and turn.memories.of(rule.id).get("carried")}
-        outcomes: dict[str, Outcome] = {rule.id: "capped" for rule in decided if rule.is_capped(turn)}
-        active = _one_per_group([rule for rule in decided if rule.id not in outcomes])
+            return AnsweredCall(course.truth, transition, (), course.is_stub, errors)
+        carried = {fault.id for fault in decided if fault.carries_over and turn.memories.of(fault.id).get("carried")}
+        outcomes: dict[str, Outcome] = {fault.id: "capped" for fault in decided if fault.is_capped(turn)}
+        active = _first_of_each_group([fault for fault in decided if fault.id not in outcomes])
         transition = await self._nest(active, course)(turn)
-        for rule in decided:
-            if rule.id not in outcomes:
-                outcomes[rule.id] = _outcome(rule, transition, course)
+        for fault in decided:
+            if fault.id not in outcomes:
+                outcomes[fault.id] = _outcome(fault, transition, course)
         _remember(turn, decided, outcomes)
         named = tuple(
-            Decision(rule.id, rule.kind, outcomes[rule.id], f"{rule.why}, carried" if rule.id in carried else rule.why)
-            for rule in decided
+            Decision(
+                fault.id, fault.kind, outcomes[fault.id], f"{fault.why}, carried" if fault.id in carried else fault.why
+            )
+            for fault in decided
         )
-        return Passage(course.truth, transition, named, course.is_stub, erred)
+        return AnsweredCall(course.truth, transition, named, course.is_stub, errors)
 
-    def _decide(self, turn: Turn) -> tuple[Sequence[Rule], tuple[ConditionFailure, ...]]:
+    def _decide(self, turn: Turn) -> tuple[Sequence[CompiledFault], tuple[ConditionFailure, ...]]:
         """Return the faults that apply to a call, and those whose condition could not be evaluated."""
-        decided, erred = list[Rule](), tuple[ConditionFailure, ...]()
-        for rule in self.rules:
+        decided, errors = list[CompiledFault](), tuple[ConditionFailure, ...]()
+        for fault in self.faults:
             try:
-                if rule.decide(turn):
-                    decided.append(rule)
+                if fault.decide(turn):
+                    decided.append(fault)
             except Unevaluable as error:
-                erred = (*erred, ConditionFailure(rule.id, rule.kind, str(error)))
-        return decided, erred
+                errors = (*errors, ConditionFailure(fault.id, fault.kind, str(error)))
+        return decided, errors
 
-    def _nest(self, active: Sequence[Rule], course: _Course) -> Proceed:
+    def _nest(self, active: Sequence[CompiledFault], course: _Course) -> Proceed:
         """Nest the faults that apply around the world's step."""
 
         async def world(turn: Turn) -> Transition:
             return await self._world(turn, course)
 
         proceed: Proceed = world
-        for rule in sorted(active, key=lambda rule: rule.stage.depth(rule.place)):
-            proceed = _layer(rule, proceed, course)
+        for fault in sorted(active, key=lambda fault: fault.stage.depth(fault.place)):
+            proceed = _layer(fault, proceed, course)
         return proceed
 
     async def _world(self, turn: Turn, course: _Course) -> Transition:
-        """Run the world's step. It is the truth if the world was asked the agent's own call."""
+        """Run the world's step, and note it as the truth if no fault changed the call or the state."""
         course.reached = True
         transition, course.is_stub = await self.step.answered(turn)
         if turn.call is course.turn.call and turn.view is course.turn.view and turn.instruction is None:
@@ -100,53 +91,53 @@ class Pipeline:
         return transition
 
 
-def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
+def _layer(fault: CompiledFault, inner: Proceed, course: _Course) -> Proceed:
     """Nest one fault around the rest. Commit faults are skipped where a `before` fault answered."""
 
     async def through(turn: Turn) -> Transition:
-        if rule.stage is Stage.COMMIT and course.answered is not None:
-            return course.answered
-        if rule.stage in (Stage.WORLD, Stage.CATALOGUE):
+        if fault.stage is Stage.COMMIT and course.answered_before_commit is not None:
+            return course.answered_before_commit
+        if fault.stage in (Stage.WORLD, Stage.CATALOGUE):
             course.turn = turn  # the truth is what the call does to the tool and the world as this fault left them
         transition = await inner(turn)
-        if rule.stage is Stage.COMMIT and not course.reached:
-            course.answered = transition
+        if fault.stage is Stage.COMMIT and not course.reached:
+            course.answered_before_commit = transition
         return transition
 
     async def layer(turn: Turn) -> Transition:
-        course.entered.add(rule.id)
-        owned = turn.owned_by(rule.id)
-        bent = await rule.apply(owned, lambda inward: through(turn if inward is owned else inward.owned_by("")))
-        if rule.stage is Stage.COMMIT and course.answered is not None:
-            return course.answered
-        return bent
+        course.entered.add(fault.id)
+        owned = turn.owned_by(fault.id)
+        transition = await fault.apply(owned, lambda inward: through(turn if inward is owned else inward.owned_by("")))
+        if fault.stage is Stage.COMMIT and course.answered_before_commit is not None:
+            return course.answered_before_commit
+        return transition
 
     return layer
 
 
-def _one_per_group(rules: Sequence[Rule]) -> list[Rule]:
+def _first_of_each_group(faults: Sequence[CompiledFault]) -> list[CompiledFault]:
     """Return the faults, of each group only the first in file order."""
     taken = set[str]()
-    kept = list[Rule]()
-    for rule in rules:
-        if rule.group is None or rule.group not in taken:
-            kept.append(rule)
-        if rule.group is not None:
-            taken.add(rule.group)
+    kept = list[CompiledFault]()
+    for fault in faults:
+        if fault.group is None or fault.group not in taken:
+            kept.append(fault)
+        if fault.group is not None:
+            taken.add(fault.group)
     return kept
 
 
-def _outcome(rule: Rule, transition: Transition, course: _Course) -> Outcome:
-    if rule.id not in course.entered or (rule.stage is Stage.COMMIT and course.answered is not None):
+def _outcome(fault: CompiledFault, transition: Transition, course: _Course) -> Outcome:
+    if fault.id not in course.entered or (fault.stage is Stage.COMMIT and course.answered_before_commit is not None):
         return "preempted"
-    return "no_effect" if rule.id in transition.no_effect else "applied"
+    return "no_effect" if fault.id in transition.no_effect else "applied"
 
 
-def _remember(turn: Turn, decided: Sequence[Rule], outcomes: dict[str, Outcome]) -> None:
+def _remember(turn: Turn, decided: Sequence[CompiledFault], outcomes: dict[str, Outcome]) -> None:
     """Count applied faults against `fires`, and carry faults without effect to the next call in reach."""
-    for rule in decided:
-        outcome = outcomes[rule.id]
+    for fault in decided:
+        outcome = outcomes[fault.id]
         if outcome == "applied":
-            rule.note_applied(turn)
-        if rule.carries:
-            turn.memories.of(rule.id).set("carried", outcome in ("preempted", "no_effect"))
+            fault.note_applied(turn)
+        if fault.carries_over:
+            turn.memories.of(fault.id).set("carried", outcome in ("preempted", "no_effect"))

@@ -12,10 +12,10 @@ from typing import Any, Protocol, Self
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.compile import compile_rules, in_force, with_intensity
+from mcp_sim.faults.compile import compile_faults, scaled_perturbations, with_intensity
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.pipeline import Passage, Pipeline
+from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.simulator.world_step import WorldStep
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
@@ -27,6 +27,7 @@ from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.types.surface import NO_INTERACTION
 from mcp_sim.world import Origin, Version, World
 from mcp_sim.world.catalogue import added_answer, announce_list_changes
+from mcp_sim.world.commits import AnsweredCall
 from mcp_sim.world.consistency import inspection
 from mcp_sim.world.state import State
 
@@ -55,12 +56,12 @@ class Simulator:
         self.scenario = scenario
         self._sinks = tuple(sinks)
         self._ledger_keep = ledger_keep
-        entries = in_force(scenario)
+        entries = scaled_perturbations(scenario)
         self._timed = tuple(entry for entry in entries if entry.enabled and entry.perturbation.is_timed())
-        self._rules = compile_rules(entries, scenario.domain)
-        self._makers = dict[str, Callable[[], Pipeline]]()
+        self._faults = compile_faults(entries, scenario.domain)
+        self._pipeline_makers = dict[str, Callable[[], Pipeline]]()
         self._pipelines = dict[str, Pipeline]()
-        self._bound = AsyncExitStack()
+        self._exit_stack = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
 
     @classmethod
@@ -82,22 +83,24 @@ class Simulator:
 
     async def start(self) -> None:
         """Bind the world models. The pipeline of a tool is compiled at its first call."""
-        if self._makers:
+        if self._pipeline_makers:
             return
         predictors = [await self._bind(entry) for entry in self.scenario.world_models]
         builtin = world_models["builtin"]()
         needs_builtin = any(entry.world_model.fallback for entry in self.scenario.world_models)
-        fallback = await self._bound.enter_async_context(builtin.bind(self.scenario.domain)) if needs_builtin else None
+        fallback = (
+            await self._exit_stack.enter_async_context(builtin.bind(self.scenario.domain)) if needs_builtin else None
+        )
         for tool in self.scenario.domain.tools.values():
             at = next(n for n, entry in enumerate(self.scenario.world_models) if in_reach(entry.tools, tool))
             entry = self.scenario.world_models[at]
-            self._makers[tool.id] = partial(self._pipeline, tool, predictors[at], entry, fallback)
+            self._pipeline_makers[tool.id] = partial(self._pipeline, tool, predictors[at], entry, fallback)
 
     async def aclose(self) -> None:
         """Close the world models. Calls to worlds fail afterwards."""
-        self._makers.clear()
+        self._pipeline_makers.clear()
         self._pipelines.clear()
-        await self._bound.aclose()
+        await self._exit_stack.aclose()
 
     @asynccontextmanager
     async def open(
@@ -108,7 +111,7 @@ class Simulator:
         `seed` defaults to the scenario's. `stream` names an independent series of draws. The clock is virtual unless
         the scenario or `clock` says otherwise.
         """
-        alone = not self._makers
+        alone = not self._pipeline_makers
         await self.start()
         try:
             yield self.world(name, seed=seed, stream=stream, clock=clock)
@@ -128,13 +131,18 @@ class Simulator:
     ) -> World:
         """Return a new world of a simulator that is started; `open` does both.
 
-        A `keeper` answers the world's calls instead of the simulator, and may restore a world that is not new. Raises
-        `UsageError` if the simulator is not started.
+        A `keeper` answers the world's calls instead of the simulator. With `is_new=False` it restores the world, so that
+        no opening step is written. Raises `UsageError` if the simulator is not started.
         """
-        if not self._makers:
+        if not self._pipeline_makers:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
         origin = Origin(
-            self.scenario, self._seed(seed), stream, self._first(self._seed(seed)), self._timed, self._rules.lasting
+            self.scenario,
+            self._seed(seed),
+            stream,
+            self._first_version(self._seed(seed)),
+            self._timed,
+            self._faults.lasting,
         )
         answer = self.answer if keeper is None else keeper.answer
         sinks = self._sinks if keeper is None else (*self._sinks, keeper)
@@ -146,46 +154,46 @@ class Simulator:
     async def answer(self, world: World, call: Call) -> Observation:
         """Answer one call: open the turn, run the pipeline, commit, record.
 
-        Raises `BadArguments` for arguments that are no JSON, and `Crash` for any failure of mcp-sim itself; neither
-        changes the world.
+        Raises `BadArguments` for arguments that are not JSON, and `Crash` for any failure of mcp-sim itself. Neither
+        leaves a change of the call; the time that passed and the events that came due stay.
         """
         async with world.lock:
             began = stopwatch()
             try:
                 world.tick()
                 turn = world.turn(call, self._tool(call.tool))
-                passage = await self._run(world, turn)
-                world.commit(turn, passage, _measured(call, began))
+                answered = await self._run(world, turn)
+                world.commit(turn, answered, _measured(call, began))
             except BadArguments:
                 raise
             except Exception as error:
                 crash = error if isinstance(error, Crash) else Crash(call.tool, f"{type(error).__name__}: {error}")
                 world.crash(call, crash, _measured(call, began))
                 raise crash from error
-            return passage.transition.observation
+            return answered.transition.observation
 
-    async def _run(self, world: World, turn: Turn) -> Passage:
-        passage = await self._run_pipeline(world, turn)
-        if not self._rules.lasting:
-            return passage
-        news = announce_list_changes(passage.transition, self._rules.lasting, turn, world.beginning())
-        return replace(passage, transition=news)
+    async def _run(self, world: World, turn: Turn) -> AnsweredCall:
+        answered = await self._run_pipeline(world, turn)
+        if not self._faults.lasting:
+            return answered
+        transition = announce_list_changes(answered.transition, self._faults.lasting, turn, world.beginning())
+        return replace(answered, transition=transition)
 
-    async def _run_pipeline(self, world: World, turn: Turn) -> Passage:
+    async def _run_pipeline(self, world: World, turn: Turn) -> AnsweredCall:
         pipeline = self._pipelines.get(turn.tool.id) or self._compile(turn.tool.id)
         if pipeline is not None:
             return await pipeline.run(turn)
-        if not self._makers:
+        if not self._pipeline_makers:
             raise Crash(turn.tool.id, "the simulator is closed")
-        added = added_answer(self._rules.lasting, turn) if world.lists(turn.tool.id) else None
+        added = added_answer(self._faults.lasting, turn) if world.lists(turn.tool.id) else None
         if added is not None:
-            return Passage(None, Transition(added[0]), (added[1],), is_stub=False)
+            return AnsweredCall(None, Transition(added[0]), (added[1],), is_stub=False)
         transition = Transition(self._unknown_tool(turn.tool))
-        return Passage(transition, transition, (), is_stub=False)
+        return AnsweredCall(transition, transition, (), is_stub=False)
 
     def _compile(self, tool_id: str) -> Pipeline | None:
         """Compile the pipeline of a tool; None for a tool that the scenario does not have."""
-        make = self._makers.get(tool_id)
+        make = self._pipeline_makers.get(tool_id)
         if make is None:
             return None
         self._pipelines[tool_id] = make()
@@ -222,15 +230,15 @@ class Simulator:
             predictor=predictor,
             max_attempts=entry.world_model.max_attempts,
             fallback=fallback if entry.world_model.fallback else None,
-            manner=self.scenario.manners.get(tool.id, NO_INTERACTION),
+            interaction=self.scenario.interactions.get(tool.id, NO_INTERACTION),
         )
-        return Pipeline(self._rules.by_tool[tool.id], step)
+        return Pipeline(self._faults.by_tool[tool.id], step)
 
     async def _bind(self, entry: WorldModelEntry) -> Predictor:
         domain = self.scenario.domain
-        if self._rules.concealed:
-            domain = replace(domain, concealed=self._rules.concealed)
-        return await self._bound.enter_async_context(entry.world_model.bind(domain))
+        if self._faults.concealed:
+            domain = replace(domain, concealed=self._faults.concealed)
+        return await self._exit_stack.enter_async_context(entry.world_model.bind(domain))
 
     def base(self, seed: int | None = None) -> State:
         """Return the state that worlds of this seed begin with. It is generated once, when it is first read."""
@@ -247,7 +255,7 @@ class Simulator:
         No records are generated for it, unless a backend adds some of its own.
         """
         used = {plan.backend for plan in self.scenario.domain.plans.values()} - BACKENDS_WITHOUT_MATCH
-        if any(backends[name].completed is not Backend.completed for name in used):
+        if any(backends[name].complete_tables is not Backend.complete_tables for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
 
@@ -259,13 +267,13 @@ class Simulator:
         plans = list(self.scenario.domain.plans.values())
         used = {plan.backend for plan in plans}
         for name in sorted(used, key=lambda name: (backends[name].order, name)):
-            tables = backends[name]().completed(tables, [plan for plan in plans if plan.backend == name], seed)
+            tables = backends[name]().complete_tables(tables, [plan for plan in plans if plan.backend == name], seed)
         return tables
 
-    def _first(self, seed: int) -> Version:
+    def _first_version(self, seed: int) -> Version:
         """Return the version that worlds of this seed begin with."""
         facts = tuple(entry.expectation.facts() for entry in self.scenario.expectations)
-        return Version(self.base(seed), (0,) * self._rules.counters, facts, HashTrieMap(), HashTrieMap())
+        return Version(self.base(seed), (0,) * self._faults.counters, facts, HashTrieMap(), HashTrieMap())
 
     def _seed(self, seed: int | None) -> int:
         return self.scenario.seed if seed is None else seed

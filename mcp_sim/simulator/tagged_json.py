@@ -15,18 +15,18 @@ from typing import Any, cast
 from rpds import HashTrieMap
 
 from mcp_sim.types.errors import McpSimError
-from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.json_values import decode, encode
 
 MICROSECOND = timedelta(microseconds=1)
 SCALARS = (str, int, float, bool, type(None))
 
 
-class Untaggable(McpSimError):
+class TaggedJsonError(McpSimError):
     """A value that has no tagged form, or a text that is not tagged JSON."""
 
 
 def dumps(value: Any) -> bytes:
-    """Return the text of a value: JSON values, tuples, sets, maps, times, frozen dataclasses. Raises `Untaggable`."""
+    """Return the text of a value: JSON values, tuples, sets, maps, times, frozen dataclasses. Raises `TaggedJsonError`."""
     nodes, numbers, kept = list[Any](), dict[int, int](), list[Any]()
     stack = [(value, False)]
     while stack:
@@ -46,7 +46,7 @@ def dumps(value: Any) -> bytes:
 
 
 def loads(text: bytes) -> Any:
-    """Return the value of a text. Raises `Untaggable`."""
+    """Return the value of a text. Raises `TaggedJsonError`."""
     try:
         nodes, root = decode(text)
         values = list[Any]()
@@ -54,7 +54,7 @@ def loads(text: bytes) -> Any:
             values.append(_restored(node, values))
         return _value(root, values)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
-        raise Untaggable(f"not a text of tagged JSON: {error}") from error
+        raise TaggedJsonError(f"not a text of tagged JSON: {error}") from error
 
 
 def _is_scalar(value: Any) -> bool:
@@ -83,12 +83,12 @@ def _split(value: Any) -> tuple[list[Any], list[Any]]:
         case timedelta():
             return ["timedelta", value // MICROSECOND], []
         case _ if hasattr(value, "__dataclass_params__"):
-            return _dataclass_apart(value)
+            return _split_dataclass(value)
         case _:
-            raise Untaggable(f"a {type(value).__name__} cannot be stored")
+            raise TaggedJsonError(f"a {type(value).__name__} cannot be stored")
 
 
-def _dataclass_apart(value: Any) -> tuple[list[Any], list[Any]]:
+def _split_dataclass(value: Any) -> tuple[list[Any], list[Any]]:
     names = [field.name for field in fields(value) if field.init]
     cls = cast("type[Any]", type(value))
     return ["data", cls.__module__, cls.__qualname__, names], [getattr(value, name) for name in names]
@@ -145,5 +145,5 @@ def _dataclass(module: str, name: str) -> type[Any]:
     found: type[Any] | None = getattr(sys.modules.get(module), name, None)
     parameters = getattr(found, "__dataclass_params__", None)
     if found is None or parameters is None or not parameters.frozen:
-        raise Untaggable(f"{module}.{name} is not a known dataclass")
+        raise TaggedJsonError(f"{module}.{name} is not a known dataclass")
     return found

@@ -17,7 +17,13 @@ from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Predictor
 from mcp_sim.types.scenario import Stub
-from mcp_sim.types.surface import MISSING_CAPABILITY, NO_INTERACTION, ToolInteraction, filled, lacking
+from mcp_sim.types.surface import (
+    MISSING_CAPABILITY,
+    NO_INTERACTION,
+    ToolInteraction,
+    fill_slots,
+    missing_capability_error,
+)
 from mcp_sim.world.consistency import Inspection
 
 MOST_RAW = 20_000
@@ -35,7 +41,7 @@ class WorldStep:
     predictor: Predictor
     max_attempts: int
     fallback: Predictor | None
-    manner: ToolInteraction = NO_INTERACTION
+    interaction: ToolInteraction = NO_INTERACTION
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
         """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""
@@ -44,8 +50,8 @@ class WorldStep:
             return refused, False
         stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
         transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
-        if self.manner is not NO_INTERACTION:
-            transition = self._with_manner(transition, turn)
+        if self.interaction is not NO_INTERACTION:
+            transition = self._with_interaction(transition, turn)
         return transition, stub is not None
 
     def _refusal(self, turn: Turn) -> Transition | None:
@@ -59,34 +65,34 @@ class WorldStep:
 
     def _declined(self, turn: Turn) -> Transition | None:
         """Return the answer if the client cannot be asked or its user declined; else None."""
-        for questions in self.manner.asks:
+        for questions in self.interaction.asks:
             for name, ask in questions.items():
                 answer = as_object(turn.call.answers.get(name))
                 if answer == UNABLE:
-                    return Transition(Observation(RpcError(MISSING_CAPABILITY, *lacking(ask.needs))))
+                    return Transition(Observation(RpcError(MISSING_CAPABILITY, *missing_capability_error(ask.needs))))
                 if ask.method == "elicitation/create" and answer.get("action", "accept") != "accept":
                     return Transition(turn.tool.failure("declined", "Declined by the user", **turn.call.arguments))
         return None
 
-    def _with_manner(self, transition: Transition, turn: Turn) -> Transition:
+    def _with_interaction(self, transition: Transition, turn: Turn) -> Transition:
         """Add the declared blocks and notifications to a successful result."""
         observation = transition.observation
         body = observation.body
         if not observation.ok or not isinstance(body, ToolResult):
             return transition
         slots = _slots(turn, body.value)
-        if self.manner.blocks and body.form != "blocks":
-            body = ToolResult(filled(self.manner.blocks, slots), form="blocks")
-        delay, notices = observation.delay, self.manner.notices
+        if self.interaction.blocks and body.form != "blocks":
+            body = ToolResult(fill_slots(self.interaction.blocks, slots), form="blocks")
+        delay, notices = observation.delay, self.interaction.notices
         if notices:
             delay += timedelta(milliseconds=notices[-1].get("at_ms", 0))
-        return replace(transition, observation=Observation(body, delay, tuple(filled(notices, slots))))
+        return replace(transition, observation=Observation(body, delay, tuple(fill_slots(notices, slots))))
 
     def _stubbed(self, stub: Stub, turn: Turn) -> Transition:
         if stub.error is not None:
             return Transition(Observation(ToolResult(stub.error, form="text", is_error=True)))
         if stub.blocks:
-            return Transition(Observation(ToolResult(filled(stub.blocks, _slots(turn, None)), form="blocks")))
+            return Transition(Observation(ToolResult(fill_slots(stub.blocks, _slots(turn, None)), form="blocks")))
         form = "text" if isinstance(stub.result, str) else "json" if self.output is None else "structured"
         transition = Transition(Observation(ToolResult(stub.result, form=form)))
         problems = self._shape_problems(transition)

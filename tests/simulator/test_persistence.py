@@ -18,7 +18,7 @@ from rpds import HashTrieMap
 from mcp_sim import Simulator, World
 from mcp_sim.server.testing import spawned
 from mcp_sim.simulator.persistence import StoreKeeper, identity
-from mcp_sim.simulator.tagged_json import Untaggable, dumps, loads
+from mcp_sim.simulator.tagged_json import TaggedJsonError, dumps, loads
 from mcp_sim.types import Change, Due, Observation
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import stores
@@ -304,7 +304,7 @@ def test_changes_on_the_agenda_are_kept() -> None:
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, print, b"bytes"])
 def test_what_is_no_data_is_not_written(value: Any) -> None:
-    with pytest.raises(Untaggable):
+    with pytest.raises(TaggedJsonError):
         dumps(value)
 
 
@@ -323,5 +323,5 @@ def test_what_is_no_data_is_not_written(value: Any) -> None:
     ],
 )
 def test_a_text_makes_nothing_but_known_data(text: bytes) -> None:
-    with pytest.raises(Untaggable):
+    with pytest.raises(TaggedJsonError):
         loads(text)

@@ -8,14 +8,14 @@ from typing import Any
 
 from mcp_sim.generate.record_counts import orphans
 from mcp_sim.infer import Inferred, infer
-from mcp_sim.infer.docstrings import described
-from mcp_sim.spec.entity_names import relocated, renamed
+from mcp_sim.infer.descriptions import describe_arguments
+from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrapped
+from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.validation import Validator
@@ -73,7 +73,7 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
     within = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
-    tools = {name: described(unwrapped(tool, within[name])) for name, tool in served.items()}
+    tools = {name: describe_arguments(unwrap_tool(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
     matches = _match_tools(ServerEvidence(tools, state, examples), overrides)
     entities = {**{entity.name: entity for entity in matches.entities}, **_declared(specs)}
@@ -104,9 +104,9 @@ def _with_logins(
 ) -> Mapping[str, Plan]:
     if not any(plan.backend == "auth" for plan in plans.values()):
         return plans
-    from mcp_sim.backends.auth.guard import with_logins  # noqa: PLC0415 (only for servers with a login)
+    from mcp_sim.backends.auth.guard import require_logins  # noqa: PLC0415 (only for servers with a login)
 
-    return with_logins(plans, tools, entities)
+    return require_logins(plans, tools, entities)
 
 
 def _with_declared_fields(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
@@ -132,7 +132,7 @@ def _prefixed(part: Inferred, server: str) -> Inferred:
         return f"{server}.{name}"
 
     entities = {called(name): renamed(entity, called) for name, entity in part.entities.items()}
-    plans = {name: relocated(plan, called) for name, plan in part.plans.items()}
+    plans = {name: rename_entities_in_plan(plan, called) for name, plan in part.plans.items()}
     records = {called(name): rows for name, rows in part.records.items()}
     return Inferred(entities, plans, records, frozenset(map(called, part.unmentioned)))
 
