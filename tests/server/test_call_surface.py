@@ -8,7 +8,7 @@ import anyio
 from mcp_types import (
     EmptyResult,
 )
-from support.help_desk import PIXEL, Desk, Told, eras, set_level, settled, subscription, text, wire
+from support.help_desk import PIXEL, Desk, Received, eras, set_level, settled, subscription, text, wire
 
 from mcp_sim.server.testing import connected
 
@@ -45,66 +45,66 @@ async def test_examples_and_stubs_have_blocks_too(desk: Desk, mode: str) -> None
 
 @eras
 async def test_a_call_tells_how_far_it_is_and_what_it_logs(desk: Desk, mode: str) -> None:
-    told = Told()
-    options: dict[str, Any] = {"logging_callback": told.log, "log_level": "debug" if mode == "auto" else None}
+    received = Received()
+    options: dict[str, Any] = {"logging_callback": received.log, "log_level": "debug" if mode == "auto" else None}
     async with desk() as world, connected(world, mode=mode, **options) as client:
         change = {"ticket_id": "T-1", "title": "Fire is out"}
         before = world.clock.elapsed()
-        result = await client.call_tool("update_ticket", change, progress_callback=told.progressed)
+        result = await client.call_tool("update_ticket", change, progress_callback=received.progressed)
         assert result.structured_content == {"id": "T-1", "title": "Fire is out"}
         await settled()
-        assert told.progress == [(1, 2, "changing T-1"), (2, 2, None)]
-        assert told.logs == [("debug", None, "started"), ("warning", "desk", {"ticket": "T-1"})]
+        assert received.progress == [(1, 2, "changing T-1"), (2, 2, None)]
+        assert received.logs == [("debug", None, "started"), ("warning", "desk", {"ticket": "T-1"})]
         assert (world.clock.elapsed() - before).total_seconds() == 3601
         served = world.ledger.newest["step"]["truth"]["observation"]
         assert [notice.get("at_ms", 0) for notice in served["notifications"]] == [0, 0, 3.6e6, 3.6e6, 3.6e6]
 
 
 async def test_without_sessions_nothing_is_logged_that_the_request_does_not_ask_for(desk: Desk) -> None:
-    told = Told()
-    async with desk() as world, connected(world, logging_callback=told.log, log_level="warning") as client:
+    received = Received()
+    async with desk() as world, connected(world, logging_callback=received.log, log_level="warning") as client:
         await client.call_tool("update_ticket", {"ticket_id": "T-1", "title": "A"})
         await settled()
-        assert [level for level, _, _ in told.logs] == ["warning"]
+        assert [level for level, _, _ in received.logs] == ["warning"]
 
 
 async def test_with_a_handshake_the_client_sets_the_level_of_the_log(desk: Desk) -> None:
-    told = Told()
-    async with desk() as world, connected(world, mode="legacy", logging_callback=told.log) as client:
+    received = Received()
+    async with desk() as world, connected(world, mode="legacy", logging_callback=received.log) as client:
         await client.session.send_request(set_level("error"), EmptyResult)
         await client.call_tool("update_ticket", {"ticket_id": "T-1", "title": "A"})
         await client.session.send_request(set_level("info"), EmptyResult)
         await client.call_tool("update_ticket", {"ticket_id": "T-1", "title": "B"})
         await settled()
-        assert [level for level, _, _ in told.logs] == ["warning"]
+        assert [level for level, _, _ in received.logs] == ["warning"]
 
 
-async def test_a_call_that_fails_tells_nothing(desk: Desk) -> None:
-    told = Told()
-    async with desk() as world, connected(world, logging_callback=told.log, log_level="debug") as client:
+async def test_a_call_that_fails_sends_no_notifications(desk: Desk) -> None:
+    received = Received()
+    async with desk() as world, connected(world, logging_callback=received.log, log_level="debug") as client:
         result = await client.call_tool("update_ticket", {"ticket_id": "T-99", "title": "A"})
         assert result.is_error
         await settled()
-        assert told.logs == []
+        assert received.logs == []
         assert "notifications" not in world.ledger.newest["step"]["truth"]["observation"]
 
 
-async def test_with_a_handshake_changes_are_told_to_connections_of_that_world(desk: Desk) -> None:
-    told = Told()
-    async with desk() as world, connected(world, mode="legacy", message_handler=told.message) as client:
+async def test_with_a_handshake_connections_of_a_world_are_notified_of_changes(desk: Desk) -> None:
+    received = Received()
+    async with desk() as world, connected(world, mode="legacy", message_handler=received.message) as client:
         await client.session.send_request(subscription("desk://ticket/T-1"), EmptyResult)
         await client.session.send_request(subscription("desk://card/T-2"), EmptyResult)
         await client.call_tool("get_ticket", {"ticket_id": "T-1"})
         await settled()
-        assert told.methods == []
+        assert received.methods == []
         await client.call_tool("update_ticket", {"ticket_id": "T-1", "title": "Fire is out"})
         await settled()
         wanted = {"notifications/tools/list_changed", "notifications/resources/updated"}
-        assert {method for method in told.methods if method in wanted} == wanted
-        assert told.methods.count("notifications/resources/updated") == 1
+        assert {method for method in received.methods if method in wanted} == wanted
+        assert received.methods.count("notifications/resources/updated") == 1
 
 
-async def test_without_sessions_changes_are_told_to_streams_of_that_world(desk: Desk) -> None:
+async def test_without_sessions_streams_of_a_world_are_notified_of_changes(desk: Desk) -> None:
     async with desk() as world, connected(world) as client:
         events = list[str]()
         async with anyio.create_task_group() as tasks:

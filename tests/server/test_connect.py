@@ -19,7 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from support.over_http import listening
 from support.places import ROOT
-from support.telltale import TOKEN, assert_nothing_is_told, telltale_scenario, telltale_tokens
+from support.telltale import TOKEN, assert_nothing_leaks, telltale_scenario, telltale_tokens
 
 DEAL: dict[str, Any] = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 eras = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -115,7 +115,7 @@ async def test_a_call_can_be_cancelled_through_the_bridge(tmp_path: Path, mode: 
 @pytest.mark.parametrize(
     ("how", "said"), [("closed", "Connection closed"), ("http", "HTTP 429"), ("partial", "closed")]
 )
-async def test_a_broken_answer_is_an_error_and_the_bridge_stands(
+async def test_a_broken_answer_is_an_error_and_the_bridge_continues(
     tmp_path: Path, mode: str, how: str, said: str
 ) -> None:
     with listening(document(tmp_path, perturbations=[{"undelivered": how, "tools": "create_deal"}])) as served:
@@ -166,13 +166,13 @@ def test_what_is_no_url_is_refused(url: str) -> None:
     assert b"is not a URL" in done.stderr
 
 
-def test_an_address_without_a_world_is_told_how_one_is_written() -> None:
+def test_an_address_without_a_world_is_refused_with_the_right_form() -> None:
     done = connected("http://127.0.0.1:8000/", b"")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"names no world: write http://127.0.0.1:8000/w/WORLD/mcp" in done.stderr
 
 
-def test_where_nobody_listens_it_says_so_and_ends() -> None:
+def test_without_a_server_the_bridge_reports_it_and_ends() -> None:
     with listening("calm_crm") as served:
         url = f"{served.url}/w/a/mcp"
         served.end()
@@ -195,7 +195,7 @@ def test_a_server_that_goes_takes_the_bridge_with_it() -> None:
         assert process.wait(30) == 4
 
 
-async def test_whatever_a_client_says_is_answered_and_the_bridge_stands() -> None:
+async def test_every_odd_request_is_answered_and_the_bridge_continues() -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
     odd: list[tuple[str, dict[str, Any]]] = [
         ("tools/call", {"_meta": 5}),
@@ -241,7 +241,7 @@ def hello(number: int) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}).encode() + b"\n"
 
 
-async def test_nothing_that_a_client_of_the_bridge_can_read_tells_what_it_speaks_to(tmp_path: Path) -> None:
+async def test_nothing_that_a_client_of_the_bridge_can_read_reveals_the_simulator(tmp_path: Path) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("create_deal", DEAL),
         ("create_deal", DEAL),
@@ -260,7 +260,7 @@ async def test_nothing_that_a_client_of_the_bridge_can_read_tells_what_it_speaks
         nowhere = connected(f"{served.url}/elsewhere", hello(1), lines=1, MCP_SIM_TOKEN=TOKEN)
     assert len(done.stdout.splitlines()) == 9
     everything = b"\n".join(part for one in (done, refused, nowhere) for part in (one.stdout, one.stderr))
-    assert_nothing_is_told(everything, tmp_path, crashes=1)
+    assert_nothing_leaks(everything, tmp_path, crashes=1)
     assert done.returncode == refused.returncode == nowhere.returncode == 0
 
 
@@ -353,9 +353,9 @@ def test_an_answer_that_does_not_end_is_an_error(path: str) -> None:
     assert (line["id"], line["error"]["code"], done.returncode) == ("x", -32000, 0)
 
 
-def test_a_server_that_never_takes_what_it_is_told_holds_nothing_up() -> None:
-    told = b'{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}\n'
-    done = bridged_to("/deaf", told + b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n', 1)
+def test_a_server_that_never_accepts_a_notification_delays_nothing() -> None:
+    received = b'{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}\n'
+    done = bridged_to("/deaf", received + b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n', 1)
     assert json.loads(done.stdout)["result"] == {"n": 1}
 
 

@@ -21,7 +21,7 @@ from mcp_sim.server.testing import connected
 
 
 @eras
-async def test_the_user_is_asked_and_the_answer_stands_in_the_ledger(desk: Desk, mode: str) -> None:
+async def test_the_user_is_asked_and_the_answer_is_in_the_ledger(desk: Desk, mode: str) -> None:
     agrees = User(why="done")
     async with desk() as world, connected(world, mode=mode, elicitation_callback=agrees) as client:
         result = await client.call_tool("delete_ticket", {"ticket_id": "T-1"})
@@ -55,7 +55,7 @@ async def test_a_client_that_cannot_ask_is_refused_with_what_it_lacks(desk: Desk
 
 
 @eras
-async def test_nobody_is_asked_about_a_call_that_is_invalid(desk: Desk, mode: str) -> None:
+async def test_an_invalid_call_raises_no_questions(desk: Desk, mode: str) -> None:
     agrees = User(why="done")
     async with desk() as world, connected(world, mode=mode, elicitation_callback=agrees) as client:
         assert (await client.call_tool("delete_ticket", {"ticket_id": 1})).is_error
@@ -94,7 +94,7 @@ async def test_questions_come_in_rounds_to_user_model_and_roots(desk: Desk, mode
         assert world.ledger.newest["step"]["arguments"] == {"style": "haiku"}
 
 
-async def test_from_python_nobody_is_asked_and_answers_can_be_passed_on(desk: Desk) -> None:
+async def test_from_python_no_questions_are_asked_and_answers_can_be_passed(desk: Desk) -> None:
     async with desk() as world:
         refused = await world.call("delete_ticket", {"ticket_id": "T-1"}, answers={"sure": {"action": "decline"}})
         assert not refused.ok

@@ -17,12 +17,12 @@ import pytest
 from support.http_deals import DEAL, deals, document, eras
 from support.over_http import ERAS, Caller, Served, caller, listening
 from support.places import ROOT, SUPPORT
-from support.telltale import TOKEN, assert_nothing_is_told, telltale_scenario, telltale_tokens
+from support.telltale import TOKEN, assert_nothing_leaks, telltale_scenario, telltale_tokens
 
 from mcp_sim.server.call_log import LogLines
 
 
-async def test_nothing_that_an_agent_can_read_tells_what_it_speaks_to(tmp_path: Path) -> None:
+async def test_nothing_that_an_agent_can_read_reveals_the_simulator(tmp_path: Path) -> None:
     heard, bearer = list[bytes](), {"authorization": f"Bearer {TOKEN}"}
     with listening(telltale_scenario(tmp_path), "--token-file", telltale_tokens(tmp_path)) as served:
         for era in ERAS:
@@ -34,7 +34,7 @@ async def test_nothing_that_an_agent_can_read_tells_what_it_speaks_to(tmp_path: 
                 assert (await stranger.post("tools/list")).status_code == 401
                 lost = Caller(f"{served.url}/nowhere", era, client, heard)
                 await lost.post("tools/list", {}, bearer)
-    assert_nothing_is_told(b"\n".join(heard), tmp_path, crashes=2)
+    assert_nothing_leaks(b"\n".join(heard), tmp_path, crashes=2)
 
 
 async def everything(one: Caller) -> None:
@@ -189,9 +189,9 @@ def test_a_port_that_is_taken_is_a_clear_error() -> None:
         port = taken.getsockname()[1]
         done = started("calm_crm", "--http", f"127.0.0.1:{port}")
     assert done.returncode == 2
-    told = done.stderr.decode()
-    assert re.search(rf"cannot listen on 127\.0\.0\.1:{port}: Address already in use", told)
-    assert "--http 127.0.0.1:0 takes any" in told
+    received = done.stderr.decode()
+    assert re.search(rf"cannot listen on 127\.0\.0\.1:{port}: Address already in use", received)
+    assert "--http 127.0.0.1:0 takes any" in received
 
 
 def test_a_fault_that_the_virtual_clock_cannot_carry_is_refused(tmp_path: Path) -> None:
@@ -206,12 +206,12 @@ async def test_the_log_says_whose_call_it_was_and_what_was_true() -> None:
         async with caller(f"{served.url}/w/anne/mcp", ERAS[1]) as one:
             await one.call("create_deal", DEAL)
         served.end()
-        assert served.told[-2].startswith('anne #1 create_deal {"title":"Spring order"')
-        assert served.told[-1].startswith("anne    FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_")
-        assert any("/w/WORLD/mcp" in line for line in served.told)
+        assert served.log[-2].startswith('anne #1 create_deal {"title":"Spring order"')
+        assert served.log[-1].startswith("anne    FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_")
+        assert any("/w/WORLD/mcp" in line for line in served.log)
 
 
-def test_what_is_logged_waits_for_nobody() -> None:
+def test_logging_never_blocks() -> None:
     reading, writing = os.pipe()
     lines = LogLines(writing)
     for _ in range(10_000):

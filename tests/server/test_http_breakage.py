@@ -40,7 +40,7 @@ async def test_an_answer_can_break_with_its_connection(tmp_path: Path, era: str,
 
 
 @eras
-async def test_an_answer_that_never_comes_holds_nobody_else_up(tmp_path: Path, era: str) -> None:
+async def test_an_answer_that_never_comes_delays_no_other_client(tmp_path: Path, era: str) -> None:
     path = document(tmp_path, perturbations=[{"undelivered": "no_answer", "tools": "create_deal"}])
     with listening(path) as served:
         async with caller(f"{served.url}/w/a/mcp", era) as one, anyio.create_task_group() as tasks:
@@ -51,7 +51,7 @@ async def test_an_answer_that_never_comes_holds_nobody_else_up(tmp_path: Path, e
                 assert await deals(two) == 20
             tasks.cancel_scope.cancel()
         assert served.end() == 143
-        assert not any("Traceback" in line for line in served.told)
+        assert not any("Traceback" in line for line in served.log)
 
 
 @eras
@@ -110,7 +110,7 @@ async def test_a_client_that_leaves_in_mid_call_leaves_the_world_as_the_call_did
         assert served.end() == 143
 
 
-async def test_half_open_connections_and_endless_requests_harm_nobody(calm: Served) -> None:
+async def test_half_open_connections_and_endless_requests_do_no_harm(calm: Served) -> None:
     beginnings = [
         b"",
         b"POST /w/a/mcp HT",

@@ -1,4 +1,4 @@
-"""Over HTTP: whose world is a request, and how do many worlds live at once?"""
+"""The world of an HTTP request, and many worlds at once."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ async def test_modern_clients_that_name_nothing_share_a_world_and_the_server_say
         async with caller(f"{served.url}/w/named/mcp", ERAS[1]) as one:
             assert await deals(one) == 80
         served.end()
-        told = [line for line in served.told if line.startswith("WARNING")]
-        assert len(told) == 2
-        assert "'default'" in told[0]
-        assert f"{served.url}/w/NAME/mcp" in told[1]
+        received = [line for line in served.log if line.startswith("WARNING")]
+        assert len(received) == 2
+        assert "'default'" in received[0]
+        assert f"{served.url}/w/NAME/mcp" in received[1]
 
 
 @eras

@@ -1,4 +1,4 @@
-"""What `mcp-sim serve --http` holds for clients that take and do not give back, and how it tells of failures."""
+"""Limits of `mcp-sim serve --http` for clients that hold resources, and its reports of failures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def test_abandoned_sessions_are_bounded_and_make_room_again() -> None:
             await abandon(0)
 
 
-# answers that nobody reads --------------------------------------------------------------------------------------------
+# answers that are not read --------------------------------------------------------------------------------------------
 
 
 def long_winded(folder: Path) -> str:
@@ -113,7 +113,7 @@ def is_cut(connection: socket.socket, milliseconds: int) -> bool:
 
 @linux
 @pytest.mark.parametrize("requests", [1, 3])
-async def test_whoever_does_not_read_is_cut_off_and_nobody_else_is_harmed(tmp_path: Path, requests: int) -> None:
+async def test_a_client_that_does_not_read_is_cut_off_and_no_other_is_harmed(tmp_path: Path, requests: int) -> None:
     with listening(long_winded(tmp_path), "--unread", "200ms", "--log-level", "warning") as served:
         async with caller(f"{served.url}/w/slow/mcp", ERAS[1]) as same, caller(f"{served.url}/w/b/mcp", ERAS[0]) as b:
             with unreading(served) as connection:
@@ -125,7 +125,7 @@ async def test_whoever_does_not_read_is_cut_off_and_nobody_else_is_harmed(tmp_pa
 
 
 @linux
-async def test_answers_that_nobody_reads_hold_little_memory_together(tmp_path: Path) -> None:
+async def test_unread_answers_together_hold_little_memory(tmp_path: Path) -> None:
     with (
         listening(long_winded(tmp_path), "--ledger-keep", "1", "--log-level", "warning") as served,
         ExitStack() as open_,
@@ -187,22 +187,22 @@ async def test_a_world_weighs_what_it_has_written_and_not_what_it_wrote_over() -
 
 
 @eras
-async def test_a_call_that_outlasts_the_grace_is_told_that_the_server_ends(tmp_path: Path, era: str) -> None:
+async def test_a_call_that_outlasts_the_grace_period_gets_an_error(tmp_path: Path, era: str) -> None:
     path = document(tmp_path, perturbations=[{"latency": "1h", "tools": "create_deal"}])
     with listening(path, "--grace", "200ms") as served:
-        told = list[httpx2.Response]()
+        received = list[httpx2.Response]()
         async with caller(f"{served.url}/w/a/mcp", era) as one, caller(f"{served.url}/w/a/mcp", era) as other:
 
             async def call() -> None:
-                told.append(await one.post("tools/call", {"name": "create_deal", "arguments": DEAL}))
+                received.append(await one.post("tools/call", {"name": "create_deal", "arguments": DEAL}))
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(call)
                 while await total(other) < 21:
                     await anyio.lowlevel.checkpoint()
                 assert await anyio.to_thread.run_sync(served.end) == 143
-        assert (told[0].status_code, told[0].json()["error"]["message"]) == (503, "The server is shutting down")
-        assert not any("ERROR" in line or "Traceback" in line for line in served.told)
+        assert (received[0].status_code, received[0].json()["error"]["message"]) == (503, "The server is shutting down")
+        assert not any("ERROR" in line or "Traceback" in line for line in served.log)
 
 
 # failures of the server -----------------------------------------------------------------------------------------------
@@ -241,5 +241,5 @@ async def answered_by(rules: Access) -> httpx2.Response:
             return await client.post("http://127.0.0.1/w/a/mcp", content=b"{}")
 
 
-async def test_nothing_is_told_where_nothing_is_wrong() -> None:
+async def test_without_failures_nothing_is_logged() -> None:
     assert (await answered_by(access("127.0.0.1", [], None, {}))).status_code == 400

@@ -111,7 +111,7 @@ async def test_an_unknown_tool_is_a_json_rpc_error_and_a_step(mode: str) -> None
 
 
 @eras
-async def test_a_crash_has_its_own_code_and_tells_nothing(tmp_path: Path, mode: str) -> None:
+async def test_a_crash_has_its_own_code_and_reveals_nothing(tmp_path: Path, mode: str) -> None:
     path = scenario(tmp_path, {"bug": None, "id": "vault", "tools": "get_*"})
     async with Simulator.load(path).open() as world, connected(world, mode=mode) as client:
         with pytest.raises(MCPError) as raised:
@@ -179,7 +179,7 @@ async def test_a_delay_is_waited_out_after_the_world_is_free_again(tmp_path: Pat
         tasks.cancel_scope.cancel()
 
 
-async def test_under_the_virtual_clock_nobody_waits(tmp_path: Path) -> None:
+async def test_under_the_virtual_clock_no_time_passes(tmp_path: Path) -> None:
     path = scenario(tmp_path, {"latency": "1h", "tools": "get_contact"})
     async with Simulator.load(path).open(clock="virtual") as world, connected(world) as client:
         assert not (await client.call_tool("get_contact", {"contact_id": "con_00001"})).is_error

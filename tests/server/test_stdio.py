@@ -35,10 +35,10 @@ async def test_the_sdk_client_meets_the_fault_and_leaves_a_complete_trace(tmp_pa
             lost = await client.call_tool("create_deal", SPRING)
             again = await client.call_tool("create_deal", SPRING)
         log.seek(0)
-        told = log.read()
+        received = log.read()
     assert (lost.is_error, again.is_error) == (True, False)
     assert [step["entry"] for step in steps(trace)] == ["reset", "call", "call"]
-    assert "FAULT lost-deal" in told
+    assert "FAULT lost-deal" in received
 
 
 def test_the_sessionless_era_needs_no_handshake() -> None:

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     Implementation,
 )
-from support.help_desk import Desk, Told, User, eras, scenario, settled, text, wire
+from support.help_desk import Desk, Received, User, eras, scenario, settled, text, wire
 from support.stdio_process import MODERN_META, serving
 
 from mcp_sim import Simulator
@@ -127,7 +127,7 @@ def client_name(ctx: Context) -> str:
 
 
 @eras
-async def test_what_changes_in_one_world_is_not_told_in_another(tmp_path: Path, mode: str) -> None:
+async def test_changes_in_one_world_cause_no_notifications_in_another(tmp_path: Path, mode: str) -> None:
     async def world_of(ctx: Context) -> World:
         return worlds[client_name(ctx)]
 
@@ -138,16 +138,16 @@ async def test_what_changes_in_one_world_is_not_told_in_another(tmp_path: Path, 
         async with client.listen(tools_list_changed=True) as stream:
             listening.append(name)
             async for event in stream:
-                told[name].methods.append(METHODS[type(event)])
+                received[name].methods.append(METHODS[type(event)])
 
     def client(name: str) -> Client:
         info = Implementation(name=name, version="1")
-        return Client(server, mode=mode, client_info=info, message_handler=told[name].message)
+        return Client(server, mode=mode, client_info=info, message_handler=received[name].message)
 
-    simulator, told, listening = Simulator.load(scenario(tmp_path)), {"a": Told(), "b": Told()}, list[str]()
+    simulator, received, listening = Simulator.load(scenario(tmp_path)), {"a": Received(), "b": Received()}, list[str]()
     server = Impersonation(simulator.scenario, "desk", world_of, unbroken)
     async with simulator:
-        worlds = {name: simulator.world(name) for name in told}
+        worlds = {name: simulator.world(name) for name in received}
         async with client("a") as a, client("b") as b, anyio.create_task_group() as tasks:
             for name, one in (("a", a), ("b", b)):
                 await one.list_tools()
@@ -158,11 +158,11 @@ async def test_what_changes_in_one_world_is_not_told_in_another(tmp_path: Path, 
             await a.call_tool("update_ticket", {"ticket_id": "T-1", "title": "Out"})
             await settled()
             tasks.cancel_scope.cancel()
-    heard = {name: "notifications/tools/list_changed" in one.methods for name, one in told.items()}
+    heard = {name: "notifications/tools/list_changed" in one.methods for name, one in received.items()}
     assert heard == {"a": True, "b": False}
 
 
-async def test_a_client_that_leaves_its_news_unread_holds_nobody_up(tmp_path: Path) -> None:
+async def test_a_client_that_does_not_read_notifications_delays_no_other(tmp_path: Path) -> None:
     class Unread:
         """The way to a client that reads nothing."""
 
@@ -178,10 +178,10 @@ async def test_a_client_that_leaves_its_news_unread_holds_nobody_up(tmp_path: Pa
         deaf: Any = SimpleNamespace(session=SimpleNamespace(_connection=Connection.for_loop(cast("Outbound", unread))))
         subscribers.peer(deaf, world)
         for _ in range(20):
-            await subscribers.tell(world, ToolsListChanged())
+            await subscribers.publish(world, ToolsListChanged())
         assert unread.tries == 1
         subscribers.peer(deaf, world)  # which is there again
-        await subscribers.tell(world, ToolsListChanged())
+        await subscribers.publish(world, ToolsListChanged())
         assert unread.tries == 2
 
 
@@ -207,13 +207,13 @@ async def test_lists_come_whole_unless_pages_are_asked_for(tmp_path: Path, mode:
 
 @eras
 async def test_all_of_it_goes_over_stdio(tmp_path: Path, mode: str) -> None:
-    told, agrees = Told(), User(why="done")
+    received, agrees = Received(), User(why="done")
     with (tmp_path / "log").open("w", encoding="utf-8") as log:
         options: dict[str, Any] = {"mode": mode, "errlog": log, "elicitation_callback": agrees}
         async with spawned(str(scenario(tmp_path)), "--clock", "virtual", **options) as client:
             change = {"ticket_id": "T-1", "title": "Out"}
-            await client.call_tool("update_ticket", change, progress_callback=told.progressed)
-            assert [progress for progress, _, _ in told.progress] == [1, 2]
+            await client.call_tool("update_ticket", change, progress_callback=received.progressed)
+            assert [progress for progress, _, _ in received.progress] == [1, 2]
             (card,) = (await client.read_resource("desk://card/T-1")).contents
             assert wire(card)["text"] == "Ticket T-1: Out"
             assert not (await client.call_tool("delete_ticket", {"ticket_id": "T-1"})).is_error

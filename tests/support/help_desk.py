@@ -148,7 +148,7 @@ def wire(body: Any) -> Any:
     return {key: value for key, value in dump_parts.items() if key not in ("resultType", "ttlMs", "cacheScope")}
 
 
-class Told:
+class Received:
     """The notifications that a client gets."""
 
     def __init__(self) -> None:

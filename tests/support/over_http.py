@@ -24,14 +24,14 @@ CLIENT = {"name": "raw", "version": "1"}
 
 
 class Served:
-    """A server that listens at `url`; `told` holds the lines of its stderr."""
+    """A server that listens at `url`; `log` holds the lines of its stderr."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
-        self.told = list[str]()
+        self.log = list[str]()
         self._stderr = cast("IO[bytes]", process.stderr)
         self.url = next((found[0] for line in self._lines() if (found := URL.search(line))), "")
-        assert self.url, "\n".join(self.told)
+        assert self.url, "\n".join(self.log)
         self._reader = Thread(target=self._read)
         self._reader.start()
 
@@ -48,8 +48,8 @@ class Served:
 
     def _lines(self) -> Generator[str]:
         for line in self._stderr:
-            self.told.append(line.decode().rstrip("\n"))
-            yield self.told[-1]
+            self.log.append(line.decode().rstrip("\n"))
+            yield self.log[-1]
 
     def _read(self) -> None:
         for _ in self._lines():

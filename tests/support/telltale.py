@@ -39,7 +39,7 @@ def telltale_tokens(folder: Path) -> str:
     return str(path)
 
 
-def assert_nothing_is_told(said: bytes, folder: Path, crashes: int) -> None:
+def assert_nothing_leaks(said: bytes, folder: Path, crashes: int) -> None:
     """Assert that the output has no secret, and the name of the product only in so many `crashes`."""
     text = said.lower()
     assert b"deal_00" in text

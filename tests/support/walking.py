@@ -196,7 +196,7 @@ class Walker:
         return keys if len(keys) < 60 else [*keys[:30], *keys[-30:]]
 
     def _known(self, name: str) -> list[Json]:
-        """Return the values that answers showed under a name, or as ids of its entity (`company_id`, `list_companies`)."""
+        """Return the values that answers showed under a name, or as ids of its entity (`company_id`)."""
         field = snake(name)
         noun, _, ending = field.rpartition("_")
         names_one = noun and ending in NAMING

@@ -14,7 +14,7 @@ Key = str | int
 
 @dataclass
 class Fact:
-    """What is known of one record. `written`: fields as they were written in this ledger, `told`: as answers showed.
+    """What is known of one record. `written`: fields as they were written in this ledger, `answered`: as answers showed.
 
     `made`: it was created in this ledger; `referred`: nothing is known of it but that others link to it. `fleeting`
     are shown values that nothing says to be stored, with the version of the world that they are of.
@@ -25,12 +25,12 @@ class Fact:
     is_whole: bool = False
     referred: bool = False
     written: Record = field(default_factory=dict[str, Any])
-    told: Record = field(default_factory=dict[str, Any])
+    answered: Record = field(default_factory=dict[str, Any])
     fleeting: dict[str, tuple[int, Json]] = field(default_factory=dict[str, tuple[int, Any]])
 
     @property
     def fields(self) -> Record:
-        return {**self.told, **self.written}
+        return {**self.answered, **self.written}
 
 
 class Knowledge:
@@ -75,7 +75,7 @@ class Knowledge:
         """Learn the fields of a record in an answer, which are stored or computed."""
         fact = self.facts[entity].setdefault(key, Fact(True))
         fact.referred = False
-        fact.told.update({name: value for name, value in stored.items() if name not in fact.written})
+        fact.answered.update({name: value for name, value in stored.items() if name not in fact.written})
         fact.fleeting.update({name: (self.version, value) for name, value in other.items()})
 
     def refer(self, entity: str, key: Key) -> None:

@@ -28,9 +28,9 @@ def prose_problems(plan: Record, call: Answered, knowledge: Knowledge) -> Iterat
     if fact is None or not fact.exists or plan["verb"] != "get":
         return
     for name, value in fact.written.items():
-        told = _labelled(call.text, name)
-        if isinstance(value, str) and told is not None and value and told != " ".join(value.split()):
-            yield "R3", f"{entity} {key!r}: {name} is told as {told!r}, but {value!r} was written"
+        answered = _labelled(call.text, name)
+        if isinstance(value, str) and answered is not None and value and answered != " ".join(value.split()):
+            yield "R3", f"{entity} {key!r}: {name} is told as {answered!r}, but {value!r} was written"
 
 
 def _names(text: str, key: str) -> bool:

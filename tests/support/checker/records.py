@@ -70,9 +70,9 @@ def _differing(entity: str, key: Key, record: Record, fact: Fact, version: int) 
         if name in fact.written:
             if not _same(fact.written[name], value):
                 yield "R3", f"{entity} {key!r}: {name} is {value!r}, but {fact.written[name]!r} was written"
-        elif name in fact.told:
-            if not _same(fact.told[name], value):
-                yield "R2", f"{entity} {key!r}: {name} is {value!r}, and was {fact.told[name]!r}"
+        elif name in fact.answered:
+            if not _same(fact.answered[name], value):
+                yield "R2", f"{entity} {key!r}: {name} is {value!r}, and was {fact.answered[name]!r}"
         elif name in fact.fleeting:
             then, before = fact.fleeting[name]
             if then == version and not _same(before, value):
@@ -95,10 +95,10 @@ def _sum_problems(entity: str, key: Key, record: Record) -> Iterator[Finding]:
     """Check R6 within a record: `item_count` beside a list of items counts them."""
     for name, value in record.items():
         if isinstance(value, list) and name.endswith("s"):
-            told = record.get(f"{name[:-1]}_count", record.get(f"{name}_count"))
+            answered = record.get(f"{name[:-1]}_count", record.get(f"{name}_count"))
             count = len(cast("list[Json]", value))
-            if isinstance(told, int) and told != count:
-                yield "R6", f"{entity} {key!r} says {told} {name}, and shows {count}"
+            if isinstance(answered, int) and answered != count:
+                yield "R6", f"{entity} {key!r} says {answered} {name}, and shows {count}"
 
 
 def _asked_problems(plan: Record, call: Answered, specs: Specs) -> Iterator[Finding]:
@@ -135,10 +135,10 @@ def _first(record: Record, names: tuple[str, ...]) -> Json:
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 
-def _says(told: Json, asked: Json) -> bool:
+def _says(answered: Json, asked: Json) -> bool:
     """Whether a value is the given one, or the text of a given number."""
     is_number = isinstance(asked, int | float) and not isinstance(asked, bool)
-    return _same(told, asked) or (is_number and told == str(asked))
+    return _same(answered, asked) or (is_number and answered == str(asked))
 
 
 def _same(left: Json, right: Json) -> bool:

@@ -87,7 +87,7 @@ def _echo_problems(plan: Record, call: Answered) -> Iterator[tuple[str, str]]:
     if call.failed:
         return
     for path, argument in plan["envelope"].get("echoes", {}).items():
-        told: Any = at(call.value, path)
+        answered: Any = at(call.value, path)
         given: Any = at(call.arguments, argument)
-        if NOWHERE not in (told, given) and told != given:
-            yield "R8", f"{path} is {told!r}, but {argument} was given as {given!r}"
+        if NOWHERE not in (answered, given) and answered != given:
+            yield "R8", f"{path} is {answered!r}, but {argument} was given as {given!r}"

@@ -82,9 +82,9 @@ def _elsewhere_problems(plan: Record, call: Answered, record: Record, knowledge:
         puts = (
             one["record"].get(field) for one in call.written if (one["entity"], one["key"]) == (also["entity"], key)
         )
-        told = next(puts, before)
-        if not isinstance(told, int | float) or abs(told - expected) > _CENT:
-            yield "R3", f"{field} of {also['entity']} {key!r} was {before!r}, must be {expected!r} and is {told!r}"
+        answered = next(puts, before)
+        if not isinstance(answered, int | float) or abs(answered - expected) > _CENT:
+            yield "R3", f"{field} of {also['entity']} {key!r} was {before!r}, must be {expected!r} and is {answered!r}"
 
 
 def _said(call: Answered, record: Record, name: str | None) -> Any:

@@ -45,7 +45,7 @@ def test_blocks_and_plain_text_go_out_as_they_are(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-def test_a_text_that_stands_alone_under_result_is_told_bare(version: str) -> None:
+def test_a_text_alone_under_result_is_rendered_bare(version: str) -> None:
     wrapped = call_result(ToolResult({"result": "Note saved"}), version)
     assert wrapped["content"] == [{"type": "text", "text": "Note saved"}]
     assert wrapped["structuredContent"] == {"result": "Note saved"}
