@@ -1,4 +1,4 @@
-"""A stand-in for any MCP server: with state, and with the faults of the real one."""
+"""A stateful fake for any MCP server, with injectable failures."""
 
 from __future__ import annotations
 

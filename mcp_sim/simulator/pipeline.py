@@ -1,7 +1,7 @@
 """The pipeline of a tool: its faults, nested around the step of the world.
 
-From the outside in: catalogue, world, transport, answer, commit, before (`Stage`), then the world's step. All faults decide
-when the turn opens, on the unmodified call.
+From the outside in: catalogue, world, transport, answer, commit, before (`Stage`), then the world's step. All faults
+decide when the turn opens, on the unmodified call.
 """
 
 from __future__ import annotations

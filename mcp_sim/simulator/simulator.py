@@ -131,8 +131,8 @@ class Simulator:
     ) -> World:
         """Return a new world of a simulator that is started; `open` does both.
 
-        A `keeper` answers the world's calls instead of the simulator. With `is_new=False` it restores the world, so that
-        no opening step is written. Raises `UsageError` if the simulator is not started.
+        A `keeper` answers the world's calls instead of the simulator. With `is_new=False` it restores the world, so
+        that no opening step is written. Raises `UsageError` if the simulator is not started.
         """
         if not self._pipeline_makers:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")

@@ -26,7 +26,7 @@ class TaggedJsonError(McpSimError):
 
 
 def dumps(value: Any) -> bytes:
-    """Return the text of a value: JSON values, tuples, sets, maps, times, frozen dataclasses. Raises `TaggedJsonError`."""
+    """Return the text of JSON values, tuples, sets, maps, times, frozen dataclasses. Raises `TaggedJsonError`."""
     nodes, numbers, kept = list[Any](), dict[int, int](), list[Any]()
     stack = [(value, False)]
     while stack:
