@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -133,7 +134,7 @@ async def test_an_idle_session_ends() -> None:
         for _ in range(2):
             async with httpx2.AsyncClient(trust_env=False) as client:
                 one = Caller(f"{served.url}/w/a/mcp", ERAS[0], client)
-                hello = {"protocolVersion": ERAS[0], "capabilities": {}}
+                hello: dict[str, Any] = {"protocolVersion": ERAS[0], "capabilities": {}}
                 while (opened := await one.post("initialize", hello)).status_code == 503:
                     await anyio.lowlevel.checkpoint()
                 assert opened.status_code == 200

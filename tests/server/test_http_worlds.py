@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -206,7 +207,7 @@ async def test_worlds_at_once_live_as_if_each_were_alone(tmp_path: Path, era: st
 async def busy(url: str, era: str, n: int, limit: anyio.CapacityLimiter) -> None:
     """Make twelve calls in parallel, in one world."""
 
-    async def call(tool: str, arguments: dict[str, str | int]) -> None:
+    async def call(tool: str, arguments: Mapping[str, str | int]) -> None:
         async with limit:
             await one.call(tool, arguments)
 

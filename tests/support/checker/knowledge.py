@@ -14,7 +14,7 @@ Key = str | int
 
 @dataclass
 class Fact:
-    """What is known of one record. `written`: fields as they were written in this ledger, `answered`: as answers showed.
+    """What is known of a record. `written`: fields as written in this ledger, `answered`: as answers showed.
 
     `made`: it was created in this ledger; `referred`: nothing is known of it but that others link to it. `fleeting`
     are shown values that nothing says to be stored, with the version of the world that they are of.
