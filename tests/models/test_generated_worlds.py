@@ -239,7 +239,7 @@ async def test_a_run_that_was_ended_goes_on_where_it_was_and_gives_the_same(
     async with serving(refusing("deal")) as engine:
         await generate_by(engine.url, file, expected=4)
         answered = sum("### Table deal" not in asked.body["messages"][1]["content"] for asked in engine.asked)
-    assert "--resume goes on with it" in capsys.readouterr().err
+    assert "continue with --resume" in capsys.readouterr().err
     part = tmp_path / "records.json.part"
     assert len(part.read_bytes().splitlines()) == 1 + 1 + 3
     assert not file.exists()
@@ -286,7 +286,7 @@ async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
             assert process.stderr is not None
             on_progress = b"".join([chunk async for chunk in process.stderr]).decode()
             assert await process.wait() == 130
-    assert "r.json.part; --resume goes on with it" in on_progress
+    assert "r.json.part; continue with --resume" in on_progress
     assert "\r" not in on_progress
     assert len((tmp_path / "r.json.part").read_bytes().splitlines()) == 1 + 1 + 3
 
