@@ -1,4 +1,4 @@
-"""The checker that shares no code with the product: it sees each rule broken, and nothing broken where nothing is."""
+"""The independent checker of walks: it reports each broken rule, and nothing if no rule is broken."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CALLS = 600
 
 
 async def report_on(scenario: Scenario, calls: int = CALLS) -> Report:
-    """What the checker says of a walk over a scenario."""
+    """Return the checker's report on a walk over a scenario."""
     async with Simulator(scenario, ledger_keep=2 * calls).open() as world:
         walker = Walker(tools_of(world), 1, world)
         for _ in range(calls):
@@ -63,7 +63,7 @@ async def test_a_mutant_that_breaks_one_rule_is_caught_under_that_rule(
 
 
 def stall(folder: Path) -> Scenario:
-    """A stall that sells what it has."""
+    """Return a shop whose sales reduce its stock."""
     jams = [{"id": key, "fruit": "Plum", "price": 2.5, "stock": 400} for key in range(1, 4)]
     sales = [{"id": 1, "jam_id": 1, "quantity": 1, "total": 2.5, "status": "open"}]
     count: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 3}
@@ -76,14 +76,16 @@ def stall(folder: Path) -> Scenario:
     return given.service(folder, {"jams": jams, "sales": sales}, *tools).scenario
 
 
-async def test_what_a_sale_takes_must_be_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_sale_that_does_not_reduce_the_stock_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert (await report_on(stall(tmp_path), 200)).violations == ()
     unchecked(monkeypatch)
     report = await report_on(with_mutant(stall(tmp_path), r3_nothing_is_taken), 200)
     assert report.by_rule["R3"] > 0
 
 
-async def test_nothing_is_wrong_with_a_mutant_that_mutates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_mutant_without_mutations_violates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     unchecked(monkeypatch)
     report = await report_on(with_mutant(calm_crm(), lambda _turn, _plan, transition: transition))
     assert report.violations == ()

@@ -1,4 +1,4 @@
-"""What ships is content to rely on: sure plans, tasks that can be done, and faults that a careless agent fails at."""
+"""Shipped specs and scenarios: plans without guesses, solvable tasks, and faults that a careless agent fails at."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Json, Observation, RpcError, ToolResult
-from mcp_sim.types.json_schema.shapes import constants, expanded, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import constants, properties
 from mcp_sim.types.kinds import Verdict
 from mcp_sim.world import World
 
 RUNS = SUPPORT / "runs"
-"""Per task a good run under its faults: what it repeats, it repeats with reason."""
+"""A good run per task under its faults. It repeats a call only for a reason."""
 
 NO_CONTENT = {"conformance"}
-"""What ships to show the protocol, and has no task."""
+"""Shipped specs that show the protocol and have no task."""
 
 SPECS = sorted(shipped("tool_specs").keys() - NO_CONTENT)
 SCENARIOS = sorted(shipped("scenarios").keys() - NO_CONTENT)
@@ -51,16 +52,16 @@ def good_run(scenario: str) -> list[Call]:
 
 
 def once_each(calls: Sequence[Call]) -> list[Call]:
-    """The calls without their repetitions: what there is to do where nothing fails."""
+    """Return the calls without repetitions: all that is needed if nothing fails."""
     return [call for at, call in enumerate(calls) if call not in calls[:at]]
 
 
-async def played(world: World, calls: Sequence[Call]) -> list[Observation]:
+async def play(world: World, calls: Sequence[Call]) -> list[Observation]:
     return [await world.call(tool, arguments) for tool, arguments in calls]
 
 
-async def played_blindly(world: World, calls: Sequence[Call]) -> None:
-    """Whatever fails is called again at once, a few times."""
+async def play_blindly(world: World, calls: Sequence[Call]) -> None:
+    """Make each call, and repeat it immediately if it fails, up to `PATIENCE` times."""
     for tool, arguments in once_each(calls):
         for _ in range(PATIENCE):
             if (await world.call(tool, arguments)).ok:
@@ -71,7 +72,7 @@ def verdicts(world: World) -> dict[str, Verdict]:
     return {entry.id: verdict for entry, verdict in world.grade()}
 
 
-def struck(world: World) -> set[str]:
+def applied_faults(world: World) -> set[str]:
     decided = [one for step in world.ledger.steps for one in step.get("perturbations", ())]
     return {one["id"] for one in decided if one["outcome"] == "applied"}
 
@@ -80,20 +81,20 @@ def struck(world: World) -> set[str]:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_records_that_are_announced_are_those_that_are_made(name: str) -> None:
+def test_the_announced_number_of_records_is_generated(name: str) -> None:
     simulator = Simulator.load(name)
     assert simulator.counts() == simulator.base().counts()
 
 
 @pytest.mark.parametrize("name", [*SPECS, *SCENARIOS])
-def test_what_ships_has_no_problem_and_no_plan_that_is_a_guess(name: str) -> None:
+def test_shipped_documents_have_no_problems_and_no_guessed_plans(name: str) -> None:
     files = {**shipped("scenarios"), **shipped("tool_specs")}
     assert check([files[name]]) == []
     assert [plan.tool for plan in load(name).domain.plans.values() if plan.guessed] == []
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_a_spec_looks_like_the_list_of_a_vendor(name: str) -> None:
+def test_a_spec_resembles_the_tool_list_of_a_vendor(name: str) -> None:
     tools = load(name).domain.tools.values()
     assert 10 <= len(tools) <= 16
     for tool in tools:
@@ -106,7 +107,7 @@ def test_a_spec_looks_like_the_list_of_a_vendor(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_every_argument_that_narrows_a_list_is_understood(name: str) -> None:
+def test_every_argument_of_a_list_tool_has_a_role(name: str) -> None:
     domain = load(name).domain
     for plan in domain.plans.values():
         if plan.verb not in {"list", "search"}:
@@ -117,7 +118,7 @@ def test_every_argument_that_narrows_a_list_is_understood(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_whatever_a_sort_argument_offers_is_a_field(name: str) -> None:
+def test_every_choice_of_a_sort_argument_is_a_field(name: str) -> None:
     domain = load(name).domain
     for plan in domain.plans.values():
         if plan.sort is None:
@@ -126,7 +127,7 @@ def test_whatever_a_sort_argument_offers_is_a_field(name: str) -> None:
         assert {field.removeprefix("-") for field in offered} <= domain.entities[plan.entity or ""].fields.keys()
 
 
-def test_the_vendors_differ_in_how_they_name_and_page_and_answer() -> None:
+def test_the_vendors_differ_in_paging_and_in_the_form_of_results() -> None:
     plans = {name: load(name).domain.plans.values() for name in SPECS}
     forms = {
         name: {
@@ -145,7 +146,7 @@ def test_the_vendors_differ_in_how_they_name_and_page_and_answer() -> None:
     assert texts == {"chat", "files"}
 
 
-NOT_THERE: list[tuple[str, str, dict[str, Any], Json]] = [
+MISSING: list[tuple[str, str, dict[str, Any], Json]] = [
     (
         "issue_tracker",
         "issue_get",
@@ -164,21 +165,21 @@ NOT_THERE: list[tuple[str, str, dict[str, Any], Json]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "tool", "arguments", "said"), NOT_THERE)
-async def test_each_vendor_has_its_own_words_for_what_is_not_there(
-    name: str, tool: str, arguments: dict[str, Any], said: Any
+@pytest.mark.parametrize(("name", "tool", "arguments", "error"), MISSING)
+async def test_each_vendor_has_its_own_error_for_a_missing_record(
+    name: str, tool: str, arguments: dict[str, Any], error: Any
 ) -> None:
     async with Simulator.load(name).open() as world:
         body = (await world.call(tool, arguments)).body
         assert isinstance(body, ToolResult)
         assert body.is_error
-        assert body.value == said
+        assert body.value == error
 
 
-async def test_a_document_that_is_shared_is_deleted_only_once_it_is_not() -> None:
+async def test_a_shared_document_can_be_deleted_only_after_the_share_is_revoked() -> None:
     path = "/minutes/2029-03-01.md"
     async with Simulator.load("calm_files").open() as world:
-        made, shared = await played(
+        made, shared = await play(
             world,
             [
                 ("create_document", {"path": path, "content": "Decided."}),
@@ -192,13 +193,13 @@ async def test_a_document_that_is_shared_is_deleted_only_once_it_is_not() -> Non
         assert (await world.call("delete_document", {"path": path})).ok
 
 
-async def test_null_for_what_cannot_be_null_leaves_it_as_it_is() -> None:
+async def test_null_leaves_a_field_that_is_not_nullable_unchanged() -> None:
     call = {"emailId": "18c4f0a92bd3e571", "isRead": True, "isStarred": None, "folder": None}
     async with Simulator.load("calm_calendar_mail").open() as world:
         body = (await world.call("modifyEmail", call)).body
         assert isinstance(body, ToolResult)
-        told = body.value
-        assert (told["isRead"], told["isStarred"], told["folder"]) == (True, False, "inbox")
+        email = body.value
+        assert (email["isRead"], email["isStarred"], email["folder"]) == (True, False, "inbox")
 
 
 # scenarios ------------------------------------------------------------------------------------------------------------
@@ -215,44 +216,44 @@ def test_every_spec_has_a_calm_and_a_flaky_scenario_with_the_same_task_and_world
 
 
 @pytest.mark.parametrize("name", CALM)
-async def test_where_nothing_fails_the_task_is_done_by_calling_each_tool_once(name: str) -> None:
+async def test_without_faults_making_each_call_once_completes_the_task(name: str) -> None:
     simulator = Simulator.load(name)
     for seed in SEEDS:
         async with simulator.open(seed=seed) as world:
-            assert all(observation.ok for observation in await played(world, once_each(good_run(name))))
+            assert all(observation.ok for observation in await play(world, once_each(good_run(name))))
             assert {verdict.outcome for verdict in verdicts(world).values()} == {"passed"}, (seed, verdicts(world))
 
 
 @pytest.mark.parametrize("name", FAULTY)
-async def test_a_good_run_passes_and_nothing_that_is_expected_is_vacuous(name: str) -> None:
+async def test_a_good_run_passes_every_expectation_and_meets_every_fault_to_recover_from(name: str) -> None:
     simulator = Simulator.load(name)
     for seed in SEEDS:
         async with simulator.open(seed=seed) as world:
-            await played(world, good_run(name))
+            await play(world, good_run(name))
             assert {verdict.outcome for verdict in verdicts(world).values()} == {"passed"}, (seed, verdicts(world))
-            assert struck(world) >= recovered_from(simulator)
+            assert applied_faults(world) >= faults_to_recover_from(simulator)
 
 
 @pytest.mark.parametrize("name", FAULTY)
-async def test_an_agent_that_does_it_again_whenever_it_fails_is_found_out(name: str) -> None:
+async def test_an_agent_that_blindly_repeats_failed_calls_fails(name: str) -> None:
     simulator = Simulator.load(name)
     for seed in SEEDS:
         async with simulator.open(seed=seed) as world:
-            await played_blindly(world, good_run(name))
+            await play_blindly(world, good_run(name))
             found = verdicts(world)
             assert "failed" in {verdict.outcome for verdict in found.values()}, seed
             assert "vacuous" not in {verdict.outcome for verdict in found.values()}, (seed, found)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_an_agent_that_does_nothing_passes_nothing_that_must_be_done(name: str) -> None:
+async def test_an_agent_that_makes_no_calls_fails(name: str) -> None:
     async with Simulator.load(name).open() as world:
         outcomes = [verdict.outcome for verdict in verdicts(world).values()]
         assert "failed" in outcomes
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_command_line_plays_a_good_run_and_is_content(
+def test_the_play_command_passes_a_good_run(
     name: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     calls = once_each(good_run(name)) if name in CALM else good_run(name)
@@ -263,8 +264,8 @@ def test_the_command_line_plays_a_good_run_and_is_content(
     assert len(capsysbinary.readouterr().out.splitlines()) == len(calls)
 
 
-def recovered_from(simulator: Simulator) -> set[str]:
-    """The faults that the agent is expected to recover from."""
+def faults_to_recover_from(simulator: Simulator) -> set[str]:
+    """Return the ids of the faults that the agent is expected to recover from."""
     expectations = (entry.expectation for entry in simulator.scenario.expectations if entry.kind == "recovered")
     return {expectation.model_dump()["perturbation"] for expectation in expectations}
 
@@ -272,19 +273,19 @@ def recovered_from(simulator: Simulator) -> set[str]:
 # the office -----------------------------------------------------------------------------------------------------------
 
 
-def test_in_the_office_each_tool_does_what_it_does_alone() -> None:
+def test_in_the_office_each_tool_has_the_same_plan_as_on_its_own() -> None:
     office = load("office").domain
     for server, name in OFFICE.items():
         for tool, plan in load(name).domain.plans.items():
-            there = office.plans[f"{server}/{tool}"]
-            assert (there.verb, there.entity, there.key) == (plan.verb, plan.entity, plan.key)
-            assert (there.sets, there.filters, there.fixed) == (plan.sets, plan.filters, plan.fixed)
-            assert (there.envelope, there.paging) == (plan.envelope, plan.paging)
+            shared = office.plans[f"{server}/{tool}"]
+            assert (shared.verb, shared.entity, shared.key) == (plan.verb, plan.entity, plan.key)
+            assert (shared.sets, shared.filters, shared.fixed) == (plan.sets, plan.filters, plan.fixed)
+            assert (shared.envelope, shared.paging) == (plan.envelope, plan.paging)
 
 
-async def test_in_the_office_a_person_is_the_same_for_every_server() -> None:
+async def test_in_the_office_all_servers_show_the_same_person() -> None:
     async with Simulator.load("office").open() as world:
-        told: list[Any] = []
+        answers: list[Any] = []
         for tool, arguments in (
             ("issues/user_search", {"query": "Noor Dekker"}),
             ("mail/searchPeople", {"query": "Noor Dekker"}),
@@ -293,12 +294,12 @@ async def test_in_the_office_a_person_is_the_same_for_every_server() -> None:
             body = (await world.call(tool, arguments)).body
             assert isinstance(body, ToolResult)
             people = body.value.get("users") or body.value.get("people") or [body.value["user"]]
-            told.append([{name: person[name] for name in ("id", "name", "email", "title")} for person in people])
-        assert told[0] == told[1] == told[2]
-        assert told[0][0]["id"] == "U1002"
+            answers.append([{name: person[name] for name in ("id", "name", "email", "title")} for person in people])
+        assert answers[0] == answers[1] == answers[2]
+        assert answers[0][0]["id"] == "U1002"
 
 
-async def test_in_the_office_a_tool_of_one_server_is_none_of_another() -> None:
+async def test_in_the_office_no_tool_belongs_to_two_servers() -> None:
     async with Simulator.load("office").open() as world:
         for server in OFFICE:
             names = {tool.name for tool in world.catalogue(server)}

@@ -1,4 +1,4 @@
-"""`mcp-sim explain`: what would fire at the calls of a trace, and why the rest did not, recomputed from the trace."""
+"""`mcp-sim explain`: the perturbations that fire at the calls of a trace, and the reasons why the others do not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Explain = Callable[..., list[str]]
 
 @pytest.fixture
 def explain(tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> Explain:
-    """Plays calls under perturbations, and gives what is explained of them, without the world's headline."""
+    """Return a function that plays calls under perturbations and returns the lines of their explanation."""
     monkeypatch.chdir(tmp_path)
 
     def explained(perturbations: str, calls: list[dict[str, Any]], *options: str, other: str = "") -> list[str]:
@@ -43,15 +43,15 @@ def explain(tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> Expl
     return explained
 
 
-def test_a_counter_tells_which_number_a_call_has(explain: Explain) -> None:
+def test_a_counter_shows_the_number_of_the_call(explain: Explain) -> None:
     lines = explain("  - error: {}\n    id: e\n    when: {nth: 2}\n", [LIST, LIST])
     assert lines[0] == "world default"
     assert lines[2] == "    no    e (error): nth 2 (number 1: no)"
     assert lines[4] == "    fires e (error), applied: nth 2 (number 2: yes)"
-    assert lines[5] == "e: fires at 1 of 2 calls in its reach"
+    assert lines[5] == "e: fires at 1 of 2 matching calls"
 
 
-def test_chance_tells_what_was_drawn(explain: Explain) -> None:
+def test_a_probability_shows_the_drawn_number(explain: Explain) -> None:
     lines = explain("  - error: {}\n    id: e\n    when: {probability: 0.5}\n", [LIST] * 8)
     drawn = [line.partition("drew ")[2].partition(":") for line in lines if "drew" in line]
     assert len(drawn) == 8
@@ -59,7 +59,7 @@ def test_chance_tells_what_was_drawn(explain: Explain) -> None:
     assert all((float(number) < 0.5) is ("yes" in verdict) for number, _, verdict in drawn)
 
 
-def test_where_a_filter_does_not_hold_nothing_else_is_looked_at(explain: Explain) -> None:
+def test_a_filter_that_does_not_match_hides_the_other_conditions(explain: Explain) -> None:
     when = "when: {arguments: {stage: won}, nth: 1}"
     won = {"tool": "list_deals", "arguments": {"stage": "won"}}
     lines = explain(f"  - error: {{}}\n    id: e\n    {when}\n", [LIST, won])
@@ -67,11 +67,11 @@ def test_where_a_filter_does_not_hold_nothing_else_is_looked_at(explain: Explain
     assert lines[4] == '    fires e (error), applied: arguments stage "won" (yes); nth 1 (number 1: yes)'
 
 
-def test_nested_conditions_are_told_one_by_one(explain: Explain) -> None:
+def test_nested_conditions_are_explained_one_by_one(explain: Explain) -> None:
     when = "when: {any: [{nth: 2}, {arguments: {stage: won}}], not: {every: 3}}"
     lines = explain(f"  - error: {{}}\n    id: e\n    {when}\n", [LIST] * 3)
-    told = [line.partition("e (error)")[2] for line in lines if "(error)" in line]
-    assert told == [
+    explanations = [line.partition("e (error)")[2] for line in lines if "(error)" in line]
+    assert explanations == [
         ': any of (nth 2 (number 1: no); arguments stage "won" (no)) (no); not of (every 3 (number 1: no)) (yes)',
         ', applied: any of (nth 2 (number 2: yes); arguments stage "won" (no)) (yes);'
         " not of (every 3 (number 2: no)) (yes)",
@@ -79,13 +79,13 @@ def test_nested_conditions_are_told_one_by_one(explain: Explain) -> None:
     ]
 
 
-def test_a_counter_that_is_split_tells_the_number_of_its_part(explain: Explain) -> None:
+def test_a_counter_per_tool_shows_the_number_of_the_call_to_that_tool(explain: Explain) -> None:
     companies: dict[str, Any] = {"tool": "list_companies", "arguments": {}}
     lines = explain("  - error: {}\n    id: e\n    when: {nth: 2, per: tool}\n", [LIST, companies, LIST])
     assert [line.partition("number ")[2] for line in lines if "number" in line] == ["1: no)", "1: no)", "2: yes)"]
 
 
-def test_what_was_carried_or_capped_is_told(explain: Explain) -> None:
+def test_carried_and_capped_perturbations_are_explained(explain: Explain) -> None:
     faults = (
         "  - lost_ack: {}\n    id: l\n    when: {nth: 1}\n  - error: {}\n    id: e\n    fires: 1\n    tools: list_*\n"
     )
@@ -99,38 +99,38 @@ def test_what_was_carried_or_capped_is_told(explain: Explain) -> None:
     ]
 
 
-def test_one_call_or_one_perturbation_can_be_asked_for(explain: Explain, capfd: Any) -> None:
+def test_the_explanation_can_be_limited_to_one_call_or_one_perturbation(explain: Explain, capfd: Any) -> None:
     faults = "  - latency: 1s\n    id: l\n  - error: {}\n    id: e\n    when: {nth: 9}\n"
     assert len(explain(faults, [LIST] * 3, "--call", "2")) == 1 + 3 + 2
     lines = explain(faults, [LIST] * 3, "--id", "l")
     assert not any("e (error)" in line for line in lines)
-    assert lines[-1] == "l: fires at 3 of 3 calls in its reach"
+    assert lines[-1] == "l: fires at 3 of 3 matching calls"
     assert main(["explain", "x.yaml", "--trace", "run.jsonl", "--id", "ll"]) == 2
     assert "did you mean 'l'?" in capfd.readouterr().err
 
 
-def test_why_nothing_can_fire_is_told_at_the_end(explain: Explain) -> None:
+def test_the_last_lines_explain_perturbations_that_cannot_fire(explain: Explain) -> None:
     faults = (
         "  - error: {}\n    id: off\n    enabled: false\n"
         "  - error: {}\n    id: elsewhere\n    tools: create_*\n"
         "  - external_change: {do: edit, entity: deal, every: 1h}\n    id: others\n"
     )
     assert explain(faults, [LIST])[1:] == [
-        "off: is not enabled",
-        "elsewhere: no call was in its reach (create_*)",
-        "others: acts by itself, at no call",
+        "off: is disabled",
+        "elsewhere: no call matches its tools (create_*)",
+        "others: acts on its own, not at calls",
     ]
 
 
-def test_a_trace_can_be_held_against_another_scenario(explain: Explain) -> None:
+def test_a_trace_can_be_explained_under_another_scenario(explain: Explain) -> None:
     other = "  - error: {}\n    id: e\n    when: {nth: 2}\n    fires: 1\n"
     lines = explain("  - latency: 1s\n    id: l\n", [LIST, LIST], other=other)
-    assert lines[0].startswith("the trace is of another scenario")
+    assert lines[0].startswith("the trace belongs to another scenario")
     assert lines[-2] == "    fires e (error): nth 2 (number 2: yes)"
 
 
 @pytest.mark.parametrize("scenario", ["flaky_crm", "flaky_shop", "flaky_chat"])
-async def test_what_is_recomputed_is_what_the_ledger_says(scenario: str, tmp_path: Path) -> None:
+async def test_recomputed_decisions_agree_with_the_ledger(scenario: str, tmp_path: Path) -> None:
     faults = "".join(
         f"  - {kind}\n    id: n{at}\n    when: {when}\n"
         for at, (kind, when) in enumerate(
@@ -152,7 +152,7 @@ async def test_what_is_recomputed_is_what_the_ledger_says(scenario: str, tmp_pat
 
 
 async def _agreements(simulator: Simulator) -> int:
-    """How many decisions of a run the ledger and the recomputation agree about."""
+    """Return the number of decisions in a run, after checking that the recomputation agrees with the ledger."""
     async with simulator.open() as world:
         walker = Walker([tool for server in world.scenario.servers for tool in world.catalogue(server)], 3)
         for _ in range(150):
@@ -169,7 +169,7 @@ def _agreed(step: dict[str, Any], decided: set[str]) -> int:
     return len(decided)
 
 
-async def test_a_fork_with_chances_of_its_own_is_explained_by_them(tmp_path: Path, capfd: Any) -> None:
+async def test_a_fork_with_its_own_stream_is_explained_by_the_draws_of_that_stream(tmp_path: Path, capfd: Any) -> None:
     scenario, path = tmp_path / "x.yaml", tmp_path / "run.jsonl"
     scenario.write_text(f"{HEAD}perturbations: [{{error: {{}}, id: e, when: {{probability: 0.5}}}}]\n")
     loaded = load(scenario)
@@ -203,17 +203,19 @@ def test_a_run_at_another_intensity_is_explained_at_that_intensity(tmp_path: Pat
     assert at_intensity_of(load(scenario), []).intensity == 1
 
 
-def test_what_is_no_trace_is_refused(tmp_path: Path, capfd: Any) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "run.jsonl"
-    path.write_text('{"format":1}\n{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
+    path.write_text('{"format":2}\n{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
     assert main(["explain", "flaky_crm", "--trace", str(path)]) == 2
-    assert "is no trace" in capfd.readouterr().err
+    assert "is not a trace" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(("option", "value", "told"), [("--call", "7", "no call 7"), ("--world", "x", "no world 'x'")])
-def test_a_call_or_world_that_the_trace_does_not_have_is_refused(
-    option: str, value: str, told: str, explain: Explain, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("option", "value", "message"), [("--call", "7", "no call 7"), ("--world", "x", "no world 'x'")]
+)
+def test_a_call_or_world_that_is_not_in_the_trace_is_refused(
+    option: str, value: str, message: str, explain: Explain, capfd: pytest.CaptureFixture[str]
 ) -> None:
     explain("  - lost_ack: {}\n", [LIST])
     assert main(["explain", "x.yaml", "--trace", "run.jsonl", option, value]) == 2
-    assert capfd.readouterr().err.startswith(f"mcp-sim: run.jsonl has {told}")
+    assert capfd.readouterr().err.startswith(f"mcp-sim: run.jsonl has {message}")

@@ -1,4 +1,4 @@
-"""Worlds that outlive their process: what is kept, who may have it, and what a text may say."""
+"""Stored worlds: what survives the process, which scenarios may open a store, and tagged JSON."""
 
 from __future__ import annotations
 
@@ -57,16 +57,18 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-async def alone(simulator: Simulator) -> World:
-    """The calls in one world of one process."""
+async def call_in_one_process(simulator: Simulator) -> World:
+    """Return a world after all calls in one process."""
     async with simulator.open("w") as world:
         for tool, arguments in CALLS:
             await world.call(tool, arguments)
         return world
 
 
-async def called(simulator: Simulator, path: Path, calls: list[tuple[str, dict[str, Any]]], name: str = "w") -> World:
-    """Calls in a world of a store, as by a process of its own."""
+async def call_in_store(
+    simulator: Simulator, path: Path, calls: list[tuple[str, dict[str, Any]]], name: str = "w"
+) -> World:
+    """Make calls in a stored world as a separate process would, and return the world."""
     store = stores["sqlite"].model_validate({"path": path})
     with store.open(identity(simulator.scenario, None, "1")) as opened:
         async with Simulator(simulator.scenario) as fresh:
@@ -80,10 +82,10 @@ async def test_a_process_for_each_call_leaves_the_same_ledger_as_one_for_all(
     crm: Callable[[str], Simulator], tmp_path: Path
 ) -> None:
     simulator = crm(FAULTS)
-    whole = await alone(simulator)
+    whole = await call_in_one_process(simulator)
     for call in CALLS[:-1]:
-        await called(simulator, tmp_path / "worlds.db", [call])
-    last = await called(simulator, tmp_path / "worlds.db", CALLS[-1:])
+        await call_in_store(simulator, tmp_path / "worlds.db", [call])
+    last = await call_in_store(simulator, tmp_path / "worlds.db", CALLS[-1:])
     assert last.ledger.steps == whole.ledger.steps
     assert {part["id"] for step in last.ledger.steps for part in step.get("perturbations", [])} >= {
         "lost",
@@ -96,12 +98,12 @@ async def test_a_process_for_each_call_leaves_the_same_ledger_as_one_for_all(
     ]
 
 
-async def test_two_processes_have_one_world_in_turns(crm: Callable[[str], Simulator], tmp_path: Path) -> None:
+async def test_two_processes_share_one_world(crm: Callable[[str], Simulator], tmp_path: Path) -> None:
     simulator = crm("")
     store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
-    told = identity(simulator.scenario, None, "1")
+    store_identity = identity(simulator.scenario, None, "1")
     async with Simulator(simulator.scenario) as one, Simulator(simulator.scenario) as other:
-        with store.open(told) as first, store.open(told) as second:
+        with store.open(store_identity) as first, store.open(store_identity) as second:
             worlds = [
                 StoreKeeper(one, first, "w").world(None, "virtual"),
                 StoreKeeper(other, second, "w").world(None, "virtual"),
@@ -109,13 +111,13 @@ async def test_two_processes_have_one_world_in_turns(crm: Callable[[str], Simula
             async with anyio.create_task_group() as tasks:
                 for n in range(20):
                     tasks.start_soon(worlds[n % 2].call, "create_deal", {**DEAL, "title": f"Order {n}"})
-    last = await called(simulator, tmp_path / "worlds.db", [])
+    last = await call_in_store(simulator, tmp_path / "worlds.db", [])
     assert last.view.count("deal") == 22
     assert len({key for key, _ in last.view.rows("deal")}) == 22
     assert [step["n"] for step in last.ledger.steps] == list(range(1, 22))
 
 
-async def test_a_key_makes_two_requests_one_call_across_processes(
+async def test_requests_with_the_same_key_are_one_call_across_processes(
     crm: Callable[[str], Simulator], tmp_path: Path
 ) -> None:
     simulator = crm("perturbations:\n  - latency: 5s\n    tools: create_deal\n    when: {nth: 2}\n")
@@ -143,14 +145,14 @@ async def test_a_key_makes_two_requests_one_call_across_processes(
     assert await answers() == first
 
 
-async def test_a_key_is_known_to_a_process_that_was_there_before_it(
+async def test_a_running_process_knows_the_keys_that_another_process_stored(
     crm: Callable[[str], Simulator], tmp_path: Path
 ) -> None:
     simulator = crm("")
     store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
-    told = identity(simulator.scenario, None, "1")
+    store_identity = identity(simulator.scenario, None, "1")
     async with Simulator(simulator.scenario) as one, Simulator(simulator.scenario) as other:
-        with store.open(told) as first, store.open(told) as second:
+        with store.open(store_identity) as first, store.open(store_identity) as second:
             worlds = [
                 StoreKeeper(one, first, "w").world(None, "virtual"),
                 StoreKeeper(other, second, "w").world(None, "virtual"),
@@ -158,17 +160,17 @@ async def test_a_key_is_known_to_a_process_that_was_there_before_it(
             async with anyio.create_task_group() as tasks:
                 for n in range(12):
                     tasks.start_soon(worlds[n % 2].call, "create_deal", DEAL, f"key {n % 3}")
-    assert (await called(simulator, tmp_path / "worlds.db", [])).view.count("deal") == 5
+    assert (await call_in_store(simulator, tmp_path / "worlds.db", [])).view.count("deal") == 5
 
 
-async def test_worlds_of_one_store_are_apart(crm: Callable[[str], Simulator], tmp_path: Path) -> None:
+async def test_worlds_of_one_store_are_isolated(crm: Callable[[str], Simulator], tmp_path: Path) -> None:
     simulator = crm("")
-    await called(simulator, tmp_path / "worlds.db", [("create_deal", DEAL)], "a")
-    other = await called(simulator, tmp_path / "worlds.db", [], "b")
+    await call_in_store(simulator, tmp_path / "worlds.db", [("create_deal", DEAL)], "a")
+    other = await call_in_store(simulator, tmp_path / "worlds.db", [], "b")
     assert other.view.count("deal") == 2
 
 
-async def test_a_call_that_was_cancelled_leaves_nothing_and_the_store_free(
+async def test_a_cancelled_call_changes_nothing_and_releases_the_store(
     crm: Callable[[str], Simulator], tmp_path: Path
 ) -> None:
     simulator = crm("")
@@ -180,7 +182,7 @@ async def test_a_call_that_was_cancelled_leaves_nothing_and_the_store_free(
                 scope.cancel()
                 await world.call("create_deal", DEAL)
             assert scope.cancelled_caught
-    assert (await called(simulator, tmp_path / "worlds.db", [])).view.count("deal") == 2
+    assert (await call_in_store(simulator, tmp_path / "worlds.db", [])).view.count("deal") == 2
 
 
 async def test_a_store_of_another_scenario_seed_or_intensity_is_refused(
@@ -188,7 +190,7 @@ async def test_a_store_of_another_scenario_seed_or_intensity_is_refused(
 ) -> None:
     path = tmp_path / "worlds.db"
     simulator = crm("")
-    await called(simulator, path, [])
+    await call_in_store(simulator, path, [])
     store = stores["sqlite"].model_validate({"path": path})
     milder = replace(simulator.scenario, intensity=0.5)
     others = [(crm(FAULTS).scenario, None), (simulator.scenario, 8), (milder, None)]
@@ -198,7 +200,7 @@ async def test_a_store_of_another_scenario_seed_or_intensity_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be looked at" * 100])
-async def test_a_file_that_is_no_store_is_refused_or_made_one(
+async def test_an_empty_file_becomes_a_store_and_any_other_file_is_refused(
     crm: Callable[[str], Simulator], tmp_path: Path, content: bytes
 ) -> None:
     path = tmp_path / "worlds.db"
@@ -206,22 +208,24 @@ async def test_a_file_that_is_no_store_is_refused_or_made_one(
     simulator = crm("")
     if content:
         with pytest.raises(UsageError, match="not a store"):
-            await called(simulator, path, [])
+            await call_in_store(simulator, path, [])
     else:
-        await called(simulator, path, [])
+        await call_in_store(simulator, path, [])
 
 
 async def test_a_world_that_was_tampered_with_is_refused(crm: Callable[[str], Simulator], tmp_path: Path) -> None:
     simulator = crm("")
-    await called(simulator, tmp_path / "worlds.db", [("create_deal", DEAL)])
+    await call_in_store(simulator, tmp_path / "worlds.db", [("create_deal", DEAL)])
     with sqlite3.connect(tmp_path / "worlds.db") as connection:
         connection.execute("UPDATE worlds SET state = ?", (b'{"format": 2, "rest": "[[[\\"data\\",\\"os\\"]],0]"}',))
     connection.close()
     with pytest.raises(UsageError, match="cannot be read"):
-        await called(simulator, tmp_path / "worlds.db", [])
+        await call_in_store(simulator, tmp_path / "worlds.db", [])
 
 
-async def test_time_goes_on_between_processes_where_it_is_real(crm: Callable[[str], Simulator]) -> None:
+async def test_a_real_clock_advances_between_processes_and_a_virtual_one_does_not(
+    crm: Callable[[str], Simulator],
+) -> None:
     async with crm("").open(clock="real") as world:
         away = world.clock.resumed(timedelta(seconds=5), away=60.0)
         assert timedelta(seconds=65) <= away.elapsed() < timedelta(seconds=70)
@@ -245,7 +249,7 @@ async def test_a_client_that_starts_a_process_for_each_call_keeps_its_world(tmp_
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A chain, as transcripts are."""
+    """A chain, like a transcript."""
 
     word: str
     before: Link | None
@@ -253,7 +257,7 @@ class Link:
 
 @dataclass
 class Changeable:
-    """Not data."""
+    """A dataclass that is not frozen."""
 
     word: str
 
@@ -282,13 +286,13 @@ values = st.recursive(
 
 
 @given(values)
-def test_what_is_written_is_read_again(value: Any) -> None:
+def test_loads_returns_the_value_that_dumps_wrote(value: Any) -> None:
     again = loads(dumps(value))
     assert again == value
     assert type(again) is type(value)
 
 
-def test_a_long_chain_is_no_deep_recursion_and_what_is_shared_stays_shared() -> None:
+def test_a_long_chain_needs_no_recursion_and_shared_values_stay_shared() -> None:
     chain: Link | None = None
     for n in range(5000):
         chain = Link(str(n), chain)
@@ -297,13 +301,13 @@ def test_a_long_chain_is_no_deep_recursion_and_what_is_shared_stays_shared() -> 
     assert (again[0].word, again[0].before.before.word) == ("4999", "4997")
 
 
-def test_changes_on_the_agenda_are_kept() -> None:
+def test_deferred_commits_are_stored() -> None:
     due = Due(datetime(2030, 1, 1, tzinfo=UTC), "job", (Change("put", "deal", 7, {"id": 7}, part=1, expected=2),))
     assert loads(dumps((due,))) == (due,)
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, print, b"bytes"])
-def test_what_is_no_data_is_not_written(value: Any) -> None:
+def test_a_value_that_is_not_data_is_refused(value: Any) -> None:
     with pytest.raises(TaggedJsonError):
         dumps(value)
 
@@ -317,11 +321,11 @@ def test_what_is_no_data_is_not_written(value: Any) -> None:
         b'[[["list",0]],0]',
         b'[[["exec","print(1)"]],0]',
         b'[[["data","subprocess","Popen",["args"],["ls"]]],0]',
-        b'[[["data","test_store","Changeable",["word"],["x"]]],0]',
+        f'[[["data","{__name__}","Changeable",["word"],["x"]]],0]'.encode(),
         b'[[["data","no_such_module","X",[]]],0]',
-        b'[[["data","test_store","Link",["nothing"],["x"]]],0]',
+        f'[[["data","{__name__}","Link",["nothing"],["x"]]],0]'.encode(),
     ],
 )
-def test_a_text_makes_nothing_but_known_data(text: bytes) -> None:
+def test_a_text_that_is_not_tagged_json_of_known_data_is_refused(text: bytes) -> None:
     with pytest.raises(TaggedJsonError):
         loads(text)

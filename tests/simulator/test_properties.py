@@ -1,4 +1,4 @@
-"""What holds for any tool list: forks repeat, ledgers replay, most calls of a plausible agent succeed."""
+"""Properties of any tool list: forks repeat, ledgers replay, most calls of a plausible agent succeed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Calls = list[tuple[str, dict[str, Any]]]
 
 
 def faulty(scenario: Scenario) -> Scenario:
-    """The scenario with faults of every stage that writes, answers or delays."""
+    """Return the scenario with faults of every stage that writes, answers or delays."""
     coin = When((triggers["probability"].model_validate(0.3),))
     entries = [
         PerturbationEntry(kind, kind, perturbations[kind].model_validate(options), when=coin)
@@ -34,8 +34,8 @@ def tools_of(world: World) -> list[Tool]:
     return [tool for server in world.scenario.servers for tool in world.catalogue(server)]
 
 
-async def walked(world: World, walker: Walker, calls: int) -> tuple[Calls, int]:
-    """So many calls of a random agent: what it called, and how many succeeded."""
+async def make_random_calls(world: World, walker: Walker, calls: int) -> tuple[Calls, int]:
+    """Make calls of a random agent. Return them, and how many succeeded."""
     made: Calls = []
     succeeded = 0
     for _ in range(calls):
@@ -52,9 +52,9 @@ async def walked(world: World, walker: Walker, calls: int) -> tuple[Calls, int]:
 async def test_a_fork_that_gets_the_same_calls_takes_the_same_steps(scenario: Scenario, seed: int) -> None:
     async with Simulator(faulty(scenario)).open() as world:
         walker = Walker(tools_of(world), seed)
-        await walked(world, walker, 10)
+        await make_random_calls(world, walker, 10)
         fork = world.fork()
-        made, _ = await walked(world, walker, 20)
+        made, _ = await make_random_calls(world, walker, 20)
         for tool, arguments in made:
             await fork.call(tool, arguments)
         assert fork.ledger.steps == world.ledger.steps
@@ -65,10 +65,10 @@ async def test_a_fork_that_gets_the_same_calls_takes_the_same_steps(scenario: Sc
 
 @settings(max_examples=40, deadline=None)
 @given(scenarios(), st.integers(0, 999))
-async def test_what_the_ledger_says_was_committed_is_the_state(scenario: Scenario, seed: int) -> None:
+async def test_replaying_the_committed_changes_of_the_ledger_yields_the_state(scenario: Scenario, seed: int) -> None:
     async with Simulator(faulty(scenario)).open() as world:
         start = world.view
-        await walked(world, Walker(tools_of(world), seed), 40)
+        await make_random_calls(world, Walker(tools_of(world), seed), 40)
         rebuilt = replayed(start, world.ledger.steps)
         for entity in {*world.view.entities(), *rebuilt.entities()}:
             assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
@@ -79,7 +79,7 @@ def test_most_calls_of_a_plausible_agent_succeed_on_generated_services() -> None
 
     async def walk(scenario: Scenario, seed: int) -> None:
         async with Simulator(scenario).open() as world:
-            _, succeeded = await walked(world, Walker(tools_of(world), seed), 60)
+            _, succeeded = await make_random_calls(world, Walker(tools_of(world), seed), 60)
             shares.append(succeeded / 60)
 
     @settings(max_examples=40, deadline=None, derandomize=True, database=None)

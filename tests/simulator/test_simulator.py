@@ -1,4 +1,4 @@
-"""One call from end to end: state, ledger, determinism, crashes, forks; through the public Simulator."""
+"""Calls through the public Simulator: state, ledger, determinism, crashes, forks."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-async def made(world: World, calls: list[tuple[str, dict[str, Any]]] = CALLS) -> list[Observation]:
+async def make_calls(world: World, calls: list[tuple[str, dict[str, Any]]] = CALLS) -> list[Observation]:
     return [await world.call(tool, arguments) for tool, arguments in calls]
 
 
-def judged(world: World) -> dict[str, str]:
-    """What each kind of expectation says now."""
+def outcomes_by_kind(world: World) -> dict[str, str]:
+    """Return the current outcome by kind of expectation."""
     return {entry.kind: verdict.outcome for entry, verdict in world.grade()}
 
 
@@ -50,7 +50,7 @@ def result(observation: Observation) -> ToolResult:
     return observation.body
 
 
-async def test_a_lost_acknowledgement_leaves_the_deal_made_and_a_retry_makes_it_twice() -> None:
+async def test_a_lost_acknowledgement_creates_the_deal_and_a_retry_creates_a_second_one() -> None:
     async with Simulator.load("flaky_crm").open() as world:
         first = await world.call("create_deal", SPRING)
         assert result(first).is_error
@@ -63,10 +63,10 @@ async def test_a_lost_acknowledgement_leaves_the_deal_made_and_a_retry_makes_it_
         assert step["served"]["is_error"] is True
         assert step["truth"]["observation"]["result"]["title"] == "Spring order"
         assert step["committed"] == step["truth"]["changes"]
-        assert judged(world) == {"state": "failed", "called": "passed", "recovered": "failed"}
+        assert outcomes_by_kind(world) == {"state": "failed", "called": "passed", "recovered": "failed"}
 
 
-async def test_an_unperturbed_call_serves_the_truth_and_says_so_with_null() -> None:
+async def test_an_unperturbed_call_serves_the_truth_and_its_step_has_null_as_served() -> None:
     async with Simulator.load("calm_crm").open() as world:
         await world.call("get_contact", {"contact_id": "con_00001"})
         step = world.ledger.steps[1]
@@ -75,9 +75,9 @@ async def test_an_unperturbed_call_serves_the_truth_and_says_so_with_null() -> N
         assert (step["committed"], step["perturbations"], step["guessed"]) == ([], [], False)
 
 
-async def test_steps_are_numbered_and_calls_indexed_and_a_reset_step_opens_the_world() -> None:
+async def test_steps_are_numbered_calls_are_indexed_and_the_first_step_is_a_reset() -> None:
     async with Simulator.load("calm_crm").open("w", seed=3, stream="s") as world:
-        await made(world)
+        await make_calls(world)
         steps = world.ledger.steps
         assert [step["n"] for step in steps] == list(range(1, len(CALLS) + 2))
         assert [step.get("index") for step in steps] == [None, *range(1, len(CALLS) + 1)]
@@ -92,14 +92,14 @@ async def test_steps_are_numbered_and_calls_indexed_and_a_reset_step_opens_the_w
         assert steps[1]["at"] == "2029-03-01T09:00:01Z"
 
 
-async def test_an_unknown_tool_is_a_step_with_the_servers_own_answer() -> None:
+async def test_a_call_of_an_unknown_tool_is_a_step_with_an_error() -> None:
     async with Simulator.load("calm_crm").open() as world:
         observation = await world.call("no_such_tool", {"a": 1})
         assert observation.body == RpcError(-32602, "Unknown tool: no_such_tool")
         assert world.ledger.steps[-1]["tool"] == "no_such_tool"
 
 
-async def test_wrong_arguments_are_an_error_that_names_every_one_of_them() -> None:
+async def test_invalid_arguments_are_an_error_that_names_each_of_them() -> None:
     async with Simulator.load("calm_crm").open() as world:
         body = result(await world.call("create_deal", {"title": 7, "amount": "much"}))
         assert body.is_error
@@ -109,18 +109,18 @@ async def test_wrong_arguments_are_an_error_that_names_every_one_of_them() -> No
         assert world.ledger.steps[-1]["committed"] == []
 
 
-async def test_the_same_calls_give_the_same_steps_under_another_name_beside_other_worlds() -> None:
+async def test_the_same_calls_give_the_same_steps_in_worlds_of_other_names() -> None:
     async with Simulator.load("flaky_crm") as simulator:
         alone = simulator.world("alone")
-        await made(alone)
+        await make_calls(alone)
         twins = [simulator.world(f"twin-{n}") for n in range(5)]
         async with anyio.create_task_group() as group:
             for twin in twins:
-                group.start_soon(made, twin)
+                group.start_soon(make_calls, twin)
         for twin in twins:
             assert twin.ledger.steps == alone.ledger.steps
         other = simulator.world("other", seed=8)
-        await made(other)
+        await make_calls(other)
         assert other.ledger.steps[1:] != alone.ledger.steps[1:]
 
 
@@ -138,54 +138,54 @@ def test_the_same_calls_give_the_same_steps_in_every_process(tmp_path: Path) -> 
     assert len(steps("1")) == len(CALLS) + 1
 
 
-async def test_a_fork_goes_on_as_its_parent_would_and_neither_sees_the_other() -> None:
+async def test_a_fork_continues_like_its_parent_and_is_isolated_from_it() -> None:
     async with Simulator.load("flaky_crm").open() as world:
-        await made(world, CALLS[:4])
+        await make_calls(world, CALLS[:4])
         fork = world.fork()
-        await made(world, CALLS[4:])
+        await make_calls(world, CALLS[4:])
         count = world.view.count("deal")
-        await made(fork, CALLS[4:])
+        await make_calls(fork, CALLS[4:])
         assert fork.ledger.steps == world.ledger.steps
         await fork.call("create_deal", SPRING)
         assert (world.view.count("deal"), fork.view.count("deal")) == (count, count + 1)
 
 
-async def test_a_fork_with_a_stream_of_its_own_meets_other_chances() -> None:
+async def test_a_fork_with_its_own_stream_has_other_draws() -> None:
     calls = [("update_contact", {"contact_id": f"con_{n:05d}", "stage": "lead"}) for n in range(1, 40)]
     async with Simulator.load("flaky_crm").open() as world:
         forks = [world.fork(stream=stream) for stream in ("", "a", "b")]
-        met = [[observation.ok for observation in await made(fork, calls)] for fork in forks]
-        assert met[0] == [observation.ok for observation in await made(world, calls)]
-        assert len({tuple(outcomes) for outcomes in met}) > 1
+        outcomes = [[observation.ok for observation in await make_calls(fork, calls)] for fork in forks]
+        assert outcomes[0] == [observation.ok for observation in await make_calls(world, calls)]
+        assert len(set(map(tuple, outcomes))) > 1
 
 
-async def test_a_reset_goes_back_to_the_start_and_the_ledger_goes_on() -> None:
+async def test_a_reset_restores_the_initial_state_and_the_ledger_continues() -> None:
     async with Simulator.load("flaky_crm").open() as world:
-        await made(world)
+        await make_calls(world)
         first = world.ledger.steps
         world.reset()
         assert not world.view.find("deal", "title", "Spring order")
-        await made(world)
+        await make_calls(world)
         again = world.ledger.steps[len(first) :]
         assert [{**step, "n": 0} for step in again] == [{**step, "n": 0} for step in first]
 
 
-async def test_replaying_what_was_committed_gives_the_state() -> None:
+async def test_replaying_the_committed_changes_yields_the_state() -> None:
     async with Simulator.load("flaky_crm").open() as world:
         start = world.view
-        await made(world)
+        await make_calls(world)
         rebuilt = replayed(start, world.ledger.steps)
         for entity in world.view.entities():
             assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
 
 
 def with_stub(**stub: Any) -> Simulator:
-    """The calm CRM with an answer of its own for one contact. Documents with such a result are refused when read."""
+    """Return the calm CRM with a stub for one contact. A document with such a result would be refused."""
     is_second = Stub("get_contact", {"contact_id": matcher("con_00002")}, **stub)
     return Simulator(replace(load("calm_crm"), stubs=(is_second,)))
 
 
-async def test_a_crash_is_raised_recorded_and_leaves_no_trace_in_the_world() -> None:
+async def test_a_crash_is_raised_and_recorded_and_does_not_change_the_world() -> None:
     async with with_stub(result={"no": "such shape"}).open() as world:
         before = world.version
         with pytest.raises(Crash, match="violates the outputSchema"):
@@ -197,7 +197,7 @@ async def test_a_crash_is_raised_recorded_and_leaves_no_trace_in_the_world() -> 
         assert world.ledger.steps[-1]["index"] == 1
 
 
-async def test_a_stub_answers_in_the_worlds_place_and_is_counted_apart() -> None:
+async def test_a_stub_answers_instead_of_the_world_and_is_marked_in_the_ledger() -> None:
     async with with_stub(error="gone fishing").open() as world:
         body = result(await world.call("get_contact", {"contact_id": "con_00002"}))
         assert (body.is_error, body.value) == (True, "gone fishing")
@@ -206,7 +206,7 @@ async def test_a_stub_answers_in_the_worlds_place_and_is_counted_apart() -> None
         assert "stub" not in world.ledger.steps[-1]
 
 
-async def test_arguments_that_no_json_could_hold_are_refused_before_a_step() -> None:
+async def test_arguments_that_are_not_json_are_refused_without_a_step() -> None:
     deep: Any = []
     for _ in range(5000):
         deep = [deep]
@@ -217,7 +217,7 @@ async def test_arguments_that_no_json_could_hold_are_refused_before_a_step() -> 
         assert len(world.ledger.steps) == 1
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_leaves_the_world_as_it_was_and_usable() -> None:
+async def test_cancelling_a_waiting_call_leaves_the_world_unchanged_and_usable() -> None:
     async with Simulator.load("calm_crm").open() as world:
         before = world.version
         async with world.lock, anyio.create_task_group() as tasks:
@@ -228,9 +228,9 @@ async def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_leaves_the_w
         assert (await world.call("create_deal", SPRING)).ok
 
 
-async def test_the_ledger_keeps_the_newest_entries_only() -> None:
+async def test_the_ledger_keeps_only_the_newest_entries() -> None:
     async with Simulator(Simulator.load("calm_crm").scenario, ledger_keep=5).open() as world:
-        await made(world)
+        await make_calls(world)
         assert [step["n"] for step in world.ledger.steps] == list(range(len(CALLS) - 3, len(CALLS) + 2))
 
 
@@ -241,11 +241,11 @@ async def test_flaky_crm_is_not_vacuous_for_any_seed_up_to_99() -> None:
             observation = await world.call("create_deal", SPRING)
             assert not isinstance(observation.body, BrokenDelivery)
             assert world.ledger.steps[-1]["perturbations"][0]["outcome"] == "applied", seed
-            assert judged(world)["recovered"] == "passed", seed
+            assert outcomes_by_kind(world)["recovered"] == "passed", seed
 
 
 class Full:
-    """A sink with room for so many lines and no more."""
+    """A sink with room for a limited number of lines."""
 
     def __init__(self, room: int) -> None:
         self.room, self.lines = room, list[bytes]()
@@ -272,6 +272,6 @@ async def test_a_call_that_a_sink_cannot_record_is_a_crash_and_not_committed() -
 
 
 @pytest.mark.parametrize("tool", ["a/b", "crm/get_contact", "/", ""])
-async def test_a_tool_that_does_not_exist_is_named_as_it_was_asked_for(tool: str) -> None:
+async def test_the_error_of_an_unknown_tool_repeats_its_name(tool: str) -> None:
     async with Simulator.load("calm_crm").open() as world:
         assert (await world.call(tool)).body == RpcError(-32602, f"Unknown tool: {tool}")

@@ -1,4 +1,4 @@
-"""Random agents on shipped specs: nothing crashes, results keep their schemas, most calls succeed, ledgers replay."""
+"""Random agents on shipped specs: nothing crashes, results conform to schemas, most calls succeed, ledgers replay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WALKS = [(scenario, seed) for scenario in sorted(shipped("scenarios")) for seed 
 
 
 async def walk(world: World, seed: int, calls: int) -> float:
-    """Make so many calls; the share that succeeded. Every success is held to its outputSchema by the slow library."""
+    """Make calls and return the share that succeeded. Every success is validated against its outputSchema."""
     walker = Walker(tools_of(world), seed, world)
     succeeded = 0
     for _ in range(calls):
@@ -49,7 +49,7 @@ async def test_a_random_walk_without_faults_mostly_succeeds_and_replays(name: st
 
 
 @pytest.mark.parametrize(("name", "seed"), WALKS)
-async def test_a_random_walk_with_faults_replays_too_and_no_fault_corrupts_the_world(name: str, seed: int) -> None:
+async def test_a_random_walk_with_faults_replays_and_no_fault_corrupts_the_world(name: str, seed: int) -> None:
     async with Simulator(load(name), ledger_keep=10_000).open(seed=seed) as world:
         start = world.view
         await walk(world, seed, 300)
