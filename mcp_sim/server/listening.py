@@ -44,8 +44,8 @@ def bind(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         free = f"; another port may be free, and --http {_written(host)}:0 takes any that is"
-        told = free if error.errno == EADDRINUSE else ""
-        raise UsageError(f"cannot listen on {_written(host)}:{port}: {_reason(error)}{told}") from error
+        hint = free if error.errno == EADDRINUSE else ""
+        raise UsageError(f"cannot listen on {_written(host)}:{port}: {_reason(error)}{hint}") from error
 
 
 def _written(host: str) -> str:
