@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from support.backend_answers import STRING, refused, simulator, told, tool
+from support.backend_answers import STRING, error_text, simulator, success_value, tool
 
 BOOLEAN = {"type": "boolean"}
 OBJECT: dict[str, Any] = {"type": "object"}
@@ -34,34 +34,36 @@ STATE: dict[str, Any] = {
 
 async def test_a_sent_message_is_listed_found_and_deleted(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, state=STATE) as sim, sim.open() as world:
-        sent = told(await world.call("send_message", {"receiver_id": "USR002", "message": "See you"}))
+        sent = success_value(await world.call("send_message", {"receiver_id": "USR002", "message": "See you"}))
         assert sent == {"sent_status": True, "message_id": 2, "message": "Message sent to 'USR002' successfully."}
-        assert told(await world.call("view_messages_sent", {})) == {"messages": {"USR002": ["Hello Bo", "See you"]}}
-        assert told(await world.call("search_messages", {"keyword": "SEE"}))["results"] == [
+        assert success_value(await world.call("view_messages_sent", {})) == {
+            "messages": {"USR002": ["Hello Bo", "See you"]}
+        }
+        assert success_value(await world.call("search_messages", {"keyword": "SEE"}))["results"] == [
             {"receiver_id": "USR002", "message": "See you"}
         ]
-        assert told(await world.call("delete_message", {"receiver_id": "USR002"}))["deleted_status"] is True
-        assert told(await world.call("view_messages_sent", {})) == {"messages": {"USR002": ["Hello Bo"]}}
+        assert success_value(await world.call("delete_message", {"receiver_id": "USR002"}))["deleted_status"] is True
+        assert success_value(await world.call("view_messages_sent", {})) == {"messages": {"USR002": ["Hello Bo"]}}
 
 
 async def test_users_are_found_by_name_and_new_users_get_the_next_id(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, state=STATE) as sim, sim.open() as world:
-        assert told(await world.call("get_user_id", {"user": "Bo"})) == {"user_id": "USR002"}
-        assert told(await world.call("add_contact", {"user_name": "Cy"}))["user_id"] == "USR003"
-        assert told(await world.call("list_users", {})) == {"user_list": ["Ada", "Bo", "Cy"]}
-        assert "already exists" in refused(await world.call("add_contact", {"user_name": "Cy"}))
-        assert "'Dee' not found" in refused(await world.call("get_user_id", {"user": "Dee"}))
-        assert "'USR009' not found" in refused(
+        assert success_value(await world.call("get_user_id", {"user": "Bo"})) == {"user_id": "USR002"}
+        assert success_value(await world.call("add_contact", {"user_name": "Cy"}))["user_id"] == "USR003"
+        assert success_value(await world.call("list_users", {})) == {"user_list": ["Ada", "Bo", "Cy"]}
+        assert "already exists" in error_text(await world.call("add_contact", {"user_name": "Cy"}))
+        assert "'Dee' not found" in error_text(await world.call("get_user_id", {"user": "Dee"}))
+        assert "'USR009' not found" in error_text(
             await world.call("send_message", {"receiver_id": "USR009", "message": "Hi"})
         )
 
 
 async def test_the_sender_is_who_is_logged_in(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, state={**STATE, "current_user": None}) as sim, sim.open() as world:
-        assert "No user" in refused(await world.call("send_message", {"receiver_id": "USR002", "message": "Hi"}))
-        told(await world.call("message_login", {"user_id": "USR002"}))
-        told(await world.call("send_message", {"receiver_id": "USR001", "message": "Hi"}))
-        assert told(await world.call("view_messages_sent", {}))["messages"]["USR001"] == ["Hi"]
+        assert "No user" in error_text(await world.call("send_message", {"receiver_id": "USR002", "message": "Hi"}))
+        success_value(await world.call("message_login", {"user_id": "USR002"}))
+        success_value(await world.call("send_message", {"receiver_id": "USR001", "message": "Hi"}))
+        assert success_value(await world.call("view_messages_sent", {}))["messages"]["USR001"] == ["Hi"]
 
 
 async def test_messages_with_ids_of_their_own_stay_records(tmp_path: Path) -> None:
@@ -90,12 +92,12 @@ INBOX = [
 
 async def test_a_reply_goes_to_the_sender_and_stays_in_the_thread(tmp_path: Path) -> None:
     async with simulator(tmp_path, MAIL, {"emails": INBOX}) as sim, sim.open() as world:
-        told(await world.call("reply_to_email", {"email_id": "m1", "body": "Three."}))
-        reply = told(await world.call("list_emails", {}))["emails"][-1]
+        success_value(await world.call("reply_to_email", {"email_id": "m1", "body": "Three."}))
+        reply = success_value(await world.call("list_emails", {}))["emails"][-1]
         assert (reply["from"], reply["to"]) == ("me@here.example", "ada@vos.example")
         assert (reply["subject"], reply["body"], reply["thread_id"]) == ("Re: Bikes", "Three.", "t1")
-        thread = told(await world.call("get_email_thread", {"thread_id": "t1"}))
+        thread = success_value(await world.call("get_email_thread", {"thread_id": "t1"}))
         assert [row["body"] for row in thread] == ["Two?", "Three."]
-        told(await world.call("mark_email_as_unread", {"email_id": "m1"}))
-        assert told(await world.call("get_email", {"email_id": "m1"}))["is_read"] is False
-        assert "m9" in refused(await world.call("reply_to_email", {"email_id": "m9", "body": "?"}))
+        success_value(await world.call("mark_email_as_unread", {"email_id": "m1"}))
+        assert success_value(await world.call("get_email", {"email_id": "m1"}))["is_read"] is False
+        assert "m9" in error_text(await world.call("reply_to_email", {"email_id": "m9", "body": "?"}))

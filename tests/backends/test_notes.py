@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 from support.matched_tools import backends
 
 TODOS: Json = {"type": "array", "items": {"type": "object", "properties": {"content": STRING, "status": STRING}}}
@@ -19,29 +19,29 @@ TODO = [
 async def test_a_scratchpad_is_appended_to_read_and_cleared(tmp_path: Path) -> None:
     tools = [tool("append_to_scratchpad", {"text": STRING}), tool("read_scratchpad"), tool("clear_scratchpad")]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        assert "No" in told(await world.call("read_scratchpad", {}))
-        told(await world.call("append_to_scratchpad", {"text": "milk"}))
-        told(await world.call("append_to_scratchpad", {"text": "eggs"}))
-        assert told(await world.call("read_scratchpad", {})) == "1. milk\n2. eggs"
-        assert "2" in told(await world.call("clear_scratchpad", {}))
+        assert "No" in success_value(await world.call("read_scratchpad", {}))
+        success_value(await world.call("append_to_scratchpad", {"text": "milk"}))
+        success_value(await world.call("append_to_scratchpad", {"text": "eggs"}))
+        assert success_value(await world.call("read_scratchpad", {})) == "1. milk\n2. eggs"
+        assert "2" in success_value(await world.call("clear_scratchpad", {}))
         assert world.view.count("scratchpad") == 0
 
 
 async def test_tasks_are_checked_off_by_position(tmp_path: Path) -> None:
     async with simulator(tmp_path, TODO, {"todos": ["Call Ada", "Write to Bo"]}) as sim, sim.open() as world:
-        told(await world.call("add_todo", {"task": "Pay the rent"}))
-        told(await world.call("complete_todo", {"index": 1}))
-        assert "Call Ada" in told(await world.call("remove_todo", {"index": 0}))
-        assert told(await world.call("list_todos", {})) == "0. [x] Write to Bo\n1. Pay the rent"
-        assert "0 to 1" in refused(await world.call("remove_todo", {"index": 2}))
+        success_value(await world.call("add_todo", {"task": "Pay the rent"}))
+        success_value(await world.call("complete_todo", {"index": 1}))
+        assert "Call Ada" in success_value(await world.call("remove_todo", {"index": 0}))
+        assert success_value(await world.call("list_todos", {})) == "0. [x] Write to Bo\n1. Pay the rent"
+        assert "0 to 1" in error_text(await world.call("remove_todo", {"index": 2}))
 
 
 async def test_a_list_that_is_written_as_a_whole_is_read_as_it_was_written(tmp_path: Path) -> None:
     tools = [tool("todo_write", {"todos": TODOS}), tool("todo_read", {}, {"todos": TODOS})]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
         for rows in ([{"content": "a", "status": "open"}], [{"content": "b", "status": "done"}]):
-            told(await world.call("todo_write", {"todos": rows}))
-            assert told(await world.call("todo_read", {})) == {"todos": rows}
+            success_value(await world.call("todo_write", {"todos": rows}))
+            assert success_value(await world.call("todo_read", {})) == {"todos": rows}
 
 
 def test_notes_with_ids_are_records(tmp_path: Path) -> None:
