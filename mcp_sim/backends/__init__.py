@@ -1,1 +1,4 @@
-"""Backends: ways for tools to work on the world; one per file."""
+"""Backends: kinds of store that tools work on, one package each, and what they share.
+
+Imports `types`, `world`, `spec`, `infer` and `generate`.
+"""

@@ -1,1 +1,4 @@
-"""Generate seeded records and values."""
+"""Generate seeded records and values.
+
+Imports `types`, `spec` and `infer`.
+"""

@@ -10,7 +10,6 @@ from typing import cast
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import value_maker
@@ -21,6 +20,7 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.views import find_key
 
 TRIES = 8
 """How often a value is drawn for a field until it differs from the present one."""

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias, cast
 
-from mcp_sim.infer.keys import is_id_name, is_integral_float, to_integer
+from mcp_sim.infer.keys import is_id_name
 from mcp_sim.infer.nouns import COLLECTIONS, Nouns
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, schema_of, type_name
+from mcp_sim.types.json_values import is_integral_float, to_integer
 from mcp_sim.types.lexicon.english import is_plural, last_word, snake, vocabulary
 
 _KEYS = ("id", "key", "uuid", "code", "slug", "number", "name", "email", "path", "title", "username", "symbol")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import cast
 
 from mcp_sim.infer.argument_names import OPTIONS, QUERIES
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
 from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
 from mcp_sim.types.lexicon.translations import noun_in_english
@@ -90,15 +89,3 @@ def _is_scalar(schema: Record) -> bool:
 def is_id_name(name: str) -> bool:
     """Whether a field or an argument of this name holds an id, or several."""
     return last_word(name) in {"id", "ids"}
-
-
-def to_integer(value: Json) -> Json:
-    """Convert a float without a fraction to an integer, also in a list. Other values stay."""
-    if isinstance(value, list):
-        return [to_integer(one) for one in cast("list[Json]", value)]
-    return int(value) if is_integral_float(value) else value
-
-
-def is_integral_float(value: Json) -> bool:
-    """Whether a value is a float without a fraction."""
-    return isinstance(value, float) and value.is_integer()

@@ -12,9 +12,7 @@ from mcp_sim.infer.arguments import Roles, assign_read_roles, assign_write_roles
 from mcp_sim.infer.creates import origin_argument
 from mcp_sim.infer.entity_keys import choose_key, find_example_id, find_naming_arguments, find_scoped_entities
 from mcp_sim.infer.features import ToolFeatures
-from mcp_sim.infer.fields import (
-    fields_of_filters,
-)
+from mcp_sim.infer.fields import fields_of_filters
 from mcp_sim.infer.filters import KnownFields
 from mcp_sim.infer.keys import common_id_type, key_argument
 from mcp_sim.infer.states import fields_from_verbs

@@ -57,7 +57,8 @@ class ConnectionLimits:
             del self._silent[oldest]
             oldest.cut()
 
-    def spoke(self, connection: Connection) -> None:
+    def forget_silent(self, connection: Connection) -> None:
+        """Unregister a connection that sent a request, or was lost."""
         self._silent.pop(connection, None)
 
     def stalled(self, connection: Connection, size: int) -> None:
@@ -66,10 +67,11 @@ class ConnectionLimits:
         self._held += size
         while self._held > MOST_UNREAD:
             oldest = next(iter(self._unread))
-            self.went_on(oldest)
+            self.resumed(oldest)
             oldest.cut()
 
-    def went_on(self, connection: Connection) -> None:
+    def resumed(self, connection: Connection) -> None:
+        """Unregister a connection whose answers are read again."""
         self._held -= self._unread.pop(connection, 0)
 
 
@@ -99,7 +101,7 @@ class Connection(HttpToolsProtocol):
         self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._limits.spoke(self)
+        self._limits.forget_silent(self)
         self._be_patient()
         self._keep()
         super().connection_lost(exc)
@@ -131,7 +133,7 @@ class Connection(HttpToolsProtocol):
         """Strip white space around header values: the parser keeps it at the end."""
         self.headers[:] = [(name, value.strip(b" \t")) for name, value in self.headers]
         self._in_head, self._in_body = False, True
-        self._limits.spoke(self)
+        self._limits.forget_silent(self)
         self._keep()
         super().on_headers_complete()
 
@@ -150,7 +152,7 @@ class Connection(HttpToolsProtocol):
         self._be_patient()
 
     def _be_patient(self) -> None:
-        self._limits.went_on(self)
+        self._limits.resumed(self)
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None

@@ -8,7 +8,6 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.server.protocol import is_modern
 from mcp_sim.types import UNABLE, Json, Record, View
 from mcp_sim.types.json_schema.shapes import as_object
@@ -23,6 +22,7 @@ from mcp_sim.types.surface import (
     match_uri,
     missing_capability_error,
 )
+from mcp_sim.types.views import find_key
 
 NOT_FOUND = -32002
 """The error code for an unknown resource up to protocol 2025-11-25; later versions use INVALID_PARAMS."""

@@ -145,8 +145,8 @@ def supports(capabilities: ClientCapabilities | None, capability: Capability) ->
 def complete_arguments(answers: Mapping[str, Json], known: Mapping[str, Any], arguments: Record) -> Record:
     """Return the arguments, completed by values that the user filled in for missing ones."""
     contents = [as_object(as_object(answer).get("content")) for answer in answers.values() if _is_accepted(answer)]
-    said = {name: value for content in contents for name, value in content.items() if name in known}
-    return {**said, **arguments}
+    entered = {name: value for content in contents for name, value in content.items() if name in known}
+    return {**entered, **arguments}
 
 
 def _questions(rounds: Sequence[Round], capabilities: ClientCapabilities | None) -> Iterator[tuple[str, Ask]]:

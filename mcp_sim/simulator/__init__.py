@@ -1,1 +1,4 @@
-"""The simulator: compile documents, open worlds, answer calls, keep worlds, explain faults."""
+"""The simulator: compile documents, open worlds, answer calls, save worlds, explain faults.
+
+Imports every package except `server` and `cli`.
+"""

@@ -78,7 +78,7 @@ def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _read(path: Path, sources: Sources, override: WorldModelEntry | None) -> Scenario | None:
-    """Read the scenario in a file as far as possible. Problems are noted in `reading`."""
+    """Read the scenario in a file as far as possible. Problems are noted in `sources`."""
     place = sources.open(path)
     if place is None:
         return None

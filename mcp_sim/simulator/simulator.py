@@ -69,8 +69,7 @@ class Simulator:
         """Load a scenario from a file or by a shipped name.
 
         `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. `intensity` (0 to 1) scales its
-        faults.
-        Raises `UsageError` if there is nothing to read, `DocumentError` with all problems if it cannot be used.
+        faults. Raises `UsageError` if there is nothing to read, `DocumentError` with all problems if it cannot be used.
         """
         return cls(with_intensity(load(reference, world_model=world_model), intensity))
 

@@ -1,6 +1,6 @@
-"""The words of one call: Call, Tool, View, Turn, Change, Observation, Transition.
+"""The types that all packages share. This module exports those of one call: `Turn`, `Transition`, `Observation`, ...
 
-What decides takes a `Turn`, what acts returns a `Transition`, and only a world writes state.
+A call reads a `Turn` and returns a `Transition`; only a world writes state. Imports no other package.
 """
 
 from __future__ import annotations

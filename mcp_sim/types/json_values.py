@@ -108,3 +108,15 @@ def with_value(record: Record, parts: Sequence[str], value: Json) -> Record:
         return {**record, first: value}
     inner: Json = record.get(first)
     return {**record, first: with_value(cast("Record", inner) if isinstance(inner, dict) else {}, rest, value)}
+
+
+def to_integer(value: Json) -> Json:
+    """Convert a float without a fraction to an integer, also in a list. Other values stay."""
+    if isinstance(value, list):
+        return [to_integer(one) for one in cast("list[Json]", value)]
+    return int(value) if is_integral_float(value) else value
+
+
+def is_integral_float(value: Json) -> bool:
+    """Whether a value is a float without a fraction."""
+    return isinstance(value, float) and value.is_integer()

@@ -8,7 +8,7 @@ from datetime import datetime
 from operator import ge, gt, le, lt
 from typing import Any, Literal, Protocol
 
-from mcp_sim.types.json_values import Json, Key, Record
+from mcp_sim.types.json_values import Json, Key, Record, to_integer
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
 
@@ -139,3 +139,14 @@ class View(Protocol):
     def after(self, changes: Iterable[Change]) -> View:
         """Return the state as it would be after these changes."""
         ...
+
+
+def find_key(view: View, entity: str, value: Json) -> Key | None:
+    """Return the key of the record that a value identifies, None if there is none. 7 and "7" are the same key."""
+    value = to_integer(value)
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return None
+    if view.get(entity, value) is not None:
+        return value
+    other: Key | None = str(value) if isinstance(value, int) else int(value) if value.isdecimal() else None
+    return other if other is not None and view.get(entity, other) is not None else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.projection import projector
 from mcp_sim.backends.records.refusals import invalid, not_found
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Observation, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 
 @backends.register("any_record")

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.infer.keys import is_id_name, to_integer
+from mcp_sim.infer.keys import is_id_name
 from mcp_sim.types import Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.json_values import to_integer
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 

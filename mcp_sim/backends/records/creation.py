@@ -24,7 +24,6 @@ from mcp_sim.backends.records.refusals import conflict, neighbours, not_found
 from mcp_sim.backends.records.side_effects import membership_check, payment_consequence, side_effects
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.generate.keys import KeyMaker, format_key, is_used, key_maker, next_key
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
@@ -33,6 +32,7 @@ from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Children, Plan
+from mcp_sim.types.views import find_key
 
 NewKey: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
 Copy: TypeAlias = Callable[[Turn], "Record | Observation"]

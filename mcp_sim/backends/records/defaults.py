@@ -12,7 +12,6 @@ from mcp_sim.backends.records.arguments import ABSENT
 from mcp_sim.generate.coherence import COUNTS, PRICES, TOTALS, adjustments, has_price
 from mcp_sim.generate.conformance import record_conformers
 from mcp_sim.generate.links import inherited_fields
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -20,6 +19,7 @@ from mcp_sim.types.json_schema.shapes import constants, fitting_type, is_nullabl
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 Inherit: TypeAlias = Callable[[View, Record], None]
 """Sets fields of a new record, if absent, from the records that it references."""

@@ -10,13 +10,13 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.record_lookup import find_inside
 from mcp_sim.backends.records.refusals import conflict, invalid, not_found
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 Refunded: TypeAlias = Callable[[Record], Record]
 """Returns the field of payments after refunds, or {} without refunds."""

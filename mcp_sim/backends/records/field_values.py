@@ -11,13 +11,13 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.refusals import invalid, neighbours, not_found
 from mcp_sim.generate.conformance import field_schemas
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, at, items, takes_null, type_name, types_of
 from mcp_sim.types.json_values import decode_strict
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 Convert: TypeAlias = Callable[[Json], Json]
 

@@ -10,7 +10,6 @@ from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.effects import Consequence, Effect, apply_steps
 from mcp_sim.backends.records.refusals import conflict, invalid, not_found, quoted, value_text
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, properties
@@ -18,6 +17,7 @@ from mcp_sim.types.json_values import with_value
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import plural, snake, words
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 Completed: TypeAlias = Callable[[Turn, Record, Record], "Record | Observation"]
 """Returns the given fields with complete lines, or a failure. Takes the turn, the given fields, the record before."""

@@ -12,7 +12,6 @@ from typing import cast
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import value_maker
@@ -22,6 +21,7 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type, required
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.views import find_key
 
 MOST_CANDIDATES = 32
 """The most records that a link is chosen from."""

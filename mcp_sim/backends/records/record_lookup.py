@@ -9,7 +9,6 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.ordering import Row
 from mcp_sim.backends.records.refusals import invalid, neighbours, not_found, noun, value_text
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.time_fields import parse_time, time_meaning
 from mcp_sim.generate.timeline import is_over
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
@@ -17,6 +16,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Owner, Picked, Plan
+from mcp_sim.types.views import find_key
 
 Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
 Choose: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]

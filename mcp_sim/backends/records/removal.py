@@ -60,7 +60,10 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
 
 
 def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]:
-    """Return the links whose records are deleted too: those that the description names, else all it may mean."""
+    """Return the links whose records are deleted together with the entity's record, as the tool's description says.
+
+    They are the links whose entity the description names, else all links if it mentions the data in general.
+    """
     named_group = _ALONG.search(description)
     if named_group is None:
         return []

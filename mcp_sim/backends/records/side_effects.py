@@ -11,7 +11,6 @@ from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.effects import Check, Consequence, Effect, Step, apply_steps
 from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
 from mcp_sim.backends.records.refusals import conflict, invalid, not_found, noun, value_text
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Field
@@ -20,6 +19,7 @@ from mcp_sim.types.json_values import values_at, with_value
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.plans import Also, Among, Plan
+from mcp_sim.types.views import find_key
 
 _LEFT = ("balance", "amount", "credit")
 _PAID = ("amount", "sum", "value")

@@ -9,7 +9,6 @@ from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.refusals import neighbours, not_found
 from mcp_sim.backends.records.result_schemas import required_by_default
 from mcp_sim.backends.rendering.outcomes import as_text as plain_text
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.result_descriptions import mentions_data
@@ -20,6 +19,7 @@ from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 
 @backends.register("summaries")

@@ -9,13 +9,13 @@ from pydantic import Field
 from mcp_sim.backends.rendering.result_parts import READS, ResultShape
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.edits import Editor, value_problems
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import refusal
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.views import find_key
 
 WITHOUT_RECORD = (*READS, "create", "none", "unknown")
 

@@ -19,7 +19,6 @@ from mcp_sim.backends.rendering.result_parts import (
     result_value,
     with_value,
 )
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
@@ -30,6 +29,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, items, properties, required
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import MatcherSource
+from mcp_sim.types.views import find_key
 
 Withhold: TypeAlias = Literal["null", "absent"]
 """How a field is withheld from the agent."""

@@ -8,13 +8,13 @@ from typing import Any, Final, cast
 
 from pydantic import Field
 
-from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Record, Tool, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable, did_you_mean
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.kinds import Check, Role, Trigger, triggers
+from mcp_sim.types.views import find_key
 from mcp_sim.world.cel import Expression, expression, fields_read, functions, object_binder, record_binder
 
 NAMES: Final = ("args", "count", "now", "record")

@@ -269,7 +269,7 @@ def _measured(
     replied: Record = {"raw": reply.content[:MAX_RAW]}
     if reply.reasoning:
         replied["reasoning"] = reply.reasoning[:MAX_RAW]
-    figures: dict[str, Any] = {"asked": True, "attempts": len(rejected) + 1, "said": replied, **noted, **reply.usage}
+    figures: dict[str, Any] = {"asked": True, "attempts": len(rejected) + 1, "reply": replied, **noted, **reply.usage}
     if reply.cached:
         figures["cached"] = True
     if repaired:
