@@ -39,11 +39,11 @@ def start_server(command: list[str]) -> Generator[Listening]:
     """Yield a running server."""
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
-        said = list[bytes]()
-        while (found := URL.search(b"".join(said[-1:]))) is None:
-            said.append(process.stderr.readline())
-            if not said[-1]:
-                raise RuntimeError(b"".join(said).decode())
+        lines = list[bytes]()
+        while (found := URL.search(b"".join(lines[-1:]))) is None:
+            lines.append(process.stderr.readline())
+            if not lines[-1]:
+                raise RuntimeError(b"".join(lines).decode())
         try:
             yield Listening(process.pid, int(found[1]))
         finally:

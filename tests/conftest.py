@@ -117,12 +117,12 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 @pytest.fixture
 def problems_in(write: Write) -> ProblemsIn:
-    """What `check` says of a document."""
+    """Return the problems that `check` reports for a document."""
 
-    def tell(text: str | bytes, file: str = "x.yaml") -> list[str]:
+    def check_document(text: str | bytes, file: str = "x.yaml") -> list[str]:
         return [str(problem) for problem in check([write(text, file)])]
 
-    return tell
+    return check_document
 
 
 @pytest.fixture

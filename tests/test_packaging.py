@@ -54,7 +54,7 @@ def is_data(path: Path) -> bool:
     return path.is_file() and path.suffix not in {".py", ".pyc"}
 
 
-def test_the_wheel_tells_its_commands_and_its_licence(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_states_its_commands_and_its_licence(wheel: zipfile.ZipFile) -> None:
     texts = {Path(name).name: wheel.read(name).decode() for name in wheel.namelist() if ".dist-info/" in name}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert f"mcp-sim = {project['scripts']['mcp-sim']}" in texts["entry_points.txt"]

@@ -43,7 +43,7 @@ def bind(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        free = f"; another port may be free, and --http {_written(host)}:0 takes any that is"
+        free = f"; choose another port, or --http {_written(host)}:0 for any free one"
         hint = free if error.errno == EADDRINUSE else ""
         raise UsageError(f"cannot listen on {_written(host)}:{port}: {_reason(error)}{hint}") from error
 

@@ -12,7 +12,7 @@ from mcp_sim.types.lexicon.english import participle
 
 
 @pytest.mark.parametrize(
-    ("name", "about", "said"),
+    ("name", "about", "expected"),
     [("generateTaskTable", "", "Task table generated successfully"),
      ("browser_take_screenshot", "", "Screenshot taken successfully"),
      ("get_weather", "", "Weather retrieved successfully"), ("turn_on_light", "", "Light turned on successfully"),
@@ -21,8 +21,8 @@ from mcp_sim.types.lexicon.english import participle
      ("level_frobnicate", "Frobnicate it.", "Level frobnicated successfully"),
      ("menu", "Opens or closes the menu.", "Menu done")],
 )  # fmt: skip
-def test_the_acknowledgement_states_what_the_name_says(name: str, about: str, said: str) -> None:
-    assert acknowledgement(name, about)({}) == said
+def test_the_acknowledgement_states_what_the_name_says(name: str, about: str, expected: str) -> None:
+    assert acknowledgement(name, about)({}) == expected
 
 
 def test_arguments_are_repeated_except_secrets_options_and_long_values() -> None:

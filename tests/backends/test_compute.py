@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 
 async def test_two_arguments_select_together_and_an_unknown_choice_is_no_failure(tmp_path: Path) -> None:
     action, kind = {"enum": ["encode", "decode"]}, {"enum": ["url", "html", "morse"]}
     sim = simulator(tmp_path, [tool("code", "Encode or decode a text", input=TEXT, action=action, type=kind)])
     async with sim.open() as world:
-        assert await said(world, "code", input="a b&c", action="encode", type="url") == "a%20b%26c"
-        assert await said(world, "code", input="&lt;b&gt;", action="decode", type="html") == "<b>"
-        assert await said(world, "code", input="sos", action="encode", type="morse") == "code: done"
+        assert await answered(world, "code", input="a b&c", action="encode", type="url") == "a%20b%26c"
+        assert await answered(world, "code", input="&lt;b&gt;", action="decode", type="html") == "<b>"
+        assert await answered(world, "code", input="sos", action="encode", type="morse") == "code: done"
 
 
 async def test_a_choice_overrides_the_name_and_without_a_choice_the_arguments_decide(tmp_path: Path) -> None:
@@ -24,11 +24,11 @@ async def test_a_choice_overrides_the_name_and_without_a_choice_the_arguments_de
              action={"enum": ["hash", "hmac"]}),
     ])  # fmt: skip
     async with sim.open() as world:
-        assert (await said(world, "maths", action="statistics", values=[1, 2, 6]))["median"] == 2
-        assert await said(world, "maths", expression="2 * 4") == "8"
-        assert await said(world, "hash", input="hens", algorithm="crc32") == "a3b86f94"
-        keyed = await said(world, "hash", input="hens", action="hmac", key="k")
-        assert keyed != await said(world, "hash", input="hens")
+        assert (await answered(world, "maths", action="statistics", values=[1, 2, 6]))["median"] == 2
+        assert await answered(world, "maths", expression="2 * 4") == "8"
+        assert await answered(world, "hash", input="hens", algorithm="crc32") == "a3b86f94"
+        keyed = await answered(world, "hash", input="hens", action="hmac", key="k")
+        assert keyed != await answered(world, "hash", input="hens")
         await refused(world, "hash", input="hens", action="hmac")
 
 
@@ -42,11 +42,11 @@ async def test_texts_are_compared_counted_and_shuffled(tmp_path: Path) -> None:
              to_base={"type": "integer"}),
     ])  # fmt: skip
     async with sim.open() as world:
-        assert await said(world, "diff_texts", text1="a\nb", text2="a\nc") == "- b\n+ c"
-        assert await said(world, "levenshtein_distance", a="kitten", b="sitting") == "3"
-        assert (await said(world, "count", text="two words"))["words"] == 2
-        assert sorted(await said(world, "shuffle_list", items=[3, 1, 2])) == [1, 2, 3]
-        assert await said(world, "convert_base", value="-ff", from_base=16, to_base=2) == "-11111111"
+        assert await answered(world, "diff_texts", text1="a\nb", text2="a\nc") == "- b\n+ c"
+        assert await answered(world, "levenshtein_distance", a="kitten", b="sitting") == "3"
+        assert (await answered(world, "count", text="two words"))["words"] == 2
+        assert sorted(await answered(world, "shuffle_list", items=[3, 1, 2])) == [1, 2, 3]
+        assert await answered(world, "convert_base", value="-ff", from_base=16, to_base=2) == "-11111111"
         assert "too long" in await refused(world, "convert_base", value="f" * 9000, from_base=16, to_base=2)
         assert "base 2" in await refused(world, "convert_base", value="12", from_base=2, to_base=10)
 
@@ -59,12 +59,12 @@ async def test_an_argument_selects_the_operation_on_dates(tmp_path: Path) -> Non
         tool("days_in_month", "How many days a month has", needed="", date=TEXT),
     ])  # fmt: skip
     async with sim.open() as world:
-        assert await said(world, "date", action="diff", date="2026-01-01", date2="2026-03-15") == "73"
-        assert await said(world, "date", action="add", date="2026-01-31", amount=1, unit="months") == "2026-02-28"
-        assert await said(world, "date", action="weekday", date="2026-07-04") == "Saturday"
-        assert await said(world, "date", action="era", date="2026-07-04") == "date: done"
-        assert await said(world, "get_timestamp", time="1970-01-02 00:00:00") == "86400"
-        assert await said(world, "days_in_month", date="2024-02-10") == "29"
+        assert await answered(world, "date", action="diff", date="2026-01-01", date2="2026-03-15") == "73"
+        assert await answered(world, "date", action="add", date="2026-01-31", amount=1, unit="months") == "2026-02-28"
+        assert await answered(world, "date", action="weekday", date="2026-07-04") == "Saturday"
+        assert await answered(world, "date", action="era", date="2026-07-04") == "date: done"
+        assert await answered(world, "get_timestamp", time="1970-01-02 00:00:00") == "86400"
+        assert await answered(world, "days_in_month", date="2024-02-10") == "29"
 
 
 def test_arguments_with_very_many_choices_select_no_operation(tmp_path: Path) -> None:

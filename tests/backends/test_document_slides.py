@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 _LINES = {"type": "array", "items": TEXT}
 DECKS = [
@@ -31,19 +31,19 @@ async def test_slides_without_an_index_are_added_one_after_the_other(tmp_path: P
     deck = {"filepath": "/tmp/birds.pptx"}
     async with sim.open() as world:
         assert "/tmp/birds.pptx" in await refused(world, "get_slide_count", **deck)
-        await said(world, "create_presentation", **deck)
-        await said(world, "add_title_slide", **deck, title="Birds")
-        await said(world, "add_text_slide", **deck, title="Owls", content=["They see"])
-        await said(world, "add_textbox", **deck, text="Hoot")
-        assert await said(world, "get_slide_count", **deck) == "/tmp/birds.pptx has 2 slides"
+        await answered(world, "create_presentation", **deck)
+        await answered(world, "add_title_slide", **deck, title="Birds")
+        await answered(world, "add_text_slide", **deck, title="Owls", content=["They see"])
+        await answered(world, "add_textbox", **deck, text="Hoot")
+        assert await answered(world, "get_slide_count", **deck) == "/tmp/birds.pptx has 2 slides"
 
 
 async def test_parts_are_rendered_as_text_if_a_result_is_only_a_text(tmp_path: Path) -> None:
     book = {"path": "/tmp/sums.ipynb"}
     async with simulator(tmp_path, CELLS).open() as world:
-        await said(world, "create_notebook", **book)
-        assert "at index 0" in (await said(world, "add_cell", **book, source="x = 1", cell_type="code"))["result"]
-        await said(world, "add_cell", **book, source="# Sum\nof all", cell_type="markdown")
-        assert (await said(world, "get_cell", **book, index=1))["result"] == "# Sum\nof all"
-        text = (await said(world, "read_notebook", **book))["result"]
+        await answered(world, "create_notebook", **book)
+        assert "at index 0" in (await answered(world, "add_cell", **book, source="x = 1", cell_type="code"))["result"]
+        await answered(world, "add_cell", **book, source="# Sum\nof all", cell_type="markdown")
+        assert (await answered(world, "get_cell", **book, index=1))["result"] == "# Sum\nof all"
+        text = (await answered(world, "read_notebook", **book))["result"]
         assert text == "/tmp/sums.ipynb (2 cells)\n\n[0] code: x = 1\n[1] markdown: # Sum of all"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
 
@@ -57,39 +57,39 @@ def memory(tmp_path: Path) -> Simulator:
 
 async def test_the_given_graph_is_read_whole(memory: Simulator) -> None:
     async with memory.open() as world:
-        assert await said(world, "read_graph") == STATE
+        assert await answered(world, "read_graph") == STATE
 
 
 async def test_existing_nodes_are_skipped_and_only_new_ones_are_returned(memory: Simulator) -> None:
     async with memory.open() as world:
         bo = {"name": "Bo", "entityType": "person", "observations": ["new here"]}
-        assert await said(world, "create_entities", entities=[STATE["entities"][0], bo, bo]) == [bo]
+        assert await answered(world, "create_entities", entities=[STATE["entities"][0], bo, bo]) == [bo]
         knows = {"from": "Ada", "to": "Bo", "relationType": "knows"}
-        assert await said(world, "create_relations", relations=[STATE["relations"][0], knows]) == [knows]
-        result = await said(
+        assert await answered(world, "create_relations", relations=[STATE["relations"][0], knows]) == [knows]
+        result = await answered(
             world, "add_observations", observations=[{"entityName": "Bo", "contents": ["new here", "tall"]}]
         )
         assert result == [{"entityName": "Bo", "addedObservations": ["tall"]}]
-        assert await said(world, "open_nodes", names=["Bo", "Nobody"]) == {
+        assert await answered(world, "open_nodes", names=["Bo", "Nobody"]) == {
             "entities": [{**bo, "observations": ["new here", "tall"]}], "relations": [knows]}  # fmt: skip
 
 
 async def test_deleting_a_node_deletes_its_edges_and_frees_its_name(memory: Simulator) -> None:
     async with memory.open() as world:
-        await said(world, "delete_entities", entityNames=["Wielhuis", "Nobody"])
-        graph = await said(world, "read_graph")
+        await answered(world, "delete_entities", entityNames=["Wielhuis", "Nobody"])
+        graph = await answered(world, "read_graph")
         assert ([one["name"] for one in graph["entities"]], graph["relations"]) == (["Ada"], [])
-        made = await said(world, "create_entities", entities=[STATE["entities"][1]])
+        made = await answered(world, "create_entities", entities=[STATE["entities"][1]])
         assert made == [STATE["entities"][1]]
 
 
 async def test_a_search_finds_nodes_by_name_kind_and_note_with_their_edges(memory: Simulator) -> None:
     async with memory.open() as world:
-        assert [one["name"] for one in (await said(world, "search_nodes", query="TEA"))["entities"]] == ["Ada"]
-        assert await said(world, "search_nodes", query="") == STATE
-        assert (await said(world, "search_nodes", query="company"))["relations"] == STATE["relations"]
-        await said(world, "create_entities", entities=[{"name": "Bo", "entityType": "person", "observations": []}])
-        assert (await said(world, "search_nodes", query="bo"))["relations"] == []
+        assert [one["name"] for one in (await answered(world, "search_nodes", query="TEA"))["entities"]] == ["Ada"]
+        assert await answered(world, "search_nodes", query="") == STATE
+        assert (await answered(world, "search_nodes", query="company"))["relations"] == STATE["relations"]
+        await answered(world, "create_entities", entities=[{"name": "Bo", "entityType": "person", "observations": []}])
+        assert (await answered(world, "search_nodes", query="bo"))["relations"] == []
 
 
 async def test_notes_of_a_missing_node_are_refused(memory: Simulator) -> None:
@@ -97,8 +97,10 @@ async def test_notes_of_a_missing_node_are_refused(memory: Simulator) -> None:
         result = await refused(world, "add_observations", observations=[
             {"entityName": "Ada", "contents": ["x"]}, {"entityName": "Nobody", "contents": ["x"]}])  # fmt: skip
         assert "Nobody" in result
-        assert await said(world, "read_graph") == STATE
-        await said(world, "delete_observations", deletions=[{"entityName": "Ada", "observations": ["likes tea", "x"]}])
+        assert await answered(world, "read_graph") == STATE
+        await answered(
+            world, "delete_observations", deletions=[{"entityName": "Ada", "observations": ["likes tea", "x"]}]
+        )
         assert world.view.get("entity", "Ada") == {**STATE["entities"][0], "observations": []}
 
 
@@ -109,18 +111,18 @@ async def test_a_batch_updates_nodes_and_edges_that_all_must_exist(tmp_path: Pat
     ]
     async with simulator(tmp_path, [*MEMORY, *changes], STATE).open() as world:
         ada = {"name": "Ada", "entityType": "founder", "observations": ["likes coffee"]}
-        assert await said(world, "update_entities", entities=[ada]) == [ada]
-        assert (await said(world, "open_nodes", names=["Ada"]))["entities"] == [ada]
+        assert await answered(world, "update_entities", entities=[ada]) == [ada]
+        assert (await answered(world, "open_nodes", names=["Ada"]))["entities"] == [ada]
         assert "Nobody" in await refused(world, "update_entities", entities=[{**ada, "name": "Nobody"}])
-        assert await said(world, "update_relations", relations=STATE["relations"]) == STATE["relations"]
+        assert await answered(world, "update_relations", relations=STATE["relations"]) == STATE["relations"]
         unknown = {"from": "Ada", "to": "Wielhuis", "relationType": "left"}
         assert "left" in await refused(world, "update_relations", relations=[unknown])
-        assert (await said(world, "read_graph"))["relations"] == STATE["relations"]
+        assert (await answered(world, "read_graph"))["relations"] == STATE["relations"]
 
 
 async def test_a_graph_without_a_given_state_is_empty(tmp_path: Path) -> None:
     async with simulator(tmp_path, MEMORY).open() as world:
-        assert await said(world, "read_graph") == {"entities": [], "relations": []}
+        assert await answered(world, "read_graph") == {"entities": [], "relations": []}
 
 
 async def test_single_nodes_and_edges_are_created_found_and_traversed(tmp_path: Path) -> None:
@@ -128,18 +130,18 @@ async def test_single_nodes_and_edges_are_created_found_and_traversed(tmp_path: 
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"graph"}
     async with sim.open() as world:
         for name in "abcd":
-            await said(world, "graph.addNode", id=name, type="letter")
+            await answered(world, "graph.addNode", id=name, type="letter")
         assert "a" in await refused(world, "graph.addNode", id="a")
         for one, other in ("ab", "bc"):
-            await said(world, "graph.addEdge", source=one, target=other, label="next")
+            await answered(world, "graph.addEdge", source=one, target=other, label="next")
         assert "z" in await refused(world, "graph.addEdge", source="a", target="z", label="next")
-        assert await said(world, "graph.getNode", id="a") == {"id": "a", "type": "letter"}
-        near = await said(world, "graph.getNeighbors", nodeId="b")
+        assert await answered(world, "graph.getNode", id="a") == {"id": "a", "type": "letter"}
+        near = await answered(world, "graph.getNeighbors", nodeId="b")
         assert {one["id"] for one in near["nodes"]} == {"a", "c"}
-        assert await said(world, "graph.findPath", source="a", target="c") == "a -> b -> c"
-        assert "No path" in await said(world, "graph.findPath", source="c", target="d")
-        await said(world, "graph.deleteNode", id="b")
-        assert await said(world, "graph.listEdges") == []
+        assert await answered(world, "graph.findPath", source="a", target="c") == "a -> b -> c"
+        assert "No path" in await answered(world, "graph.findPath", source="c", target="d")
+        await answered(world, "graph.deleteNode", id="b")
+        assert await answered(world, "graph.listEdges") == []
         assert "b" in await refused(world, "graph.deleteNode", id="b")
 
 
@@ -163,8 +165,8 @@ async def test_a_single_deletion_names_what_was_deleted(tmp_path: Path) -> None:
         tool("delete_relation", "Delete a relation between entities", source=TEXT, target=TEXT, type=TEXT),
     ])  # fmt: skip
     async with sim.open() as world:
-        await said(world, "create_entities", entities=[{"name": "Ada", "entityType": "x"}, {"name": "Bo"}])
-        await said(world, "create_relations", relations=[{"source": "Ada", "target": "Bo", "type": "knows"}])
-        gone = await said(world, "delete_relation", source="Ada", target="Bo", type="knows")
+        await answered(world, "create_entities", entities=[{"name": "Ada", "entityType": "x"}, {"name": "Bo"}])
+        await answered(world, "create_relations", relations=[{"source": "Ada", "target": "Bo", "type": "knows"}])
+        gone = await answered(world, "delete_relation", source="Ada", target="Bo", type="knows")
         assert gone == "Relation Ada | knows | Bo deleted successfully"
-        assert await said(world, "delete_entity", name="Ada") == "Entity Ada deleted successfully"
+        assert await answered(world, "delete_entity", name="Ada") == "Entity Ada deleted successfully"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
 
@@ -47,45 +47,49 @@ def store(tmp_path: Path) -> Simulator:
 async def test_any_value_is_stored_under_its_key_until_it_is_deleted(store: Simulator) -> None:
     assert {one.partition(" ")[0] for one in backends(store).values()} == {"key_value"}
     async with store.open() as world:
-        assert await said(world, "get", key="user:1") == {"name": "Ada"}
+        assert await answered(world, "get", key="user:1") == {"name": "Ada"}
         for value in ("text", [1, {"a": None}], 4.5, False):
-            assert "user:2" in await said(world, "set", key="user:2", value=value)
+            assert "user:2" in await answered(world, "set", key="user:2", value=value)
             assert world.view.get("entry", "user:2") == {"key": "user:2", "value": value}
-        assert await said(world, "list_keys", pattern="user:*") == ["user:1", "user:2"]
-        assert await said(world, "list_keys", pattern="hi") == ["hits"]
-        await said(world, "delete", key="user:2")
+        assert await answered(world, "list_keys", pattern="user:*") == ["user:1", "user:2"]
+        assert await answered(world, "list_keys", pattern="hi") == ["hits"]
+        await answered(world, "delete", key="user:2")
         for name in ("get", "delete", "ttl"):
             assert "user:2" in await refused(world, name, key="user:2")
-        await said(world, "set", key="user:2", value="again")
-        assert await said(world, "get", key="user:2") == "again"
+        await answered(world, "set", key="user:2", value="again")
+        assert await answered(world, "get", key="user:2") == "again"
 
 
 async def test_a_number_can_be_incremented_and_a_text_cannot(store: Simulator) -> None:
     async with store.open() as world:
-        assert "4" in await said(world, "incr", key="hits")
-        assert "14" in await said(world, "incr", key="hits", amount=10)
-        assert "1" in await said(world, "incr", key="new")
+        assert "4" in await answered(world, "incr", key="hits")
+        assert "14" in await answered(world, "incr", key="hits", amount=10)
+        assert "1" in await answered(world, "incr", key="new")
         assert world.view.get("entry", "new") == {"key": "new", "value": 1}
         assert "not a number" in await refused(world, "incr", key="user:1")
 
 
 async def test_an_expired_key_is_gone(store: Simulator) -> None:
     async with store.open() as world:
-        await said(world, "set", key="token", value="x", expire_seconds=3)
-        assert await said(world, "ttl", key="token") == "2"
-        assert await said(world, "get", key="token") == "x"
+        await answered(world, "set", key="token", value="x", expire_seconds=3)
+        assert await answered(world, "ttl", key="token") == "2"
+        assert await answered(world, "get", key="token") == "x"
         assert "token" in await refused(world, "get", key="token")
-        assert "token" not in await said(world, "list_keys")
-        assert await said(world, "ttl", key="hits") == "-1"
+        assert "token" not in await answered(world, "list_keys")
+        assert await answered(world, "ttl", key="hits") == "-1"
 
 
 async def test_keys_are_renamed_appended_to_and_read_together(store: Simulator) -> None:
     async with store.open() as world:
-        await said(world, "append", key="note", value="one")
-        await said(world, "append", key="note", value=" two")
-        await said(world, "rename", key="note", new_key="text")
-        await said(world, "mset", entries={"a": 1, "b": [2]})
-        assert await said(world, "mget_keys", keys=["text", "note", "b"]) == {"text": "one two", "note": None, "b": [2]}
+        await answered(world, "append", key="note", value="one")
+        await answered(world, "append", key="note", value=" two")
+        await answered(world, "rename", key="note", new_key="text")
+        await answered(world, "mset", entries={"a": 1, "b": [2]})
+        assert await answered(world, "mget_keys", keys=["text", "note", "b"]) == {
+            "text": "one two",
+            "note": None,
+            "b": [2],
+        }
 
 
 NAMED = {"name": TEXT, "value": TEXT}
@@ -126,69 +130,69 @@ async def test_commands_keep_hashes_lists_sets_and_sorted_sets_under_keys(tmp_pa
     sim = simulator(tmp_path, STRUCTURES)
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}
     async with sim.open() as world:
-        assert "name" in (await said(world, "hset", name="u:1", key="name", value="Ada"))["result"]
-        assert await said(world, "hget", name="u:1", key="name") == "Ada"
-        assert await said(world, "hgetall", name="u:1") == {"name": "Ada"}
-        await said(world, "rpush", name="q", value="b")
-        await said(world, "lpush", name="q", value="a")
-        await said(world, "rpush", name="q", value="c")
-        assert await said(world, "lrange", name="q", start=0, stop=-1) == ["a", "b", "c"]
-        assert await said(world, "lrange", name="q", start=-2, stop=1) == ["b"]
-        assert await said(world, "lpop", name="q") == "a"
+        assert "name" in (await answered(world, "hset", name="u:1", key="name", value="Ada"))["result"]
+        assert await answered(world, "hget", name="u:1", key="name") == "Ada"
+        assert await answered(world, "hgetall", name="u:1") == {"name": "Ada"}
+        await answered(world, "rpush", name="q", value="b")
+        await answered(world, "lpush", name="q", value="a")
+        await answered(world, "rpush", name="q", value="c")
+        assert await answered(world, "lrange", name="q", start=0, stop=-1) == ["a", "b", "c"]
+        assert await answered(world, "lrange", name="q", start=-2, stop=1) == ["b"]
+        assert await answered(world, "lpop", name="q") == "a"
         for value in ("x", "y", "x"):
-            await said(world, "sadd", name="s", value=value)
-        await said(world, "srem", name="s", value="y")
-        assert await said(world, "smembers", name="s") == ["x"]
-        await said(world, "zadd", key="z", score=2, member="late")
-        await said(world, "zadd", key="z", score=1, member="early")
-        assert await said(world, "zrange", key="z", start=0, end=-1) == ["early", "late"]
-        assert await said(world, "zrange", key="z", start=1, end=1, with_scores=True) == [["late", 2]]
-        assert await said(world, "type", key="z") == "zset"
+            await answered(world, "sadd", name="s", value=value)
+        await answered(world, "srem", name="s", value="y")
+        assert await answered(world, "smembers", name="s") == ["x"]
+        await answered(world, "zadd", key="z", score=2, member="late")
+        await answered(world, "zadd", key="z", score=1, member="early")
+        assert await answered(world, "zrange", key="z", start=0, end=-1) == ["early", "late"]
+        assert await answered(world, "zrange", key="z", start=1, end=1, with_scores=True) == [["late", 2]]
+        assert await answered(world, "type", key="z") == "zset"
         assert "list" in await refused(world, "smembers", name="q")
-        await said(world, "hdel", name="u:1", key="name")
-        assert await said(world, "list", pattern="*") == ["q", "s", "z"]
-        assert await said(world, "dbsize") == "3"
+        await answered(world, "hdel", name="u:1", key="name")
+        assert await answered(world, "list", pattern="*") == ["q", "s", "z"]
+        assert await answered(world, "dbsize") == "3"
 
 
 async def test_results_of_commands_have_scores_expiries_channels_and_missing_keys(tmp_path: Path) -> None:
     async with simulator(tmp_path, STRUCTURES).open() as world:
-        assert "7.5" in await said(world, "zadd", key="z", score=7.5, member="cy")
-        assert "600" in await said(world, "set", key="k", value="v", expiration=600)
-        assert "news" in await said(world, "publish", channel="news", message="hi")
-        assert await said(world, "hgetall", name="nothing") == "Hash nothing not found"
-        assert await said(world, "lrem", name="nothing", count=0, element="x") == "x not found in list nothing"
-        assert "not found" in await said(world, "lrem", name="nothing", count=2.0, element="x")
+        assert "7.5" in await answered(world, "zadd", key="z", score=7.5, member="cy")
+        assert "600" in await answered(world, "set", key="k", value="v", expiration=600)
+        assert "news" in await answered(world, "publish", channel="news", message="hi")
+        assert await answered(world, "hgetall", name="nothing") == "Hash nothing not found"
+        assert await answered(world, "lrem", name="nothing", count=0, element="x") == "x not found in list nothing"
+        assert "not found" in await answered(world, "lrem", name="nothing", count=2.0, element="x")
 
 
 async def test_a_database_answers_without_failure_if_a_key_is_missing(tmp_path: Path) -> None:
     async with simulator(tmp_path, STRUCTURES).open() as world:
         for name in ("get", "delete"):
-            assert "nope" in await said(world, name, key="nope")
-        assert "nope" in await said(world, "lpop", name="nope")
-        await said(world, "set", key="a", value="1")
-        await said(world, "set", key="b", value="2")
-        assert await said(world, "list", pattern="a*") == ["a"]
-        assert await said(world, "scan") == {"result": "a\nb"}
-        assert "2" in await said(world, "delete", key=["a", "b", "c"])
-        assert await said(world, "list") == []
+            assert "nope" in await answered(world, name, key="nope")
+        assert "nope" in await answered(world, "lpop", name="nope")
+        await answered(world, "set", key="a", value="1")
+        await answered(world, "set", key="b", value="2")
+        assert await answered(world, "list", pattern="a*") == ["a"]
+        assert await answered(world, "scan") == {"result": "a\nb"}
+        assert "2" in await answered(world, "delete", key=["a", "b", "c"])
+        assert await answered(world, "list") == []
 
 
 async def test_namespaces_separate_keys(tmp_path: Path) -> None:
     sim = simulator(tmp_path, MEMORY)
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}
     async with sim.open() as world:
-        assert await said(world, "listMemory", namespace="a") == []
-        await said(world, "rememberMemory", namespace="a", name="tea", value="green")
-        assert await said(world, "recallMemory", namespace="a", name="tea") == "green"
+        assert await answered(world, "listMemory", namespace="a") == []
+        await answered(world, "rememberMemory", namespace="a", name="tea", value="green")
+        assert await answered(world, "recallMemory", namespace="a", name="tea") == "green"
         assert "tea" in await refused(world, "recallMemory", namespace="b", name="tea")
-        assert await said(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
+        assert await answered(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
 
 
 async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
     async with simulator(tmp_path, CHOSEN).open() as world:
-        await said(world, "manage_cache", action="set", key="a", value=[1])
-        assert await said(world, "manage_cache", action="get", key="a") == [1]
-        assert "1" in await said(world, "manage_cache", action="clear")
+        await answered(world, "manage_cache", action="set", key="a", value=[1])
+        assert await answered(world, "manage_cache", action="get", key="a") == [1]
+        assert "1" in await answered(world, "manage_cache", action="clear")
         assert "a" in await refused(world, "manage_cache", action="get", key="a")
 
 
@@ -220,10 +224,10 @@ async def test_a_result_of_several_types_keeps_its_type(tmp_path: Path) -> None:
         tool("type", "Tells what Redis holds there", key=TEXT, output=free),
     ]
     async with simulator(tmp_path, tools, {}) as sim, sim.open() as world:
-        await said(world, "sadd", name="tags", value="red")
-        assert await said(world, "smembers", name="tags") == {"result": ["red"]}
-        assert (await said(world, "type", key="tags"))["result"]["type"] == "set"
-        assert "error" in (await said(world, "rename", old_key="gone", new_key="x"))["result"]
+        await answered(world, "sadd", name="tags", value="red")
+        assert await answered(world, "smembers", name="tags") == {"result": ["red"]}
+        assert (await answered(world, "type", key="tags"))["result"]["type"] == "set"
+        assert "error" in (await answered(world, "rename", old_key="gone", new_key="x"))["result"]
 
 
 async def test_attributes_of_entries_filter_the_listed_entries(tmp_path: Path) -> None:
@@ -234,12 +238,12 @@ async def test_attributes_of_entries_filter_the_listed_entries(tmp_path: Path) -
              ranks={"type": "array", "items": TEXT}),
     ]  # fmt: skip
     async with simulator(tmp_path, tools).open() as world:
-        await said(world, "memo_save", key="leak", value="In the pool", category="bug", rank="high")
-        await said(world, "memo_save", key="plan", value="Close it", category="task")
-        await said(world, "memo_save", key="leak", value="In the cache", category="bug")
-        assert (await said(world, "memo_get"))["total"] == 2
-        (leak,) = (await said(world, "memo_get", key="leak"))["items"]
+        await answered(world, "memo_save", key="leak", value="In the pool", category="bug", rank="high")
+        await answered(world, "memo_save", key="plan", value="Close it", category="task")
+        await answered(world, "memo_save", key="leak", value="In the cache", category="bug")
+        assert (await answered(world, "memo_get"))["total"] == 2
+        (leak,) = (await answered(world, "memo_get", key="leak"))["items"]
         assert (leak["value"], leak["rank"]) == ("In the cache", "low")
-        assert [one["key"] for one in (await said(world, "memo_get", category="task"))["items"]] == ["plan"]
-        assert (await said(world, "memo_get", ranks=["high"]))["items"] == []
-        assert (await said(world, "memo_get", key="none"))["items"] == []
+        assert [one["key"] for one in (await answered(world, "memo_get", category="task"))["items"]] == ["plan"]
+        assert (await answered(world, "memo_get", ranks=["high"]))["items"] == []
+        assert (await answered(world, "memo_get", key="none"))["items"] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 _NOTES = [
     tool("read_note", "Read a note.", path=TEXT),
@@ -19,26 +19,26 @@ _STATE = {"files": {"beds/rose.md": "---\nkind: shrub\n---\n# Rose\n", "beds/lee
 
 async def test_notes_by_path_are_files(tmp_path: Path) -> None:
     async with simulator(tmp_path, _NOTES, _STATE).open() as world:
-        assert await said(world, "read_note", path="plan.md") == "Dig\n"
-        await said(world, "write_note", path="sheds/tools.md", content="A rake for the rose\n")
-        await said(world, "write_note", path="plan.md", content="Plant\n")
-        assert await said(world, "read_note", path="plan.md") == "Plant\n"
-        await said(world, "move_note", src="beds/leek.md", dst="sheds/leek.md")
+        assert await answered(world, "read_note", path="plan.md") == "Dig\n"
+        await answered(world, "write_note", path="sheds/tools.md", content="A rake for the rose\n")
+        await answered(world, "write_note", path="plan.md", content="Plant\n")
+        assert await answered(world, "read_note", path="plan.md") == "Plant\n"
+        await answered(world, "move_note", src="beds/leek.md", dst="sheds/leek.md")
         assert "beds/leek.md" in await refused(world, "read_note", path="beds/leek.md")
 
 
 async def test_notes_are_listed_and_found_by_their_full_paths(tmp_path: Path) -> None:
     async with simulator(tmp_path, _NOTES, _STATE).open() as world:
-        assert await said(world, "list_notes") == "beds/leek.md\nbeds/rose.md\nplan.md"
-        assert await said(world, "list_notes", folder="beds") == "beds/leek.md\nbeds/rose.md"
-        assert await said(world, "search_garden", query="LEEK") == "beds/leek.md\n  1: # Leek"
+        assert await answered(world, "list_notes") == "beds/leek.md\nbeds/rose.md\nplan.md"
+        assert await answered(world, "list_notes", folder="beds") == "beds/leek.md\nbeds/rose.md"
+        assert await answered(world, "search_garden", query="LEEK") == "beds/leek.md\n  1: # Leek"
         assert "nowhere" in await refused(world, "list_notes", folder="nowhere")
 
 
 async def test_the_front_matter_of_a_note_is_returned(tmp_path: Path) -> None:
     async with simulator(tmp_path, _NOTES, _STATE).open() as world:
-        assert await said(world, "get_frontmatter", path="beds/rose.md") == "kind: shrub\n"
-        assert "no front matter" in await said(world, "get_frontmatter", path="plan.md")
+        assert await answered(world, "get_frontmatter", path="beds/rose.md") == "kind: shrub\n"
+        assert "no front matter" in await answered(world, "get_frontmatter", path="plan.md")
 
 
 async def test_a_note_with_more_fields_than_a_text_is_not_a_file(tmp_path: Path) -> None:
@@ -47,5 +47,5 @@ async def test_a_note_with_more_fields_than_a_text_is_not_a_file(tmp_path: Path)
         tool("create_page", "Create a page.", path=TEXT, title=TEXT, content=TEXT, owner=TEXT),
     ]
     async with simulator(tmp_path, listed, {}).open() as world:
-        await said(world, "create_page", path="a", title="A", content="x", owner="Bo")
-        assert (await said(world, "get_page", path="a"))["owner"] == "Bo"
+        await answered(world, "create_page", path="a", title="A", content="x", owner="Bo")
+        assert (await answered(world, "get_page", path="a"))["owner"] == "Bo"

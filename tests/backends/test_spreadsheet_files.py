@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, backends, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, simulator, tool
 
 _TABLE = {"type": "array", "items": {"type": "array"}}
 _NUMBER = {"type": "integer"}
@@ -29,21 +29,21 @@ async def test_a_file_with_sheets_is_a_workbook(tmp_path: Path) -> None:
     sim = simulator(tmp_path, _TOOLS)
     assert {one.split()[0] for one in backends(sim).values()} == {"spreadsheet"}
     async with sim.open() as world:
-        await said(world, "xl_create_file", **_BOOK, sheet_names=["Hives", "Notes"])
+        await answered(world, "xl_create_file", **_BOOK, sheet_names=["Hives", "Notes"])
         rows = [["hive", "honey"], ["east", 4], ["west", 7]]
-        await said(world, "xl_update_range", **_BOOK, cell_range="Hives!A1:B3", data=rows)
-        read = await said(world, "xl_get_range", **_BOOK, cell_range="Hives!A1:B3")
+        await answered(world, "xl_update_range", **_BOOK, cell_range="Hives!A1:B3", data=rows)
+        read = await answered(world, "xl_get_range", **_BOOK, cell_range="Hives!A1:B3")
         assert read == {"values": rows, "sheet_name": "Hives", "range": "A1:B3"}
-        assert (await said(world, "xl_get_headers", **_HIVES))["headers"] == ["hive", "honey"]
-        assert (await said(world, "xl_find_last_row", **_HIVES))["last_row"] == 3
-        found = await said(world, "xl_search", **_BOOK, pattern="west")
+        assert (await answered(world, "xl_get_headers", **_HIVES))["headers"] == ["hive", "honey"]
+        assert (await answered(world, "xl_find_last_row", **_HIVES))["last_row"] == 3
+        found = await answered(world, "xl_search", **_BOOK, pattern="west")
         assert found["matches"] == [{"sheet": "Hives", "cell": "A3", "value": "west"}]
 
 
 async def test_the_description_defines_the_number_of_the_first_row(tmp_path: Path) -> None:
     async with simulator(tmp_path, _TOOLS).open() as world:
-        await said(world, "xl_create_file", **_BOOK, sheet_names=["Hives"])
-        await said(world, "xl_update_range", **_BOOK, cell_range="Hives!A1", data=[["a", "b"], ["c", "d"]])
-        await said(world, "xl_delete_rows", **_HIVES, row_index=1)
-        await said(world, "xl_delete_columns", **_HIVES, column_index=0)
-        assert (await said(world, "xl_get_headers", **_HIVES))["headers"] == ["d"]
+        await answered(world, "xl_create_file", **_BOOK, sheet_names=["Hives"])
+        await answered(world, "xl_update_range", **_BOOK, cell_range="Hives!A1", data=[["a", "b"], ["c", "d"]])
+        await answered(world, "xl_delete_rows", **_HIVES, row_index=1)
+        await answered(world, "xl_delete_columns", **_HIVES, column_index=0)
+        assert (await answered(world, "xl_get_headers", **_HIVES))["headers"] == ["d"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
 
@@ -44,48 +44,48 @@ def database(tmp_path: Path) -> Simulator:
 async def test_given_tables_are_listed_described_and_queried(database: Simulator) -> None:
     assert set(backends(database).values()) == {"sql query", "sql write", "sql create", "sql tables", "sql describe"}
     async with database.open() as world:
-        assert await said(world, "list_tables") == [{"name": "users"}, {"name": "log"}]
-        rows = await said(world, "describe_table", table_name="users")
+        assert await answered(world, "list_tables") == [{"name": "users"}, {"name": "log"}]
+        rows = await answered(world, "describe_table", table_name="users")
         assert [(one["name"], one["type"], one["pk"]) for one in rows][:2] == [
             ("id", "INTEGER", 1),
             ("name", "TEXT", 0),
         ]
-        assert await said(world, "read_query", query="SELECT name FROM users WHERE active ORDER BY id;") == [
+        assert await answered(world, "read_query", query="SELECT name FROM users WHERE active ORDER BY id;") == [
             {"name": "Ada"}
         ]
-        assert await said(world, "read_query", query="select count(*) as n from log join users") == [{"n": 4}]
+        assert await answered(world, "read_query", query="select count(*) as n from log join users") == [{"n": 4}]
 
 
 async def test_written_rows_are_records_that_keep_their_types(database: Simulator) -> None:
     async with database.open() as world:
-        done = await said(world, "write_query", query="UPDATE users SET name = upper(name), active = 1")
+        done = await answered(world, "write_query", query="UPDATE users SET name = upper(name), active = 1")
         assert done["affected_rows"] == 2
         assert world.view.get("users", 3) == {"id": 3, "name": "ADA", "tags": ["a", "b"], "active": True}
         assert world.view.get("users", 1) == {"id": 1, "name": "BO", "tags": NONE, "active": True}
-        done = await said(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy'), ('Di')")
+        done = await answered(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy'), ('Di')")
         assert done == {"affected_rows": 2, "last_insert_id": 5}
-        await said(world, "write_query", query="DELETE FROM log WHERE what = 'in'")
+        await answered(world, "write_query", query="DELETE FROM log WHERE what = 'in'")
         assert [record for _, record in world.view.rows("log")] == [{"rowid": 2, "at": "17:00", "what": "out"}]
-        assert (await said(world, "write_query", query="DELETE FROM users WHERE id = 99"))["affected_rows"] == 0
+        assert (await answered(world, "write_query", query="DELETE FROM users WHERE id = 99"))["affected_rows"] == 0
 
 
 async def test_a_created_table_is_in_forks_and_can_be_altered_and_dropped(database: Simulator) -> None:
     async with database.open() as world:
-        await said(
+        await answered(
             world,
             "create_table",
             query="CREATE TABLE notes (id TEXT PRIMARY KEY, body TEXT, made TEXT DEFAULT CURRENT_TIMESTAMP)",
         )
-        await said(world, "write_query", query="INSERT INTO notes(id, body) VALUES ('a', 'first')")
+        await answered(world, "write_query", query="INSERT INTO notes(id, body) VALUES ('a', 'first')")
         other = world.fork("other")
-        await said(world, "write_query", query="ALTER TABLE notes ADD COLUMN stars INTEGER DEFAULT 5")
-        assert (await said(world, "read_query", query="SELECT id, stars FROM notes")) == [{"id": "a", "stars": 5}]
+        await answered(world, "write_query", query="ALTER TABLE notes ADD COLUMN stars INTEGER DEFAULT 5")
+        assert (await answered(world, "read_query", query="SELECT id, stars FROM notes")) == [{"id": "a", "stars": 5}]
         assert "2030-01-01" in str(world.view.get("notes", "a"))
-        assert (await said(other, "read_query", query="SELECT * FROM notes"))[0].keys() == {"id", "body", "made"}
-        await said(world, "write_query", query="DROP TABLE notes")
+        assert (await answered(other, "read_query", query="SELECT * FROM notes"))[0].keys() == {"id", "body", "made"}
+        await answered(world, "write_query", query="DROP TABLE notes")
         assert "users" in await refused(world, "read_query", query="SELECT * FROM notes")
         assert world.view.count("notes") == 0
-        assert await said(other, "read_query", query="SELECT id FROM notes") == [{"id": "a"}]
+        assert await answered(other, "read_query", query="SELECT id FROM notes") == [{"id": "a"}]
 
 
 async def test_errors_name_the_cause(database: Simulator) -> None:
@@ -122,46 +122,46 @@ async def test_statements_that_leave_the_sandbox_are_refused_with_a_reason(
     tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
     async with simulator(tmp_path, tools, STATE).open() as world:
         assert reason in await refused(world, "execute_sql", sql=statement)
-        assert await said(world, "execute_sql", sql="SELECT count(*) AS n FROM users") == [{"n": 2}]
+        assert await answered(world, "execute_sql", sql="SELECT count(*) AS n FROM users") == [{"n": 2}]
 
 
 async def test_time_and_randomness_are_those_of_the_world(database: Simulator) -> None:
     query = "SELECT date('now') AS day, strftime('%Y') AS year, CURRENT_DATE AS same, random() AS chance"
     async with database.open() as one, database.open("two") as other:
-        rows = await said(one, "read_query", query=query)
-        assert rows == await said(other, "read_query", query=query)
+        rows = await answered(one, "read_query", query=query)
+        assert rows == await answered(other, "read_query", query=query)
         assert (rows[0]["day"], rows[0]["year"], rows[0]["same"]) == ("2030-01-01", "2030", "2030-01-01")
 
 
 async def test_sql_and_other_tools_share_their_records(tmp_path: Path) -> None:
     async with simulator(tmp_path, MIXED, world={"records": {"customer": 3}}).open() as world:
-        made = await said(world, "create_customer", name="Ada", email="ada@vos.example")
+        made = await answered(world, "create_customer", name="Ada", email="ada@vos.example")
         query = "SELECT * FROM customers WHERE name = ?"
-        assert await said(world, "run-sql", sql=query, params=["Ada"]) == [made]
-        await said(world, "run-sql", sql="UPDATE customers SET name = 'Eva' WHERE id = ?", params=[made["id"]])
-        assert (await said(world, "get_customer", customer_id=made["id"]))["name"] == "Eva"
+        assert await answered(world, "run-sql", sql=query, params=["Ada"]) == [made]
+        await answered(world, "run-sql", sql="UPDATE customers SET name = 'Eva' WHERE id = ?", params=[made["id"]])
+        assert (await answered(world, "get_customer", customer_id=made["id"]))["name"] == "Eva"
         assert "NOT NULL" in await refused(world, "run-sql", sql="INSERT INTO customers(name) VALUES ('nobody')")
         assert "dropped" in await refused(world, "run-sql", sql="DROP TABLE customers")
-        await said(world, "delete_customer", customer_id=made["id"])
-        assert await said(world, "run-sql", sql="SELECT count(*) AS n FROM customers") == [{"n": 3}]
+        await answered(world, "delete_customer", customer_id=made["id"])
+        assert await answered(world, "run-sql", sql="SELECT count(*) AS n FROM customers") == [{"n": 3}]
 
 
 async def test_a_state_may_be_a_script(tmp_path: Path) -> None:
     script = "CREATE TABLE a (k TEXT PRIMARY KEY, v); INSERT INTO a VALUES ('x', 1); CREATE TABLE b (n);"
     async with simulator(tmp_path, TOOLS, {"dump": script}).open() as world:
-        assert await said(world, "read_query", query="SELECT * FROM a") == [{"k": "x", "v": 1}]
-        assert [one["name"] for one in await said(world, "list_tables")] == ["a", "b"]
+        assert await answered(world, "read_query", query="SELECT * FROM a") == [{"k": "x", "v": 1}]
+        assert [one["name"] for one in await answered(world, "list_tables")] == ["a", "b"]
 
 
 async def test_the_default_order_does_not_depend_on_earlier_statements(database: Simulator) -> None:
     async with database.open() as world:
-        await said(world, "create_table", query="CREATE TABLE t (k TEXT PRIMARY KEY)")
-        await said(world, "write_query", query="INSERT INTO t VALUES ('b'), ('a'), ('c')")
+        await answered(world, "create_table", query="CREATE TABLE t (k TEXT PRIMARY KEY)")
+        await answered(world, "write_query", query="INSERT INTO t VALUES ('b'), ('a'), ('c')")
         other = world.fork("other")
-        await said(world, "write_query", query="DELETE FROM t WHERE k = 'b'")
-        await said(world, "write_query", query="INSERT INTO t VALUES ('b')")
-        await said(world, "read_query", query="SELECT rowid, k FROM t")
-        rows = await said(other, "read_query", query="SELECT rowid, k FROM t")
+        await answered(world, "write_query", query="DELETE FROM t WHERE k = 'b'")
+        await answered(world, "write_query", query="INSERT INTO t VALUES ('b')")
+        await answered(world, "read_query", query="SELECT rowid, k FROM t")
+        rows = await answered(other, "read_query", query="SELECT rowid, k FROM t")
         assert rows == [{"rowid": 1, "k": "b"}, {"rowid": 2, "k": "a"}, {"rowid": 3, "k": "c"}]
 
 
@@ -179,9 +179,9 @@ async def test_pattern_matching_takes_bounded_time(database: Simulator) -> None:
     async with database.open() as world:
         tests = (f"'{long}' LIKE '{'%a' * 40}%b'", f"'{long}' GLOB '{'*a' * 40}*b'", "'A_c' LIKE 'a^_C' ESCAPE '^'")
         query = "SELECT " + ", ".join(f"{test} AS {name}" for test, name in zip(tests, "abc", strict=True))
-        assert await said(world, "read_query", query=query) == [{"a": 0, "b": 0, "c": 1}]
+        assert await answered(world, "read_query", query=query) == [{"a": 0, "b": 0, "c": 1}]
         query = f"SELECT name FROM users WHERE name REGEXP '^A' AND NOT '{long}' REGEXP '(a+)+$b'"
-        assert await said(world, "read_query", query=query) == [{"name": "Ada"}]
+        assert await answered(world, "read_query", query=query) == [{"name": "Ada"}]
 
 
 ENGINES = [
@@ -204,45 +204,47 @@ async def test_other_dialects_are_translated(
     tools = [tool("query", f"Run SQL on {database}", needed="sql", sql=TEXT, params={"type": "array"})]
     async with simulator(tmp_path, tools, STATE).open() as world:
         arguments = {"sql": statement} if params is None else {"sql": statement, "params": params}
-        result = await said(world, "query", **arguments)
+        result = await answered(world, "query", **arguments)
         assert sorted(result, key=str) == sorted(rows, key=str)
 
 
 async def test_another_dialect_creates_and_describes_tables_and_reports_syntax_errors(tmp_path: Path) -> None:
     tools = [tool("execute", "Run any SQL statement on a Postgres database", sql=TEXT)]
     async with simulator(tmp_path, tools, STATE).open() as world:
-        await said(world, "execute", sql="CREATE TABLE t (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now(), n INT)")
+        await answered(
+            world, "execute", sql="CREATE TABLE t (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now(), n INT)"
+        )
         upsert = "INSERT INTO t (id, n) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET n = EXCLUDED.n RETURNING n"
-        assert await said(world, "execute", sql=upsert) == [{"n": 2}]
-        assert await said(world, "execute", sql=upsert.replace("2)", "5)")) == [{"n": 5}]
-        described = await said(world, "execute", sql="DESCRIBE t")
+        assert await answered(world, "execute", sql=upsert) == [{"n": 2}]
+        assert await answered(world, "execute", sql=upsert.replace("2)", "5)")) == [{"n": 5}]
+        described = await answered(world, "execute", sql="DESCRIBE t")
         assert [(one["Field"], one["Key"]) for one in described] == [("id", "PRI"), ("at", ""), ("n", "")]
         assert "tables: users, log, t" in await refused(world, "execute", sql="DESCRIBE nothing")
         assert 'near "1"' in await refused(world, "execute", sql="SELEC 1")
         assert "one statement" in await refused(world, "execute", sql="SELECT 1; DROP TABLE t")
-        await said(world, "execute", sql="TRUNCATE TABLE t")
+        await answered(world, "execute", sql="TRUNCATE TABLE t")
         assert world.view.count("t") == 0
 
 
 async def test_alternating_worlds_see_their_own_rows(tmp_path: Path) -> None:
     tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open() as one:
-        await said(one, "execute_sql", sql="UPDATE users SET name = 'Eva' WHERE id = 3")
+        await answered(one, "execute_sql", sql="UPDATE users SET name = 'Eva' WHERE id = 3")
         other = one.fork("other")
-        await said(other, "execute_sql", sql="DELETE FROM users WHERE id = 3")
-        await said(one, "execute_sql", sql="INSERT INTO users (id, name) VALUES (9, 'Io')")
+        await answered(other, "execute_sql", sql="DELETE FROM users WHERE id = 3")
+        await answered(one, "execute_sql", sql="INSERT INTO users (id, name) VALUES (9, 'Io')")
         query = "SELECT group_concat(name) AS names FROM (SELECT name FROM users ORDER BY id)"
-        assert await said(other, "execute_sql", sql=query) == [{"names": "Bo"}]
-        assert await said(one, "execute_sql", sql=query) == [{"names": "Bo,Eva,Io"}]
+        assert await answered(other, "execute_sql", sql=query) == [{"names": "Bo"}]
+        assert await answered(one, "execute_sql", sql=query) == [{"names": "Bo,Eva,Io"}]
         async with sim.open("third") as third:
-            assert await said(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]
+            assert await answered(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]
 
 
 async def test_only_an_insert_returns_the_id_of_a_new_row(database: Simulator) -> None:
     async with database.open() as world:
-        made = await said(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy')")
-        changed = await said(world, "write_query", query="UPDATE users SET name = 'Di' WHERE name = 'Cy'")
-        gone = await said(world, "write_query", query="DELETE FROM users WHERE name = 'Di'")
+        made = await answered(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy')")
+        changed = await answered(world, "write_query", query="UPDATE users SET name = 'Di' WHERE name = 'Cy'")
+        gone = await answered(world, "write_query", query="DELETE FROM users WHERE name = 'Di'")
 
     assert made["affected_rows"] == 1
     assert "last_insert_id" in made
@@ -263,19 +265,19 @@ ROWS = [
 async def test_row_tools_and_sql_share_their_tables(tmp_path: Path) -> None:
     sim = simulator(tmp_path, ROWS, {"parts": [{"id": 1, "name": "bell", "stock": 4}, {"id": 2, "name": "hub"}]})
     async with sim.open() as world:
-        assert (await said(world, "create_record", table="parts", data={"name": "rim"}))["last_insert_id"] == 3
-        assert await said(world, "query", sql="SELECT name FROM parts WHERE id = 3") == [{"name": "rim"}]
-        await said(world, "update_records", table="parts", data={"stock": 9}, conditions={"name": "rim"})
-        many = await said(world, "read_records", table="parts", conditions={"stock": {"gt": 4}})
+        assert (await answered(world, "create_record", table="parts", data={"name": "rim"}))["last_insert_id"] == 3
+        assert await answered(world, "query", sql="SELECT name FROM parts WHERE id = 3") == [{"name": "rim"}]
+        await answered(world, "update_records", table="parts", data={"stock": 9}, conditions={"name": "rim"})
+        many = await answered(world, "read_records", table="parts", conditions={"stock": {"gt": 4}})
         assert many == [{"id": 3, "name": "rim", "stock": 9}]
-        assert len(await said(world, "read_records", table="parts", limit=2)) == 2
-        await said(world, "delete_records", table="parts", conditions={"id": [1, 3]})
-        assert [one["id"] for one in await said(world, "read_records", table="parts")] == [2]
+        assert len(await answered(world, "read_records", table="parts", limit=2)) == 2
+        await answered(world, "delete_records", table="parts", conditions={"id": [1, 3]})
+        assert [one["id"] for one in await answered(world, "read_records", table="parts")] == [2]
         assert "missing" in await refused(world, "read_records", table="missing")
         assert "colour" in await refused(world, "create_record", table="parts", data={"colour": "red"})
-        assert (await said(world, "db_info"))["table_count"] == 1
-        await said(world, "query", sql="CREATE VIEW named AS SELECT name FROM parts")
-        assert await said(world, "list_tables") == [{"name": "parts"}]
+        assert (await answered(world, "db_info"))["table_count"] == 1
+        await answered(world, "query", sql="CREATE VIEW named AS SELECT name FROM parts")
+        assert await answered(world, "list_tables") == [{"name": "parts"}]
 
 
 async def test_row_tools_work_without_a_tool_for_statements(tmp_path: Path) -> None:
@@ -288,10 +290,10 @@ async def test_row_tools_work_without_a_tool_for_statements(tmp_path: Path) -> N
     sim = simulator(tmp_path, tools, {})
     async with sim.open() as world:
         made = [{"name": "id", "type": "INTEGER", "primary_key": True}, {"name": "told", "type": "TEXT"}]
-        await said(world, "create_table", table_name="notes", columns=made)
-        await said(world, "create_record", table="notes", data={"told": "hens"})
-        assert await said(world, "read_records", table="notes") == [{"id": 1, "told": "hens"}]
-        await said(world, "drop_table", table_name="notes")
+        await answered(world, "create_table", table_name="notes", columns=made)
+        await answered(world, "create_record", table="notes", data={"told": "hens"})
+        assert await answered(world, "read_records", table="notes") == [{"id": 1, "told": "hens"}]
+        await answered(world, "drop_table", table_name="notes")
         await refused(world, "read_records", table="notes")
 
 
@@ -315,15 +317,15 @@ async def test_functions_of_an_analytic_database_are_emulated(tmp_path: Path, st
     rows = [{"id": 1, "kind": "rye", "ha": 4}, {"id": 2, "kind": "oat", "ha": 2}, {"id": 3, "kind": "rye", "ha": 7}]
     sim = simulator(tmp_path, [tool("query", "Run any DuckDB SQL.", sql=TEXT)], {"fields": rows})
     async with sim.open() as world:
-        assert await said(world, "query", sql=statement) == ANALYTIC[statement]
+        assert await answered(world, "query", sql=statement) == ANALYTIC[statement]
 
 
 async def test_a_view_is_replaced_and_long_series_are_refused(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [tool("query", "Run any PostgreSQL SQL.", sql=TEXT)], {"fields": [{"id": 1}]})
     async with sim.open() as world:
         for limit in (1, 2):
-            await said(world, "query", sql=f"CREATE OR REPLACE VIEW few AS SELECT id + {limit} AS n FROM fields")
-        assert await said(world, "query", sql="SELECT n FROM few") == [{"n": 3}]
+            await answered(world, "query", sql=f"CREATE OR REPLACE VIEW few AS SELECT id + {limit} AS n FROM fields")
+        assert await answered(world, "query", sql="SELECT n FROM few") == [{"n": 3}]
         assert "steps" in await refused(world, "query", sql="SELECT COUNT(*) AS n FROM generate_series(1, 100000000)")
 
 
@@ -359,36 +361,38 @@ async def test_a_tool_returns_its_own_variant_of_a_union_and_only_created_tables
     assert backends(sim)["rename_table"] == "sql rename"
     assert "sql" not in backends(sim).get("search_content", "")
     async with sim.open() as world:
-        assert await said(world, "list_tables") == {"result": {"success": True, "tables": []}}
-        await said(world, "make_table", table_name="notes", columns=[{"name": "id", "type": "INTEGER PRIMARY KEY"}])
-        made = await said(world, "create_row", table_name="notes", data={"id": 7})
+        assert await answered(world, "list_tables") == {"result": {"success": True, "tables": []}}
+        await answered(world, "make_table", table_name="notes", columns=[{"name": "id", "type": "INTEGER PRIMARY KEY"}])
+        made = await answered(world, "create_row", table_name="notes", data={"id": 7})
         assert made == {"result": {"success": True, "id": 7}}
-        assert await said(world, "rename_table", old_name="notes", new_name="memos") == {"result": {"success": True}}
+        assert await answered(world, "rename_table", old_name="notes", new_name="memos") == {
+            "result": {"success": True}
+        }
         assert "notes" in await refused(world, "rename_table", old_name="notes", new_name="other")
-        assert await said(world, "list_tables") == {"result": {"success": True, "tables": ["memos"]}}
-        rows = await said(world, "read_rows", table_name="memos")
+        assert await answered(world, "list_tables") == {"result": {"success": True, "tables": ["memos"]}}
+        rows = await answered(world, "read_rows", table_name="memos")
         assert rows == {"result": {"success": True, "rows": [{"id": 7}]}}
 
 
 async def test_an_analytic_database_returns_the_number_of_changes_as_a_row(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
     async with sim.open() as world:
-        assert await said(world, "query", query="CREATE TABLE t (v INTEGER)") == []
-        assert await said(world, "query", query="INSERT INTO t VALUES (1), (2)") == [{"Count": 2}]
-        assert await said(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]
+        assert await answered(world, "query", query="CREATE TABLE t (v INTEGER)") == []
+        assert await answered(world, "query", query="INSERT INTO t VALUES (1), (2)") == [{"Count": 2}]
+        assert await answered(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]
 
 
 async def test_an_analytic_database_describes_and_summarizes_its_tables(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
     async with sim.open() as world:
-        await said(world, "query", query="CREATE TABLE t (v INTEGER PRIMARY KEY, w VARCHAR)")
-        await said(world, "query", query="INSERT INTO t VALUES (1, 'a'), (3, NULL)")
-        described = await said(world, "query", query="DESCRIBE t")
+        await answered(world, "query", query="CREATE TABLE t (v INTEGER PRIMARY KEY, w VARCHAR)")
+        await answered(world, "query", query="INSERT INTO t VALUES (1, 'a'), (3, NULL)")
+        described = await answered(world, "query", query="DESCRIBE t")
         assert [(one["column_type"], one["null"], one["key"]) for one in described] == [
             ("INTEGER", "NO", "PRI"),
             ("VARCHAR", "YES", None),
         ]
-        v, w = await said(world, "query", query="SUMMARIZE t")
+        v, w = await answered(world, "query", query="SUMMARIZE t")
         assert (v["min"], v["max"], v["avg"], v["q50"], v["count"]) == ("1", "3", "2.0", "2.0", 2)
         assert (w["column_type"], w["approx_unique"], w["avg"], w["null_percentage"]) == ("VARCHAR", 1, None, 50.0)
         await refused(world, "query", query="SUMMARIZE nothing")

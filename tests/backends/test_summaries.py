@@ -119,5 +119,11 @@ async def test_expenses_are_summed_within_the_requested_period(tmp_path: Path) -
 async def test_a_summary_as_text_has_a_line_for_each_number(tmp_path: Path) -> None:
     summary = declaring(tool("get_expense_summary", month=STRING), result=STRING)
     async with service(tmp_path, {"expenses": OUTLAYS}, *SPENT, summary) as simulator, simulator.open("w") as world:
-        said = value(await world.call("get_expense_summary", {"month": "2029-12"}))["result"]
-        assert said.splitlines() == ["Month: 2029-12", "Total: 7.0", "Count: 1", "By category:", "- food: 7.0"]
+        line_per_number = value(await world.call("get_expense_summary", {"month": "2029-12"}))["result"]
+        assert line_per_number.splitlines() == [
+            "Month: 2029-12",
+            "Total: 7.0",
+            "Count: 1",
+            "By category:",
+            "- food: 7.0",
+        ]

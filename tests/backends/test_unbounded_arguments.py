@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 Json = Any
 NUMBER: Json = {"type": "number"}
@@ -78,34 +78,34 @@ async def test_large_values_are_computed_without_delay(
     tmp_path: Path, definition: Json, arguments: Json, value: str
 ) -> None:
     async with simulator(tmp_path, [definition]).open() as world:
-        assert str(await said(world, definition["name"], **arguments)).removesuffix(".0") == value
+        assert str(await answered(world, definition["name"], **arguments)).removesuffix(".0") == value
 
 
 async def test_a_number_is_drawn_between_bounds_of_any_size(tmp_path: Path) -> None:
     async with simulator(tmp_path, [tool("random_number", min=NUMBER, max=NUMBER)]).open() as world:
-        drawn = int(await said(world, "random_number", min=-HUGE, max=HUGE))
+        drawn = int(await answered(world, "random_number", min=-HUGE, max=HUGE))
         assert HUGE // 10**6 < abs(drawn) <= HUGE
 
 
 async def test_a_counter_is_bounded_and_a_key_keeps_its_name(tmp_path: Path) -> None:
     async with simulator(tmp_path, STORE).open() as world:
-        await said(world, "set", key="n", value=2**62)
+        await answered(world, "set", key="n", value=2**62)
         for amount in (2**62, HUGE, 1e300):
             assert "overflow" in await refused(world, "incr", key="n", amount=amount)
-        await said(world, "rename", key="n", new_key="n")
-        assert await said(world, "get", key="n") == str(2**62)
+        await answered(world, "rename", key="n", new_key="n")
+        assert await answered(world, "get", key="n") == str(2**62)
 
 
 async def test_a_page_after_the_last_is_empty_and_a_huge_page_holds_all_rows(tmp_path: Path) -> None:
     async with simulator(tmp_path, ITEMS, world={"records": {"item": 3}}).open() as world:
-        assert len((await said(world, "list_items", limit=HUGE))["items"]) == 3
-        assert len((await said(world, "list_items", limit=10**12, offset=2))["items"]) == 1
-        assert (await said(world, "list_items", offset=HUGE))["items"] == []
+        assert len((await answered(world, "list_items", limit=HUGE))["items"]) == 3
+        assert len((await answered(world, "list_items", limit=10**12, offset=2))["items"]) == 1
+        assert (await answered(world, "list_items", offset=HUGE))["items"] == []
 
 
 async def test_files_are_read_together_up_to_a_limit(tmp_path: Path) -> None:
     async with simulator(tmp_path, FILES, {"files": {"/long.txt": "x" * 1_000_000}}).open() as world:
-        assert len(await said(world, "read_multiple_files", paths=["/long.txt"] * 2)) > 2_000_000
+        assert len(await answered(world, "read_multiple_files", paths=["/long.txt"] * 2)) > 2_000_000
         assert "read fewer at once" in await refused(world, "read_multiple_files", paths=["/long.txt"] * 1000)
 
 
@@ -113,17 +113,17 @@ async def test_a_statement_writes_a_limited_number_of_rows(tmp_path: Path) -> No
     tables = {"users": [{"id": 1, "name": "x" * 900_000}]}
     async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
         for _ in range(4):
-            await said(world, "query", sql="INSERT INTO users (name) SELECT name FROM users")
+            await answered(world, "query", sql="INSERT INTO users (name) SELECT name FROM users")
         more = "INSERT INTO users (name) SELECT name FROM users"
         assert "write fewer" in await refused(world, "query", sql=more)
-        assert (await said(world, "query", sql="SELECT count(*) AS n FROM users"))[0]["n"] == 16
+        assert (await answered(world, "query", sql="SELECT count(*) AS n FROM users"))[0]["n"] == 16
 
 
 @pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" * 5000 + "]" * 5000, '["\\ud800"]', f"[{LONG}]"])
 async def test_invalid_json_stays_a_text_in_a_column_of_lists(tmp_path: Path, text: str) -> None:
     tables = {"users": [{"id": 1, "tags": ["a"]}]}
     async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
-        await said(world, "query", sql=f"UPDATE users SET tags = '{text}'")
+        await answered(world, "query", sql=f"UPDATE users SET tags = '{text}'")
         assert world.view.get("users", 1) == {"id": 1, "tags": text}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
 
@@ -46,23 +46,23 @@ async def test_texts_are_added_and_returned_in_parallel_lists(store: Simulator) 
     assert {name.split()[0] for name in backends(store).values()} == {"vectors"}
     async with store.open() as world:
         await refused(world, "add_texts", **HENS)
-        await said(world, "make_collection", collection="hens")
+        await answered(world, "make_collection", collection="hens")
         assert "exists" in await refused(world, "make_collection", collection="hens")
-        await said(world, "add_texts", **HENS)
+        await answered(world, "add_texts", **HENS)
         assert "exist" in await refused(world, "add_texts", **HENS)
-        assert await said(world, "count_collection", collection="hens") == "2"
-        found = await said(world, "get_texts", collection="hens")
+        assert await answered(world, "count_collection", collection="hens") == "2"
+        found = await answered(world, "get_texts", collection="hens")
         assert found == {"ids": ["a", "b"], "documents": HENS["texts"], "metadatas": HENS["metadatas"]}
         assert "as many" in await refused(world, "upsert_texts", collection="hens", ids=["c"], texts=["x", "y"])
 
 
 async def test_texts_are_found_by_ids_metadata_and_words(store: Simulator) -> None:
     async with store.open() as world:
-        await said(world, "make_collection", collection="hens")
-        await said(world, "add_texts", **HENS)
+        await answered(world, "make_collection", collection="hens")
+        await answered(world, "add_texts", **HENS)
 
         async def ids(**arguments: Json) -> Json:
-            return (await said(world, "get_texts", collection="hens", **arguments))["ids"]
+            return (await answered(world, "get_texts", collection="hens", **arguments))["ids"]
 
         assert await ids(ids=["b", "z"]) == ["b"]
         assert await ids(where={"age": 2}) == ["a"]
@@ -74,12 +74,12 @@ async def test_texts_are_found_by_ids_metadata_and_words(store: Simulator) -> No
 
 async def test_a_question_finds_the_nearest_texts_and_several_questions_return_a_list_each(store: Simulator) -> None:
     async with store.open() as world:
-        await said(world, "make_collection", collection="hens")
-        await said(world, "add_texts", **HENS)
-        near = await said(world, "search_texts", collection="hens", query="which cocks crow", top_k=1)
+        await answered(world, "make_collection", collection="hens")
+        await answered(world, "add_texts", **HENS)
+        near = await answered(world, "search_texts", collection="hens", query="which cocks crow", top_k=1)
         assert near["ids"] == ["b"]
         assert len(near["distances"]) == 1
-        each = await said(world, "query_texts", collection="hens", queries=["cock", "hen"], k=1)
+        each = await answered(world, "query_texts", collection="hens", queries=["cock", "hen"], k=1)
         assert each["ids"] == [["b"], ["a"]]
         assert each["documents"] == [["a grey cock crows"], ["the red hen lays"]]
         assert (each["metadatas"], each["included"]) == (None, ["documents"])
@@ -87,26 +87,26 @@ async def test_a_question_finds_the_nearest_texts_and_several_questions_return_a
 
 async def test_texts_are_updated_and_deleted_and_unknown_ids_are_ignored(store: Simulator) -> None:
     async with store.open() as world:
-        await said(world, "make_collection", collection="hens")
-        await said(world, "add_texts", **HENS)
-        await said(world, "update_texts", collection="hens", ids=["a", "z"], texts=["she sleeps", "nobody"])
-        await said(world, "upsert_texts", collection="hens", ids=["c"], texts=["a chick"])
-        await said(world, "delete_texts", collection="hens", ids=["b", "z"])
-        found = await said(world, "get_texts", collection="hens")
+        await answered(world, "make_collection", collection="hens")
+        await answered(world, "add_texts", **HENS)
+        await answered(world, "update_texts", collection="hens", ids=["a", "z"], texts=["she sleeps", "nobody"])
+        await answered(world, "upsert_texts", collection="hens", ids=["c"], texts=["a chick"])
+        await answered(world, "delete_texts", collection="hens", ids=["b", "z"])
+        found = await answered(world, "get_texts", collection="hens")
         assert found == {"ids": ["a", "c"], "documents": ["she sleeps", "a chick"], "metadatas": [{"age": 2}, None]}
 
 
 async def test_collections_are_renamed_copied_and_dropped_with_their_texts(store: Simulator) -> None:
     async with store.open() as world:
-        await said(world, "make_collection", collection="hens")
-        await said(world, "add_texts", **HENS)
-        await said(world, "update_collection", collection="hens", new_name="fowl")
+        await answered(world, "make_collection", collection="hens")
+        await answered(world, "add_texts", **HENS)
+        await answered(world, "update_collection", collection="hens", new_name="fowl")
         await refused(world, "count_collection", collection="hens")
-        await said(world, "clone_collection", collection="fowl", new_collection_name="birds")
-        assert (await said(world, "list_collections")).splitlines() == ["fowl", "birds"]
-        await said(world, "drop_collection", collection="fowl")
+        await answered(world, "clone_collection", collection="fowl", new_collection_name="birds")
+        assert (await answered(world, "list_collections")).splitlines() == ["fowl", "birds"]
+        await answered(world, "drop_collection", collection="fowl")
         await refused(world, "drop_collection", collection="fowl")
-        assert await said(world, "count_collection", collection="birds") == "2"
+        assert await answered(world, "count_collection", collection="birds") == "2"
 
 
 def test_tools_without_parallel_lists_do_not_match(tmp_path: Path) -> None:
@@ -121,21 +121,21 @@ def test_tools_without_parallel_lists_do_not_match(tmp_path: Path) -> None:
 async def test_ids_are_unique_within_a_collection(store: Simulator) -> None:
     async with store.open() as world:
         for name in ("hens", "hens | a"):
-            await said(world, "make_collection", collection=name)
+            await answered(world, "make_collection", collection=name)
         for name in ("add_texts", "upsert_texts", "update_texts"):
             assert "unique" in await refused(world, name, collection="hens", ids=["a", "a"], texts=["x", "y"])
-        await said(world, "add_texts", collection="hens", ids=["a | b"], texts=["x"])
-        await said(world, "add_texts", collection="hens | a", ids=["b"], texts=["y"])
-        assert (await said(world, "get_texts", collection="hens"))["documents"] == ["x"]
-        await said(world, "delete_texts", collection="hens", ids=["a | b", "a | b"])
-        assert await said(world, "count_collection", collection="hens") == "0"
+        await answered(world, "add_texts", collection="hens", ids=["a | b"], texts=["x"])
+        await answered(world, "add_texts", collection="hens | a", ids=["b"], texts=["y"])
+        assert (await answered(world, "get_texts", collection="hens"))["documents"] == ["x"]
+        await answered(world, "delete_texts", collection="hens", ids=["a | b", "a | b"])
+        assert await answered(world, "count_collection", collection="hens") == "0"
 
 
 async def test_comparisons_and_copies_are_limited(store: Simulator) -> None:
     async with store.open() as world:
-        await said(world, "make_collection", collection="hens")
+        await answered(world, "make_collection", collection="hens")
         many = [str(at) for at in range(10_001)]
-        await said(world, "add_texts", collection="hens", ids=many, texts=many)
+        await answered(world, "add_texts", collection="hens", ids=many, texts=many)
         assert "too many" in await refused(world, "query_texts", collection="hens", queries=["a", "b"])
-        assert (await said(world, "search_texts", collection="hens", query="7", top_k=-1))["ids"] == []
+        assert (await answered(world, "search_texts", collection="hens", query="7", top_k=-1))["ids"] == []
         assert "more than" in await refused(world, "clone_collection", collection="hens", new_collection_name="geese")

@@ -42,6 +42,6 @@ def test_the_demo_shows_the_deal_made_twice_and_why(mode: str) -> None:
 
 
 def test_the_demo_says_the_same_every_time_and_has_no_colours_without_a_terminal() -> None:
-    said = demo(hash_seed="1")
-    assert said == demo(hash_seed="2")
-    assert "\x1b" not in said
+    output = demo(hash_seed="1")
+    assert output == demo(hash_seed="2")
+    assert "\x1b" not in output

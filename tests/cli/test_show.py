@@ -90,9 +90,10 @@ def test_what_is_no_trace_is_refused_with_the_reason(trace: Path, tmp_path: Path
     assert "has no step 99" in refusal(capfd, f"{trace}:99")
     other = tmp_path / "other"
     for content, reason in [
-        (b"", "not a line of a trace"),
+        (b"", "is empty, and not a trace"),
         (b"hello\n", "not a line of a trace"),
-        (b'{"format": 1}\n', "not a trace of format 2"),
+        (b'{"format": 1}\n', "is not a trace of format 2, the only one that can be read: its format is 1"),
+        (b"{}\n", "is not a trace of format 2, the only one that can be read: its first line has no format"),
         (b'{"format":2}\n[]\n', ":2: not a line of a trace"),
         (b'{"format":2}\n{"world":"w","step":{"n":1}}\n', "is not a trace of format 2"),
     ]:

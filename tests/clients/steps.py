@@ -1,4 +1,4 @@
-"""What does a client's agent do in its worlds? The steps of `steps.json`, made through that client; one line per route.
+"""Make the calls of `steps.json` through a client, as its agent would, and print one line per route.
 
 A route is one way to the server. It opens a world by name; in it, tools are listed and called.
 """

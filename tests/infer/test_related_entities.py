@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 Json = Any
 STATUS: Json = {"type": "string", "enum": ["todo", "blocked", "done"]}
@@ -23,22 +23,22 @@ TASKS = [
 
 async def test_a_list_named_after_a_state_shows_only_that_state(tmp_path: Path) -> None:
     async with simulator(tmp_path, TASKS, {}).open() as world:
-        first = (await said(world, "create_task", title="Tiles"))["id"]
-        await said(world, "create_task", title="Paint")
-        assert (await said(world, "get_blocked_tasks"))["tasks"] == []
-        await said(world, "update_task_status", task_id=first, status="blocked")
-        assert [one["title"] for one in (await said(world, "get_blocked_tasks"))["tasks"]] == ["Tiles"]
+        first = (await answered(world, "create_task", title="Tiles"))["id"]
+        await answered(world, "create_task", title="Paint")
+        assert (await answered(world, "get_blocked_tasks"))["tasks"] == []
+        await answered(world, "update_task_status", task_id=first, status="blocked")
+        assert [one["title"] for one in (await answered(world, "get_blocked_tasks"))["tasks"]] == ["Tiles"]
 
 
 async def test_a_noun_that_no_tool_creates_is_set_on_the_named_record(tmp_path: Path) -> None:
     async with simulator(tmp_path, TASKS, {}).open() as world:
-        task = (await said(world, "create_task", title="Tiles"))["id"]
-        await said(world, "set_blocker", task_id=task, reason="No grout")
-        found = await said(world, "get_task", task_id=task)
+        task = (await answered(world, "create_task", title="Tiles"))["id"]
+        await answered(world, "set_blocker", task_id=task, reason="No grout")
+        found = await answered(world, "get_task", task_id=task)
         assert (found["status"], found["reason"]) == ("blocked", "No grout")
-        await said(world, "resolve_blocker", task_id=task)
-        await said(world, "set_handover", task_id=task, notes="Ask Bo")
-        found = await said(world, "get_task", task_id=task)
+        await answered(world, "resolve_blocker", task_id=task)
+        await answered(world, "set_handover", task_id=task, notes="Ask Bo")
+        found = await answered(world, "get_task", task_id=task)
         assert (found["status"], found["notes"]) == ("todo", "Ask Bo")
         assert "nope" in await refused(world, "set_blocker", task_id="nope", reason="x")
 
@@ -51,11 +51,11 @@ async def test_completed_and_incomplete_lists_filter_by_a_flag(tmp_path: Path) -
         tool("list_incomplete_todos"),
     ]
     async with simulator(tmp_path, tools, {}).open() as world:
-        todo = (await said(world, "create_todo", title="Milk"))["id"]
-        bread = (await said(world, "create_todo", title="Bread"))["id"]
-        await said(world, "update_todo", todo_id=todo, completed=True)
-        assert [one["id"] for one in (await said(world, "list_completed_todos"))["todos"]] == [todo]
-        assert [one["id"] for one in (await said(world, "list_incomplete_todos"))["todos"]] == [bread]
+        todo = (await answered(world, "create_todo", title="Milk"))["id"]
+        bread = (await answered(world, "create_todo", title="Bread"))["id"]
+        await answered(world, "update_todo", todo_id=todo, completed=True)
+        assert [one["id"] for one in (await answered(world, "list_completed_todos"))["todos"]] == [todo]
+        assert [one["id"] for one in (await answered(world, "list_incomplete_todos"))["todos"]] == [bread]
 
 
 async def test_old_name_beside_new_name_names_the_record(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ async def test_old_name_beside_new_name_names_the_record(tmp_path: Path) -> None
         tool("delete_shelf", name=TEXT),
     ]
     async with simulator(tmp_path, tools, {}).open() as world:
-        await said(world, "create_shelf", name="Tools")
-        await said(world, "rename_shelf", old_name="Tools", new_name="Machines")
-        assert [one["name"] for one in (await said(world, "list_shelves"))["shelves"]] == ["Machines"]
+        await answered(world, "create_shelf", name="Tools")
+        await answered(world, "rename_shelf", old_name="Tools", new_name="Machines")
+        assert [one["name"] for one in (await answered(world, "list_shelves"))["shelves"]] == ["Machines"]
         assert "Tools" in await refused(world, "rename_shelf", old_name="Tools", new_name="Bolts")
         assert "Tools" in await refused(world, "delete_shelf", name="Tools")
 
@@ -84,11 +84,11 @@ async def test_a_described_cascade_deletes_dependent_records(tmp_path: Path) -> 
         tool("delete_list", "Delete a list.", list_id=TEXT),
     ]
     async with simulator(tmp_path, tools, {}).open() as world:
-        board = (await said(world, "create_board", name="House"))["id"]
-        column = (await said(world, "create_list", board_id=board, name="Attic"))["id"]
-        card = (await said(world, "create_card", list_id=column, title="Insulate"))["id"]
+        board = (await answered(world, "create_board", name="House"))["id"]
+        column = (await answered(world, "create_list", board_id=board, name="Attic"))["id"]
+        card = (await answered(world, "create_card", list_id=column, title="Insulate"))["id"]
         assert "refers to it" in await refused(world, "delete_list", list_id=column)
-        await said(world, "delete_board", board_id=board)
+        await answered(world, "delete_board", board_id=board)
         assert column in await refused(world, "get_list", list_id=column)
         assert card in await refused(world, "get_card", card_id=card)
 
@@ -103,11 +103,11 @@ async def test_a_reference_by_a_chosen_name_must_exist(tmp_path: Path) -> None:
     ]
     async with simulator(tmp_path, tools, {}).open() as world:
         assert "Travel" in await refused(world, "add_book", shelf="Travel", title="Alps")
-        await said(world, "create_shelf", name="Travel")
-        book = (await said(world, "add_book", shelf="Travel", title="Alps"))["id"]
-        await said(world, "rename_shelf", old_name="Travel", new_name="Away")
-        assert (await said(world, "get_book", book_id=book))["shelf"] == "Away"
-        await said(world, "delete_shelf", name="Away")
+        await answered(world, "create_shelf", name="Travel")
+        book = (await answered(world, "add_book", shelf="Travel", title="Alps"))["id"]
+        await answered(world, "rename_shelf", old_name="Travel", new_name="Away")
+        assert (await answered(world, "get_book", book_id=book))["shelf"] == "Away"
+        await answered(world, "delete_shelf", name="Away")
         assert book in await refused(world, "get_book", book_id=book)
 
 
@@ -119,9 +119,9 @@ async def test_id_or_name_finds_a_record_by_either(tmp_path: Path) -> None:
         tool("delete_template", id_or_name=TEXT),
     ]
     async with simulator(tmp_path, tools, {}).open() as world:
-        made = await said(world, "create_template", name="review", body="Read it")
-        assert (await said(world, "get_template", id_or_name="review"))["id"] == made["id"]
-        await said(world, "update_template", id_or_name="review", body="Read it twice")
-        assert (await said(world, "get_template", id_or_name=made["id"]))["body"] == "Read it twice"
-        await said(world, "delete_template", id_or_name="review")
+        made = await answered(world, "create_template", name="review", body="Read it")
+        assert (await answered(world, "get_template", id_or_name="review"))["id"] == made["id"]
+        await answered(world, "update_template", id_or_name="review", body="Read it twice")
+        assert (await answered(world, "get_template", id_or_name=made["id"]))["body"] == "Read it twice"
+        await answered(world, "delete_template", id_or_name="review")
         assert "review" in await refused(world, "get_template", id_or_name="review")

@@ -144,12 +144,12 @@ async def test_what_a_model_invents_fits_the_schemas_and_links_to_records_that_e
     tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
     assert [*find_problems(domain, tables, {})] == []
     assert check([using(file)]) == []
-    said = {row["subject"] for asked in engine.asked for row in said_by(asked) if "subject" in row}
-    assert said >= {row["subject"] for row in found["activity"]}
+    subjects = {row["subject"] for asked in engine.asked for row in reply_to(asked) if "subject" in row}
+    assert subjects >= {row["subject"] for row in found["activity"]}
 
 
-def said_by(asked: Asked) -> list[Json]:
-    """What the guided endpoint said to a request."""
+def reply_to(asked: Asked) -> list[Json]:
+    """Return the records in the guided endpoint's reply to a request."""
     from random import Random
 
     return valid(asked.schema or {}, Random(asked.body["seed"]))["records"]
@@ -171,7 +171,7 @@ async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_an
 ) -> None:
     async def stubborn(asked: Asked) -> Response:
         """Always the name that is given already, and a country that is none."""
-        rows = said_by(asked)
+        rows = reply_to(asked)
         if "employee_count" in rows[0]:
             rows[0] |= {"name": "WIELHUIS  Onderdelen"}
             rows[1] |= {"country": "Netherlands"}

@@ -242,9 +242,9 @@ async def test_marks_of_chat_templates_appear_in_no_prompt_no_matter_who_said_th
         assert measured(world)["attempts"] == 2
         await world.call("explain", {"topic": marks})
         await world.call("explain", {"topic": "it again"})
-    said = [message["content"] for asked in engine.asked for message in asked.body["messages"]]
+    prompts = [message["content"] for asked in engine.asked for message in asked.body["messages"]]
     assert len(engine.asked) == 4
-    assert not any(mark in text for text in said for mark in ("<|im_", "<think>", "</think>"))
+    assert not any(mark in text for text in prompts for mark in ("<|im_", "<think>", "</think>"))
 
 
 THOUGHT = (
@@ -277,7 +277,7 @@ async def test_what_was_thought_is_in_the_ledger_of_every_attempt_and_in_no_answ
     async with serving(giving(bad, good, bad)) as engine, desk(engine.url).open() as world:
         body = value(await world.call("create_ticket", {"title": "one"}))
         entry = measured(world)
-        assert entry["said"]["reasoning"] == THOUGHT
+        assert entry["reply"]["reasoning"] == THOUGHT
         assert THOUGHT in entry["rejected"][0]["raw"]
         with pytest.raises(Crash):
             await world.call("create_ticket", {"title": "two"})

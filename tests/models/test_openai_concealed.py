@@ -76,13 +76,13 @@ def clinic(folder: Path, url: str, perturbations: Json, **options: Json) -> Simu
 
 
 async def repeating(asked: Asked) -> Response:
-    """Everything that prompts contained, in every text of the reply."""
-    heard = " ".join(message["content"] for message in asked.body["messages"])
+    """Reply with the text of the prompts in every text field."""
+    prompt_text = " ".join(message["content"] for message in asked.body["messages"])
     for mark in MARKS:
-        heard = heard.replace(mark, "")
-    said = {} if asked.schema is None else {**asked.schema.get("anyOf", [asked.schema])[0]["properties"]}
-    texts = {name: heard for name, schema in said.items() if schema == {"type": "string", "maxLength": 300}}
-    return completion(json.dumps({**dict.fromkeys(said), **texts}) if said else heard)
+        prompt_text = prompt_text.replace(mark, "")
+    inner = {} if asked.schema is None else {**asked.schema.get("anyOf", [asked.schema])[0]["properties"]}
+    texts = {name: prompt_text for name, schema in inner.items() if schema == {"type": "string", "maxLength": 300}}
+    return completion(json.dumps({**dict.fromkeys(inner), **texts}) if inner else prompt_text)
 
 
 async def played(world: World) -> str:

@@ -76,7 +76,7 @@ async def test_an_engine_that_took_a_schema_before_has_another_reason_for_its_50
 
 
 @pytest.mark.parametrize(
-    ("preset", "thinking", "said"),
+    ("preset", "thinking", "extra"),
     [
         ("vllm", "off", {"chat_template_kwargs": {"enable_thinking": False}}),
         ("vllm", "on", {"chat_template_kwargs": {"enable_thinking": True}}),
@@ -89,14 +89,14 @@ async def test_an_engine_that_took_a_schema_before_has_another_reason_for_its_50
     ],
 )
 async def test_each_engine_is_shown_to_think_in_its_own_words(
-    preset: str, thinking: Json, said: Json, desk: Desk
+    preset: str, thinking: Json, extra: Json, desk: Desk
 ) -> None:
     async with serving() as engine, desk(engine.url, preset=preset, thinking=thinking).open() as world:
         await world.call("explain", {"topic": "spokes"})
     (asked,) = engine.asked
     limit = "max_completion_tokens" if preset == "openai" else "max_tokens"
-    assert {*asked.body} == {"model", "messages", "temperature", "seed", limit, *said}
-    assert {name: asked.body[name] for name in said} == said
+    assert {*asked.body} == {"model", "messages", "temperature", "seed", limit, *extra}
+    assert {name: asked.body[name] for name in extra} == extra
     assert ("x-session-id" in asked.headers) == (preset == "vllm")
 
 

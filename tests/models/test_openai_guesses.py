@@ -61,8 +61,8 @@ def unsure(simulator: Simulator) -> Simulator:
     return Simulator(replace(scenario, domain=replace(scenario.domain, plans=plans)))
 
 
-def ticket(key: str, **said: Json) -> Json:
-    return {"id": key, "title": "Bell", "summary": "It rings.", "effort": 2, "customer_id": "nobody", **said}
+def ticket(key: str, **fields: Json) -> Json:
+    return {"id": key, "title": "Bell", "summary": "It rings.", "effort": 2, "customer_id": "nobody", **fields}
 
 
 async def test_what_a_model_says_of_a_record_that_the_world_has_is_shown_as_the_world_has_it(desk: Desk) -> None:
@@ -86,8 +86,8 @@ async def test_rows_that_do_not_exist_are_not_shown_and_the_total_is_that_of_the
 
 
 async def test_what_a_guessed_create_says_is_written_under_an_id_of_the_world_and_held_to(desk: Desk) -> None:
-    said = ticket("T-77", title="Mine", effort=9)
-    async with serving(saying(json.dumps(said))) as engine, unsure(desk(engine.url)).open() as world:
+    predicted = ticket("T-77", title="Mine", effort=9)
+    async with serving(saying(json.dumps(predicted))) as engine, unsure(desk(engine.url)).open() as world:
         made = value(await world.call("create_ticket", {"title": "Slipping chain"}))
         assert (made["id"], made["title"], made["effort"], made["summary"]) == (
             "ticket_00003",
@@ -145,7 +145,7 @@ async def test_the_same_question_has_the_same_answer_until_something_changes(des
         assert value(await world.call("explain", {"topic": "wheels"})) == "Oval."
 
 
-async def test_a_link_in_the_answer_of_a_tool_that_no_one_underappears_leads_to_a_record_that_exists(
+async def test_a_link_in_the_answer_of_a_tool_that_no_plan_explains_leads_to_a_record_that_exists(
     desk: Desk,
 ) -> None:
     answers = saying(json.dumps({"advice": "Ask them.", "customer_id": "C-999", "tickets": [ticket("none")]}))

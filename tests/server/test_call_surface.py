@@ -44,7 +44,7 @@ async def test_examples_and_stubs_have_blocks_too(desk: Desk, mode: str) -> None
 
 
 @eras
-async def test_a_call_tells_how_far_it_is_and_what_it_logs(desk: Desk, mode: str) -> None:
+async def test_a_call_reports_its_progress_and_its_log(desk: Desk, mode: str) -> None:
     received = Received()
     options: dict[str, Any] = {"logging_callback": received.log, "log_level": "debug" if mode == "auto" else None}
     async with desk() as world, connected(world, mode=mode, **options) as client:

@@ -113,15 +113,15 @@ async def test_a_call_can_be_cancelled_through_the_bridge(tmp_path: Path, mode: 
 
 @eras
 @pytest.mark.parametrize(
-    ("how", "said"), [("closed", "Connection closed"), ("http", "HTTP 429"), ("partial", "closed")]
+    ("how", "message"), [("closed", "Connection closed"), ("http", "HTTP 429"), ("partial", "closed")]
 )
 async def test_a_broken_answer_is_an_error_and_the_bridge_continues(
-    tmp_path: Path, mode: str, how: str, said: str
+    tmp_path: Path, mode: str, how: str, message: str
 ) -> None:
     with listening(document(tmp_path, perturbations=[{"undelivered": how, "tools": "create_deal"}])) as served:
         async with bridged(f"{served.url}/w/a/mcp", mode) as client:
             for _ in range(2):
-                with pytest.raises(MCPError, match=said):
+                with pytest.raises(MCPError, match=message):
                     await client.call_tool("create_deal", DEAL)
             listed = await client.call_tool("list_deals", {})
             assert cast("dict[str, int]", listed.structured_content)["total"] == 22
@@ -205,12 +205,12 @@ async def test_every_odd_request_is_answered_and_the_bridge_continues() -> None:
         ("\u2603", {"_meta": meta}),
         ("a\r\nb: c", {"_meta": meta}),
     ]
-    said = b"".join(
+    requests = b"".join(
         json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": params}).encode() + b"\n"
         for n, (method, params) in enumerate(odd)
     )
     with listening("calm_crm") as served:
-        done = connected(f"{served.url}/w/a/mcp", said, lines=len(odd))
+        done = connected(f"{served.url}/w/a/mcp", requests, lines=len(odd))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted(answer["id"] for answer in answers) == list(range(len(odd)))
     assert all(answer["error"]["code"] != -32000 for answer in answers)
@@ -249,13 +249,13 @@ async def test_nothing_that_a_client_of_the_bridge_can_read_reveals_the_simulato
         ("get_company", {}),
         ("nothing", {}),
     ]
-    said = hello(0) + b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+    lines = hello(0) + b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
     for number, (tool, arguments) in enumerate(calls, 1):
         params = {"name": tool, "arguments": arguments}
-        said += json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
-    said += b'{"jsonrpc":"2.0","id":8,"method":"tools/list"}\n{"jsonrpc":"2.0","id":9,"method":"x/y"}\n{\n'
+        lines += json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
+    lines += b'{"jsonrpc":"2.0","id":8,"method":"tools/list"}\n{"jsonrpc":"2.0","id":9,"method":"x/y"}\n{\n'
     with listening(telltale_scenario(tmp_path), "--token-file", telltale_tokens(tmp_path)) as served:
-        done = connected(f"{served.url}/w/a/mcp", said, lines=9, MCP_SIM_TOKEN=TOKEN)
+        done = connected(f"{served.url}/w/a/mcp", lines, lines=9, MCP_SIM_TOKEN=TOKEN)
         refused = connected(f"{served.url}/w/a/mcp", hello(1), lines=1, MCP_SIM_TOKEN="telltale-wrong")
         nowhere = connected(f"{served.url}/elsewhere", hello(1), lines=1, MCP_SIM_TOKEN=TOKEN)
     assert len(done.stdout.splitlines()) == 9

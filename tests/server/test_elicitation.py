@@ -87,10 +87,10 @@ async def test_questions_come_in_rounds_to_user_model_and_roots(desk: Desk, mode
     if has_roots:
         options["list_roots_callback"] = roots
     async with desk() as world, connected(world, mode=mode, **options) as client:
-        said = text(await client.call_tool("summarize_inbox", {}))
+        answer = text(await client.call_tool("summarize_inbox", {}))
         assert prompts == ["Summarize as a haiku."]
         shown = '[{"uri":"file:///home"}]' if has_roots else "{places.roots}"
-        assert said == f"All quiet / haiku / {shown}"
+        assert answer == f"All quiet / haiku / {shown}"
         assert world.ledger.newest["step"]["arguments"] == {"style": "haiku"}
 
 

@@ -169,11 +169,11 @@ def post(rest: bytes) -> bytes:
 
 
 def read(connection: socket.socket) -> bytes:
-    """All that comes until the server closes the connection."""
-    said = b""
+    """Return all bytes until the server closes the connection."""
+    received = b""
     while piece := connection.recv(65536):
-        said += piece
-    return said
+        received += piece
+    return received
 
 
 async def test_bodies_that_do_not_end_hold_little_memory_together() -> None:

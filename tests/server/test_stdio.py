@@ -55,9 +55,9 @@ def test_nothing_on_stdout_names_the_simulator_or_the_scenario(tmp_path: Path) -
         wire.request(1, "tools/list", {})
         wire.call(2, "get_contact", {"contact_id": "con_00001"})
         wire.call(3, "no_such_tool", {})
-        said = json.dumps([wire.answer() for _ in range(3)]) + wire.leave().decode()
+        served = json.dumps([wire.answer() for _ in range(3)]) + wire.leave().decode()
     for secret in ("mcp_sim", "mcp-sim", "odd", "on-purpose", str(tmp_path)):
-        assert secret not in said
+        assert secret not in served
 
 
 def test_tools_list_has_the_definitions_as_captured() -> None:

@@ -119,8 +119,8 @@ sim:
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
     inferred = {"tool", "confidence", "reasons"}
-    said = {"ask", "notify", "blocks", "python"}  # of the answer, which is not the plan's
-    assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | said
+    of_the_answer = {"ask", "notify", "blocks", "python"}  # these belong to the answer, not to the plan
+    assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | of_the_answer
     parts = {
         SwapPart: Swap, PagingPart: Paging, EnvelopePart: Envelope, FilterPart: Filter, AlsoPart: Also,
         OwnerPart: Owner, AmongPart: Among, ChildrenPart: Children, PickedPart: Picked,

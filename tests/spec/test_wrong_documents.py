@@ -176,7 +176,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     "a text": ("flaky_crm", ["x.yaml:1: must be a mapping, not 'flaky_crm'; a scenario or tool spec begins"]),
     "malformed YAML": (
         HEAD + "seed: [1,\n",
-        ["x.yaml:4: invalid YAML: while parsing a flow node did not find expected"],
+        ["x.yaml:4: invalid YAML: while parsing a flow node, did not find expected"],
     ),
     "a glob that is not quoted": (
         HEAD + "perturbations:\n  - error: 500\n    tools: *_deal\n",

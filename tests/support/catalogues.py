@@ -27,17 +27,17 @@ def tool(world: World, name: str) -> Tool:
     return next(tool for tool in world.catalogue("crm") if tool.name == name)
 
 
-def is_told(observation: Observation) -> bool:
+def announces_changed_list(observation: Observation) -> bool:
     """Whether the client is notified that the list of tools has changed."""
     return NEWS in [notice["method"] for notice in observation.notifications]
 
 
-async def told_at(world: World, calls: int, call: tuple[str, dict[str, Any]] = LIST) -> list[int]:
+async def announcing_calls(world: World, calls: int, call: tuple[str, dict[str, Any]] = LIST) -> list[int]:
     """Return the numbers of the calls, from 1, at which a client is notified."""
-    return [n for n in range(1, calls + 1) if is_told(await world.call(*call))]
+    return [n for n in range(1, calls + 1) if announces_changed_list(await world.call(*call))]
 
 
-async def heard(world: World, mode: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+async def received_announcements(world: World, mode: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
     """Return the notifications of a changed tool list that a client in memory gets while it makes calls."""
     news = list[str]()
 

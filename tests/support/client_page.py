@@ -49,13 +49,13 @@ prints the configuration of desktop clients and editors.
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client's script: `said` is how errors reach the agent, `parts` are (heading, lines)."""
+    """A client's script: `errors` is how errors reach the agent, `parts` are (heading, lines)."""
 
     title: str
     needs: tuple[str, ...]
     language: str
     remark: str
-    said: str
+    errors: str
     parts: tuple[tuple[str, str], ...]
 
     @property
@@ -77,11 +77,11 @@ def clients() -> Iterator[Client]:
     for name, body in tomllib.loads((SCRIPTS / "clients.toml").read_text(encoding="utf-8")).items():
         script = next(path for kind in (".sh", ".mjs", ".py") if (path := SCRIPTS / f"with_{name}{kind}").exists())
         text = script.read_text(encoding="utf-8")
-        said = SUMMARY.search(text)
-        assert said is not None, f"{script}: its first line does not say how an error arrives"
+        errors = SUMMARY.search(text)
+        assert errors is not None, f"{script}: its first line does not say how an error arrives"
         language, remark = LANGUAGES[script.suffix]
         parts = tuple((found[1], shown(found[2])) for found in REGION.finditer(text))
-        yield Client(body["title"], tuple(body["needs"]), language, remark, said[1], parts)
+        yield Client(body["title"], tuple(body["needs"]), language, remark, errors[1], parts)
 
 
 def shown(region: str, written_out: Mapping[str, str] = WRITTEN_OUT) -> str:
@@ -95,7 +95,7 @@ def shown(region: str, written_out: Mapping[str, str] = WRITTEN_OUT) -> str:
 def page() -> str:
     """The whole page."""
     found = list(clients())
-    rows = [f"| [{one.title}](#{anchor(one.title)}) | `{one.install}` | {one.said} |" for one in found]
+    rows = [f"| [{one.title}](#{anchor(one.title)}) | `{one.install}` | {one.errors} |" for one in found]
     table = "\n".join(["| client | tried in this version | an error of a tool is |", "| --- | --- | --- |", *rows])
     sections = [f"## {one.title}\n\n```{one.language}\n{one.lines}\n```\n" for one in found]
     return "\n".join([HEAD, table, "", *sections])

@@ -1,7 +1,7 @@
 """An OpenAI-compatible endpoint over real HTTP, for cases that a real engine does not produce on demand.
 
-Unless told otherwise it answers as an engine with guided decoding does: with random values that are valid under the
-request's `response_format`.
+By default it answers as an engine with guided decoding does: with random values that are valid under the request's
+`response_format`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def backends(sim: Simulator) -> Mapping[str, str]:
     return {plan.tool: f"{plan.backend} {plan.operation}".strip() for plan in plans}
 
 
-async def said(world: World, name: str, /, **arguments: Json) -> Json:
+async def answered(world: World, name: str, /, **arguments: Json) -> Json:
     """Return the value of an answer that must be a success."""
     body = result(await world.call(name, arguments))
     assert not body.is_error, body

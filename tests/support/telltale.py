@@ -39,9 +39,9 @@ def telltale_tokens(folder: Path) -> str:
     return str(path)
 
 
-def assert_nothing_leaks(said: bytes, folder: Path, crashes: int) -> None:
-    """Assert that the output has no secret, and the name of the product only in so many `crashes`."""
-    text = said.lower()
+def assert_nothing_leaks(output: bytes, folder: Path, crashes: int) -> None:
+    """Assert that the output has no secret, and the product's name only in the lines of `crashes` crashes."""
+    text = output.lower()
     assert b"deal_00" in text
     for word in (*SECRETS, str(folder)):
         assert word.lower().encode() not in text, word

@@ -46,8 +46,8 @@ async def every_kind_of_line() -> dict[str, Any]:
         world.fork("w2", stream="b")
     async with AsyncExitStack() as left_open:
         async with serving() as endpoint:
-            told = Simulator.load(SCENARIO, world_model=f"openai:some-model@{endpoint.url}").scenario
-            world = await left_open.enter_async_context(Simulator(told, sinks=[kept]).open("w3"))
+            asking = Simulator.load(SCENARIO, world_model=f"openai:some-model@{endpoint.url}").scenario
+            world = await left_open.enter_async_context(Simulator(asking, sinks=[kept]).open("w3"))
         with suppress(Crash):  # the endpoint has gone
             await world.call("create_ticket", TICKET)
     lines = [line.replace(endpoint.url.encode(), SHOWN_URL.encode()) for line in reversed(kept.lines)]

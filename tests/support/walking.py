@@ -62,8 +62,8 @@ PAGING = ("cursor", "token")
 class Walker:
     """Chooses calls by schema; ids come from earlier answers, by the name of the field or tool that showed them.
 
-    With a `world`, ids come from its records too, as an agent knows them from its task: `domain` tells which
-    argument names which of them.
+    With a `world`, ids come from its records too, as an agent knows them from its task: `domain` shows which argument
+    names which of them.
     """
 
     def __init__(self, tools: Sequence[Tool], seed: int, world: World | None = None) -> None:
@@ -237,7 +237,7 @@ class Walker:
         }
         if "pattern" in spec:
             return matching_text(spec["pattern"], Chance(self.random.randbytes(8))) or "x"
-        looks = {
+        by_name = {
             "url": formats["uri"],
             "email": formats["email"],
             "date": formats["date"],
@@ -245,7 +245,7 @@ class Walker:
             "filename": self._path().rpartition("/")[2],
         }
         ending = (words(name) or ("",))[-1]
-        text = formats.get(spec.get("format", ""), looks.get(ending, self._text(name)))
+        text = formats.get(spec.get("format", ""), by_name.get(ending, self._text(name)))
         return text[: spec.get("maxLength", 200)].ljust(spec.get("minLength", 0), "x")
 
     def _path(self) -> str:

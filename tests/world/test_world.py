@@ -38,13 +38,13 @@ entities: {thought: {key_like: t_001, fields: {text: {type: string}}}}
 class Saying:
     """A predictor that calls a function."""
 
-    say: Say
+    answer: Say
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        return await self.say(turn)
+        return await self.answer(turn)
 
 
-def saying(folder: Path, say: Say, perturbations: str = "") -> Simulator:
+def saying(folder: Path, answer: Say, perturbations: str = "") -> Simulator:
     """Load a scenario with one tool, whose world model is a function."""
 
     class Oracle(WorldModel):
@@ -52,7 +52,7 @@ def saying(folder: Path, say: Say, perturbations: str = "") -> Simulator:
 
         @asynccontextmanager
         async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
-            yield Saying(say)
+            yield Saying(answer)
 
     (folder / "ponder.yaml").write_text(SPEC)
     (folder / "scenario.yaml").write_text(SCENARIO + perturbations)
@@ -64,17 +64,19 @@ def thought(key: str) -> Change:
     return Change("put", "thought", key, {"id": key, "text": key})
 
 
-def said(text: str) -> Observation:
+def text_observation(text: str) -> Observation:
     return Observation(ToolResult(text, form="text"))
 
 
 async def test_absorbed_records_exist_if_the_observation_was_served(tmp_path: Path) -> None:
-    async def say(turn: Turn) -> Transition:
+    async def answer(turn: Turn) -> Transition:
         n = turn.index
-        return Transition(said("two thoughts"), changes=(thought(f"t_{n}0"),), absorbed=(thought(f"t_{n}1"),))
+        return Transition(
+            text_observation("two thoughts"), changes=(thought(f"t_{n}0"),), absorbed=(thought(f"t_{n}1"),)
+        )
 
     lost = "perturbations: [{lost_ack: {}, id: lost, when: {nth: 1}}]\n"
-    async with saying(tmp_path, say, lost).open() as world:
+    async with saying(tmp_path, answer, lost).open() as world:
         start = world.view
         assert not (await world.call("ponder")).ok
         assert world.view.get("thought", "t_10") == {"id": "t_10", "text": "t_10"}
@@ -89,12 +91,12 @@ async def test_absorbed_records_exist_if_the_observation_was_served(tmp_path: Pa
 async def test_due_changes_are_committed_as_events_before_the_next_call(tmp_path: Path) -> None:
     seen: list[int] = []
 
-    async def say(turn: Turn) -> Transition:
+    async def answer(turn: Turn) -> Transition:
         seen.append(turn.view.count("thought"))
         soon = [Due(turn.now + timedelta(seconds=n), "muse", (thought(f"t_{n}"),)) for n in (2, 1)]
-        return Transition(said("later"), agenda=tuple(soon) if turn.index == 1 else ())
+        return Transition(text_observation("later"), agenda=tuple(soon) if turn.index == 1 else ())
 
-    async with saying(tmp_path, say).open() as world:
+    async with saying(tmp_path, answer).open() as world:
         for _ in range(3):
             await world.call("ponder")
         assert seen == [2, 3, 4]
@@ -104,12 +106,12 @@ async def test_due_changes_are_committed_as_events_before_the_next_call(tmp_path
 
 
 async def test_due_changes_stay_if_the_next_call_crashes(tmp_path: Path) -> None:
-    async def say(turn: Turn) -> Transition:
+    async def answer(turn: Turn) -> Transition:
         if turn.view.count("thought") > 2:
             raise ValueError("too much to think of")
-        return Transition(said("later"), agenda=(Due(turn.now, "muse", (thought("t_9"),)),))
+        return Transition(text_observation("later"), agenda=(Due(turn.now, "muse", (thought("t_9"),)),))
 
-    async with saying(tmp_path, say).open() as world:
+    async with saying(tmp_path, answer).open() as world:
         await world.call("ponder")
         with pytest.raises(Crash, match="too much to think of"):
             await world.call("ponder")
@@ -125,22 +127,22 @@ async def test_due_changes_stay_if_the_next_call_crashes(tmp_path: Path) -> None
 async def test_a_cancelled_call_leaves_no_trace_and_the_next_is_answered(tmp_path: Path) -> None:
     asked = anyio.Event()
 
-    async def say(turn: Turn) -> Transition:
+    async def answer(turn: Turn) -> Transition:
         turn.memory.set("thought", "of")
         if not asked.is_set():
             asked.set()
             await anyio.sleep_forever()
-        return Transition(said(str(turn.index)), changes=(thought("t_7"),))
+        return Transition(text_observation(str(turn.index)), changes=(thought("t_7"),))
 
     once = "perturbations: [{latency: 1s, id: once, when: {nth: 1}}]\n"
-    async with saying(tmp_path, say, once).open() as world:
+    async with saying(tmp_path, answer, once).open() as world:
         before = world.version
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(world.call, "ponder")
             await asked.wait()
             tasks.cancel_scope.cancel()
         assert world.version is before
-        assert await world.call("ponder") == replace(said("1"), delay=timedelta(seconds=1))
+        assert await world.call("ponder") == replace(text_observation("1"), delay=timedelta(seconds=1))
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ class Conversation:
 
     def transcript(self, turn: Turn) -> Transcript | None:
         """Return the transcript of the turn's world."""
-        return self.memory(turn).get("said")
+        return self.memory(turn).get("transcript")
 
     def remember(self, turn: Turn, user: str, transition: Transition) -> None:
         """Append the turn with its true observation. This is kept if the call is committed."""
@@ -127,7 +127,7 @@ class Conversation:
         disclosed = self.disclosure.value(turn.view.after(written), plan.entity if plan else None, value)
         assistant = prompt.observation_turn(disclosed)
         transcript = append_turn(self.transcript(turn), turn.index, user, assistant, written)
-        self.memory(turn).set("said", transcript)
+        self.memory(turn).set("transcript", transcript)
 
     def memory(self, turn: Turn) -> Memory:
         """Return the memory of the conversation in the turn's world."""
@@ -152,7 +152,7 @@ class Conversation:
             before, max_sent, lambda size: prompt.state_turn(turn, self.disclosure, size), at_once=at_once
         )
         if transcript is not before:
-            self.memory(turn).set("said", transcript)
+            self.memory(turn).set("transcript", transcript)
         return transcript
 
     def _affinity(self, turn: Turn) -> str:

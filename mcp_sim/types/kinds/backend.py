@@ -61,7 +61,7 @@ class Match:
     """The tools that a backend handles."""
 
     plans: Sequence[Plan] = ()
-    """One plan for each of these tools. A guess (confidence below 0.6) loses to any other match, and to records."""
+    """One plan for each of these tools. A guess (confidence below 0.6) is ignored; the surest match of a tool wins."""
     entities: Sequence[Entity] = ()
     """The entities that these tools work on."""
     records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, Sequence[Record]])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, backends, refused, result, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, result, simulator, tool
 
 from mcp_sim import Simulator
 
@@ -33,7 +33,7 @@ OUTPUTS = [
 @pytest.mark.parametrize(("line", "output"), OUTPUTS)
 async def test_commands_print_what_a_shell_would(shell: Simulator, line: str, output: str) -> None:
     async with shell.open() as world:
-        assert (await said(world, "run_command", command=line)).startswith(output)
+        assert (await answered(world, "run_command", command=line)).startswith(output)
 
 
 ERRORS = [
@@ -52,7 +52,7 @@ ERRORS = [
 async def test_a_failing_command_gives_a_reason_and_changes_nothing(shell: Simulator, line: str, reason: str) -> None:
     async with shell.open() as world:
         assert reason in await refused(world, "run_command", command=line)
-        assert await said(world, "run_command", command="find . -type f") == "./a.txt\n./b.txt\n./docs/c.md\n"
+        assert await answered(world, "run_command", command="find . -type f") == "./a.txt\n./b.txt\n./docs/c.md\n"
 
 
 async def test_other_tools_read_what_a_command_writes_and_each_call_starts_in_the_same_directory(
@@ -61,16 +61,16 @@ async def test_other_tools_read_what_a_command_writes_and_each_call_starts_in_th
     tools = [RUN, tool("read_file", path=TEXT), tool("write_file", path=TEXT, content=TEXT)]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
         line = "mkdir -p new/deep && cd new && echo hello > deep/x.txt && echo more >> deep/x.txt"
-        assert await said(world, "run_command", command=line) == ""
-        assert await said(world, "read_file", path="/home/ada/new/deep/x.txt") == "hello\nmore\n"
-        await said(world, "write_file", path="/home/ada/y.txt", content="from a tool")
-        assert await said(world, "run_command", command="cat y.txt") == "from a tool"
-        await said(world, "run_command", command="cp -r new copy; mv a.txt y.txt copy; touch z; rm b.txt")
-        assert await said(world, "run_command", command="ls . copy") == (
+        assert await answered(world, "run_command", command=line) == ""
+        assert await answered(world, "read_file", path="/home/ada/new/deep/x.txt") == "hello\nmore\n"
+        await answered(world, "write_file", path="/home/ada/y.txt", content="from a tool")
+        assert await answered(world, "run_command", command="cat y.txt") == "from a tool"
+        await answered(world, "run_command", command="cp -r new copy; mv a.txt y.txt copy; touch z; rm b.txt")
+        assert await answered(world, "run_command", command="ls . copy") == (
             ".:\ncopy\ndocs\nnew\nz\n\ncopy:\na.txt\ndeep\ny.txt\n"
         )
-        assert await said(world, "run_command", command="cat", stdin="as given") == "as given"
-        assert await said(world, "run_command", command="ls", cwd="/home/ada/docs") == "c.md\n"
+        assert await answered(world, "run_command", command="cat", stdin="as given") == "as given"
+        assert await answered(world, "run_command", command="ls", cwd="/home/ada/docs") == "c.md\n"
         assert "nowhere" in await refused(world, "run_command", command="ls", cwd="/nowhere")
 
 
@@ -80,8 +80,8 @@ async def test_a_command_may_be_a_list_of_words_and_the_exit_code_is_in_a_field_
     words = {"type": "array", "items": TEXT}
     tools = [tool("shell_exec", "Runs a program.", output=output, command=words)]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
-        done = await said(world, "shell_exec", command=["echo", "a b;c"])
-        failed = await said(world, "shell_exec", command=["cat", "none"])
+        done = await answered(world, "shell_exec", command=["echo", "a b;c"])
+        failed = await answered(world, "shell_exec", command=["cat", "none"])
 
     assert done == {"stdout": "a b;c\n", "stderr": "", "exit_code": 0}
     assert failed == {"stdout": "", "stderr": "cat: none: No such file or directory", "exit_code": 1}
@@ -91,7 +91,7 @@ async def test_a_listing_of_many_files_and_a_catastrophic_expression_end(tmp_pat
     files = {f"/d/{number:05}.txt": "a" * 40 for number in range(20_000)}
     tools = [RUN, tool("list_directory", path=TEXT), tool("read_file", path=TEXT)]
     async with simulator(tmp_path, tools, {"files": files}) as sim, sim.open("desk") as world:
-        assert len((await said(world, "list_directory", path="/d")).splitlines()) == 20_000
+        assert len((await answered(world, "list_directory", path="/d")).splitlines()) == 20_000
         body = result(await world.call("run_command", {"command": "grep -r '(a+)+$b' /d"}))
         assert body.is_error
 
@@ -117,6 +117,6 @@ async def test_a_started_process_runs_its_command_and_may_fail(tmp_path: Path) -
     start = tool("start_process", "Start a terminal process.", command=TEXT, timeout_ms={"type": "number"})
     read = [tool("read_file", path=TEXT), tool("list_directory", path=TEXT)]
     async with simulator(tmp_path, [start, *read], STATE) as sim, sim.open() as world:
-        await said(world, "start_process", command="echo four > d.txt", timeout_ms=100)
-        assert "four" in await said(world, "read_file", path="d.txt")
-        assert "No such file" in await said(world, "start_process", command="cat none", timeout_ms=100)
+        await answered(world, "start_process", command="echo four > d.txt", timeout_ms=100)
+        assert "four" in await answered(world, "read_file", path="d.txt")
+        assert "No such file" in await answered(world, "start_process", command="cat none", timeout_ms=100)

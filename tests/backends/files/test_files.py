@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.drives import FLAG, STATE, TOOLS
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 from mcp_sim import Simulator
 
@@ -21,21 +21,21 @@ def drive(tmp_path: Path) -> Simulator:
 
 async def test_a_written_file_is_read_listed_found_and_deleted(drive: Simulator) -> None:
     async with drive.open() as world:
-        message = await said(world, "write_file", path="/srv/app/new.txt", content="one\ntwo\nthree")
+        message = await answered(world, "write_file", path="/srv/app/new.txt", content="one\ntwo\nthree")
         assert "/srv/app/new.txt" in message
-        assert await said(world, "read_file", path="/srv/app/new.txt", tail=2) == "two\nthree"
-        assert "[FILE] new.txt" in await said(world, "list_directory", path="/srv/app")
-        assert await said(world, "search_files", path="/srv", pattern="*.txt") == "/srv/app/new.txt"
-        assert "size: 13" in await said(world, "get_file_info", path="/srv/app/new.txt")
-        await said(world, "delete_file", path="/srv/app/new.txt")
+        assert await answered(world, "read_file", path="/srv/app/new.txt", tail=2) == "two\nthree"
+        assert "[FILE] new.txt" in await answered(world, "list_directory", path="/srv/app")
+        assert await answered(world, "search_files", path="/srv", pattern="*.txt") == "/srv/app/new.txt"
+        assert "size: 13" in await answered(world, "get_file_info", path="/srv/app/new.txt")
+        await answered(world, "delete_file", path="/srv/app/new.txt")
         assert "/srv/app/new.txt" in await refused(world, "read_file", path="/srv/app/new.txt")
-        await said(world, "write_file", path="/srv/app/./new.txt", content="again")
-        assert await said(world, "read_file", path="/srv/app/x/../new.txt") == "again"
+        await answered(world, "write_file", path="/srv/app/./new.txt", content="again")
+        assert await answered(world, "read_file", path="/srv/app/x/../new.txt") == "again"
 
 
 async def test_parent_directories_exist_and_are_listed_as_a_tree(drive: Simulator) -> None:
     async with drive.open() as world:
-        assert await said(world, "directory_tree", path="/srv") == [
+        assert await answered(world, "directory_tree", path="/srv") == [
             {"name": "README.md", "type": "file"},
             {"name": "app", "type": "directory", "children": [
                 {"name": "lib", "type": "directory", "children": [{"name": "math.py", "type": "file"}]},
@@ -43,9 +43,9 @@ async def test_parent_directories_exist_and_are_listed_as_a_tree(drive: Simulato
             ]},
         ]  # fmt: skip
         assert "not empty" in await refused(world, "delete_directory", path="/srv/app")
-        await said(world, "create_directory", path="/srv/a/b/c")
-        await said(world, "create_directory", path="/srv/a/b/c")
-        assert await said(world, "list_directory", path="/srv/a") == "[DIR] b"
+        await answered(world, "create_directory", path="/srv/a/b/c")
+        await answered(world, "create_directory", path="/srv/a/b/c")
+        assert await answered(world, "list_directory", path="/srv/a") == "[DIR] b"
         assert world.view.count("directory") == 6
 
 
@@ -53,7 +53,7 @@ async def test_paths_outside_the_root_or_the_allowed_directories_are_refused(dri
     async with drive.open() as world:
         for path in ("/srv/../../etc/passwd", "/etc/passwd", "../x", "/srvx/y"):
             assert path in await refused(world, "read_file", path=path)
-        assert "/srv" in await said(world, "list_allowed_directories")
+        assert "/srv" in await answered(world, "list_allowed_directories")
 
 
 async def test_an_error_names_what_is_at_the_path(drive: Simulator) -> None:
@@ -69,15 +69,15 @@ async def test_an_error_names_what_is_at_the_path(drive: Simulator) -> None:
 
 async def test_a_directory_is_moved_with_its_content(drive: Simulator) -> None:
     async with drive.open() as world:
-        await said(world, "move_file", source="/srv/app", destination="/srv/core")
-        assert await said(world, "read_file", path="/srv/core/lib/math.py") == "x = 1"
+        await answered(world, "move_file", source="/srv/app", destination="/srv/core")
+        assert await answered(world, "read_file", path="/srv/core/lib/math.py") == "x = 1"
         assert "/srv/app" in await refused(world, "list_directory", path="/srv/app")
         assert world.view.count("file") == 3
 
 
 async def test_a_missing_file_does_not_prevent_reading_the_others(drive: Simulator) -> None:
     async with drive.open() as world:
-        message = await said(world, "read_multiple_files", paths=["/srv/README.md", "/srv/none"])
+        message = await answered(world, "read_multiple_files", paths=["/srv/README.md", "/srv/none"])
         assert "# Hi" in message
         assert "No such file or directory: /srv/none" in message
 
@@ -87,9 +87,9 @@ async def test_without_a_state_files_and_their_directories_are_generated(tmp_pat
         places = [path for path, _ in world.view.rows("file")]
         assert len(places) == 20
         for path in places:
-            assert await said(world, "read_file", path=path)
+            assert await answered(world, "read_file", path=path)
         for folder, _ in world.view.rows("directory"):
-            assert "is empty" not in await said(world, "list_directory", path=folder)
+            assert "is empty" not in await answered(world, "list_directory", path=folder)
 
 
 async def test_a_lost_acknowledgement_keeps_the_file_and_a_fork_does_not_have_it(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ async def test_a_lost_acknowledgement_keeps_the_file_and_a_fork_does_not_have_it
     async with simulator(tmp_path, TOOLS, STATE, perturbations=faults).open() as world:
         other = world.fork("other")
         assert "timed out" in await refused(world, "write_file", path="/srv/x", content="there")
-        assert await said(world, "read_file", path="/srv/x") == "there"
+        assert await answered(world, "read_file", path="/srv/x") == "there"
         assert "/srv/x" in await refused(other, "read_file", path="/srv/x")
 
 
@@ -108,10 +108,10 @@ async def test_a_result_with_a_single_text_field_contains_the_whole_message(tmp_
     """The text is neither generated nor JSON."""
     tools = [{**one, "outputSchema": ONE_TEXT} for one in TOOLS]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
-        written = await said(world, "write_file", path="/srv/new.txt", content="abc")
-        moved = await said(world, "move_file", source="/srv/new.txt", destination="/srv/old.txt")
-        listed = await said(world, "list_directory", path="/srv")
-        read = await said(world, "read_file", path="/srv/old.txt")
+        written = await answered(world, "write_file", path="/srv/new.txt", content="abc")
+        moved = await answered(world, "move_file", source="/srv/new.txt", destination="/srv/old.txt")
+        listed = await answered(world, "list_directory", path="/srv")
+        read = await answered(world, "read_file", path="/srv/old.txt")
 
     assert "/srv/new.txt" in written["content"]
     assert moved == {"content": "Successfully moved /srv/new.txt to /srv/old.txt"}
@@ -125,7 +125,7 @@ async def test_a_text_is_left_out_of_a_result_that_allows_only_images(tmp_path: 
               "required": ["content"]}  # fmt: skip
     tools = [*TOOLS, tool("read_media_file", path=TEXT, output=blocks)]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
-        assert await said(world, "read_media_file", path="/srv/README.md") == {"content": []}
+        assert await answered(world, "read_media_file", path="/srv/README.md") == {"content": []}
 
 
 async def test_a_listing_has_the_requested_depth_and_sizes_if_its_tool_mentions_them(tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ async def test_a_listing_has_the_requested_depth_and_sizes_if_its_tool_mentions_
     tools = [*TOOLS, tool("list_directory_levels", needed="path", path=TEXT, depth=depth),
              tool("list_directory_with_sizes", needed="path", path=TEXT, sortBy=TEXT)]  # fmt: skip
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
-        levels = await said(world, "list_directory_levels", path="/srv")
-        flat = await said(world, "list_directory_levels", path="/srv", depth=1)
-        sizes = await said(world, "list_directory_with_sizes", path="/srv/app", sortBy="size")
+        levels = await answered(world, "list_directory_levels", path="/srv")
+        flat = await answered(world, "list_directory_levels", path="/srv", depth=1)
+        sizes = await answered(world, "list_directory_with_sizes", path="/srv/app", sortBy="size")
 
     assert levels.splitlines() == ["[FILE] README.md", "[DIR] app", "[DIR] app/lib", "[FILE] app/main.py"]
     assert flat.splitlines() == ["[FILE] README.md", "[DIR] app"]
@@ -152,7 +152,7 @@ async def test_files_to_read_may_be_given_as_objects(tmp_path: Path) -> None:
     files = {"type": "array", "items": {"type": "object", "properties": {"file_path": TEXT}}}
     tools = [*TOOLS, tool("read_several_files", files=files)]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open() as world:
-        message = await said(
+        message = await answered(
             world, "read_several_files", files=[{"file_path": "/srv/README.md"}, {"file_path": "/srv/x"}]
         )
         assert message == "/srv/README.md:\n# Hi\n---\n/srv/x:\nNo such file or directory: /srv/x"
@@ -170,10 +170,10 @@ async def test_a_batch_runs_the_operation_of_each_item(tmp_path: Path) -> None:
             {"operation": "delete", "source": "/srv/none.md"},
             {"operation": "delete", "source": "/srv/app/lib/math.py"},
         ]
-        await said(world, "batch_file_operations", operations=work, dry_run=True)
+        await answered(world, "batch_file_operations", operations=work, dry_run=True)
         await refused(world, "read_file", path="/srv/app/README.md")
-        message = await said(world, "batch_file_operations", operations=work)
+        message = await answered(world, "batch_file_operations", operations=work)
         assert [message["successful"], message["failed"]] == [2, 1]
-        assert await said(world, "read_file", path="/srv/app/README.md") == "# Hi"
+        assert await answered(world, "read_file", path="/srv/app/README.md") == "# Hi"
         await refused(world, "read_file", path="/srv/app/lib/math.py")
-        await said(world, "batch_file_operations", operations=work[1:2] + work[:1], stop_on_error=True)
+        await answered(world, "batch_file_operations", operations=work[1:2] + work[:1], stop_on_error=True)

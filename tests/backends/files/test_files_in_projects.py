@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 NOTEBOOKS = [
     tool("list_projects", "List all projects."),
@@ -19,14 +19,14 @@ NOTEBOOKS = [
 async def test_a_file_is_named_by_its_project_and_its_name(tmp_path: Path) -> None:
     state = {"root": {"alpha": {"plan.md": "# Alpha"}}}
     async with simulator(tmp_path, NOTEBOOKS, state).open() as world:
-        assert await said(world, "page_read", projectName="alpha", fileName="plan.md") == "# Alpha"
+        assert await answered(world, "page_read", projectName="alpha", fileName="plan.md") == "# Alpha"
         assert "beta" in await refused(world, "page_update", projectName="beta", fileName="plan.md", content="x")
-        await said(world, "page_write", projectName="beta", fileName="plan.md", content="# Beta")
-        await said(world, "page_update", projectName="beta", fileName="plan.md", content="# New")
-        assert await said(world, "page_read", projectName="beta", fileName="plan.md") == "# New"
-        assert "beta" in await said(world, "list_projects")
-        assert "plan.md" in await said(world, "list_project_pages", projectName="beta")
-        await said(world, "page_delete", projectName="beta", fileName="plan.md")
+        await answered(world, "page_write", projectName="beta", fileName="plan.md", content="# Beta")
+        await answered(world, "page_update", projectName="beta", fileName="plan.md", content="# New")
+        assert await answered(world, "page_read", projectName="beta", fileName="plan.md") == "# New"
+        assert "beta" in await answered(world, "list_projects")
+        assert "plan.md" in await answered(world, "list_project_pages", projectName="beta")
+        await answered(world, "page_delete", projectName="beta", fileName="plan.md")
         assert "plan.md" in await refused(world, "page_read", projectName="beta", fileName="plan.md")
         assert "gamma" in await refused(world, "list_project_pages", projectName="gamma")
 
@@ -41,12 +41,12 @@ async def test_a_note_may_be_named_by_vault_folder_and_name(tmp_path: Path) -> N
         tool("search_vault", "Searches through note contents.", vault=TEXT, query=TEXT),
     ]  # fmt: skip
     async with simulator(tmp_path, tools, {"vaults": {"home": {"diary": {"monday.md": "Rain."}}}}).open() as world:
-        assert await said(world, "read_note", vault="home", filename="monday.md", folder="diary") == "Rain."
-        await said(world, "create_note", vault="home", filename="list.md", content="Milk")
+        assert await answered(world, "read_note", vault="home", filename="monday.md", folder="diary") == "Rain."
+        await answered(world, "create_note", vault="home", filename="list.md", content="Milk")
         assert "list.md" in await refused(world, "create_note", vault="home", filename="list.md", content="Tea")
-        await said(world, "move_note", vault="home", source="list.md", destination="diary/list.md")
-        assert await said(world, "read_note", vault="home", filename="list.md", folder="diary") == "Milk"
-        assert "list.md" in await said(world, "search_vault", vault="home", query="Milk")
+        await answered(world, "move_note", vault="home", source="list.md", destination="diary/list.md")
+        assert await answered(world, "read_note", vault="home", filename="list.md", folder="diary") == "Milk"
+        assert "list.md" in await answered(world, "search_vault", vault="home", query="Milk")
         assert "work" in await refused(world, "read_note", vault="work", filename="list.md")
 
 
@@ -58,7 +58,7 @@ async def test_given_files_without_a_vault_belong_to_the_vault_that_calls_name(t
     ]
     state = {"files": {"welcome.md": "Hello", "plans/shed.md": "Build it"}}
     async with simulator(tmp_path, tools, state) as sim, sim.open("desk") as world:
-        assert await said(world, "read_note", vault="home", filename="welcome.md") == "Hello"
-        assert await said(world, "read_note", vault="home", filename="shed.md", folder="plans") == "Build it"
-        await said(world, "create_note", vault="home", filename="new.md", content="fresh")
-        assert await said(world, "read_note", vault="home", filename="new.md") == "fresh"
+        assert await answered(world, "read_note", vault="home", filename="welcome.md") == "Hello"
+        assert await answered(world, "read_note", vault="home", filename="shed.md", folder="plans") == "Build it"
+        await answered(world, "create_note", vault="home", filename="new.md", content="fresh")
+        assert await answered(world, "read_note", vault="home", filename="new.md") == "fresh"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.drives import SHELL, STATE, TOOLS
-from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 Json = Any
 
@@ -54,10 +54,10 @@ def test_tools_for_other_things_do_not_match(tmp_path: Path, tools: list[Json]) 
 
 async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
     async with simulator(tmp_path, CHOSEN, {"files": {"a/b.txt": "hello"}}).open() as world:
-        assert await said(world, "manage_files", operation="read", path="/a/b.txt") == "hello"
-        await said(world, "manage_directories", action="create", path="/c")
-        await said(world, "manage_files", operation="write", path="c/d", content="new")
-        assert await said(world, "manage_files", operation="list", path="c") == "[FILE] d"
+        assert await answered(world, "manage_files", operation="read", path="/a/b.txt") == "hello"
+        await answered(world, "manage_directories", action="create", path="/c")
+        await answered(world, "manage_files", operation="write", path="c/d", content="new")
+        assert await answered(world, "manage_files", operation="list", path="c") == "[FILE] d"
         assert "not empty" in await refused(world, "manage_directories", action="remove", path="c")
 
 
@@ -73,7 +73,7 @@ async def test_a_spec_can_declare_an_operation_on_files(tmp_path: Path) -> None:
     }
     odd = [*TOOLS, tool("fetch", where=TEXT)]
     async with simulator(tmp_path, odd, STATE, {"sim": sim}).open() as world:
-        assert await said(world, "fetch", where="/srv/README.md") == "# Hi"
+        assert await answered(world, "fetch", where="/srv/README.md") == "# Hi"
 
 
 def test_the_target_of_an_upload_is_not_the_space_of_a_file(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 _PAGES = [
     tool("list_projects", "List all projects."),
@@ -31,11 +31,11 @@ async def test_arguments_are_read_from_examples_in_the_description(tmp_path: Pat
     tools = [*_PAGES, {"name": "page_change", "description": _CHANGE_PAGE, "inputSchema": {"type": "object"}}]
     here = {"projectName": "mill", "fileName": "a.md"}
     async with simulator(tmp_path, tools, {"files": {"mill": {"a.md": "one"}, "farm": {}}}).open() as world:
-        await said(world, "page_change", **here, mode="append", content="two")
-        await said(world, "page_change", **here, mode="prepend", content="none")
-        assert await said(world, "page_read", **here) == "none\none\ntwo"
-        await said(world, "page_change", **here, mode="replace", content="new")
-        assert await said(world, "page_read", **here) == "new"
+        await answered(world, "page_change", **here, mode="append", content="two")
+        await answered(world, "page_change", **here, mode="prepend", content="none")
+        assert await answered(world, "page_read", **here) == "none\none\ntwo"
+        await answered(world, "page_change", **here, mode="replace", content="new")
+        assert await answered(world, "page_read", **here) == "new"
         assert "append" in await refused(world, "page_change", **here, mode="shuffle", content="x")
         assert await refused(world, "page_change", **{**here, "fileName": "z.md"}, mode="append", content="x")
 
@@ -51,10 +51,10 @@ async def test_tags_are_kept_in_the_front_matter_and_in_the_text(tmp_path: Path)
     state = {"files": {"mill": {"a.md": "---\ntags: [old]\n---\n\nText.\n"}, "farm": {"b.md": "Barn.\n"}}}
     here = {"projectName": "mill", "fileName": "a.md"}
     async with simulator(tmp_path, tools, state).open() as world:
-        await said(world, "page_add_tags", projectName="mill", files=["a.md"], tags=["wheel"])
-        await said(world, "page_rename_tag", projectName="mill", oldTag="old", newTag="aged")
-        text = await said(world, "page_read", **here)
+        await answered(world, "page_add_tags", projectName="mill", files=["a.md"], tags=["wheel"])
+        await answered(world, "page_rename_tag", projectName="mill", oldTag="old", newTag="aged")
+        text = await answered(world, "page_read", **here)
         assert text == "---\ntags:\n  - aged\n  - wheel\n---\n\nText.\n\n#wheel\n"
-        await said(world, "page_remove_tags", projectName="mill", files=["a.md"], tags=["wheel"])
-        assert "wheel" not in await said(world, "page_read", **here)
+        await answered(world, "page_remove_tags", projectName="mill", files=["a.md"], tags=["wheel"])
+        assert "wheel" not in await answered(world, "page_read", **here)
         assert await refused(world, "page_add_tags", projectName="mill", files=["z.md"], tags=["x"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from support.matched_tools import refused, said, simulator
+from support.matched_tools import answered, refused, simulator
 from support.repositories import (
     FILES,
     FIRST,
@@ -21,11 +21,11 @@ async def test_marks_of_a_state_show_uncommitted_files(tmp_path: Path) -> None:
     files = {**STATE["files"], "/repo/c.txt": "new\n"}
     sim = simulator(tmp_path, GIT, {"repository": {**STATE, **marks, "files": files}})
     async with sim, sim.open() as world:
-        status = await said(world, "git_status", **HERE)
+        status = await answered(world, "git_status", **HERE)
         assert "On branch old" in status
         assert "modified:   a.txt" in status
         assert "to include in what will be committed)\n\tc.txt" in status
-        assert "+two" in await said(world, "git_diff_unstaged", **HERE)
+        assert "+two" in await answered(world, "git_diff_unstaged", **HERE)
 
 
 async def test_a_state_may_give_part_of_the_history(tmp_path: Path) -> None:
@@ -33,49 +33,49 @@ async def test_a_state_may_give_part_of_the_history(tmp_path: Path) -> None:
     state = {"commits": commits, "branches": ["main", "dev"], "files": {"b.txt": "b\n", "c.txt": "c\n"}, "author": "Bo"}
     sim = simulator(tmp_path, GIT, state)
     async with sim, sim.open() as world:
-        log = await said(world, "git_log", repo_path="/anywhere")
+        log = await answered(world, "git_log", repo_path="/anywhere")
         assert re.findall(r"Commit: (\S+)\nAuthor: (\S+)", log) == [(SECOND, "Bo"), (FIRST, "Bo")]
-        assert "+b" in await said(world, "git_show", revision="dev", repo_path=".")
-        assert "\tc.txt" in await said(world, "git_status", repo_path=".")
+        assert "+b" in await answered(world, "git_show", revision="dev", repo_path=".")
+        assert "\tc.txt" in await answered(world, "git_status", repo_path=".")
 
 
 async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], {})
     async with sim, sim.open() as world:
-        assert "Initialized empty Git repository in /new/.git/" in await said(world, "git_init", repo_path="/new")
-        assert "No commits yet" in await said(world, "git_status", repo_path="/new")
+        assert "Initialized empty Git repository in /new/.git/" in await answered(world, "git_init", repo_path="/new")
+        assert "No commits yet" in await answered(world, "git_status", repo_path="/new")
         assert "does not have any commits" in await refused(world, "git_log", repo_path="/new")
-        await said(world, "write_file", path="/new/a.txt", content="a")
-        await said(world, "git_add", files=["a.txt"], repo_path="/new")
-        await said(world, "git_commit", message="First", repo_path="/new")
-        assert "First" in await said(world, "git_log", repo_path="/new")
-        assert "* main" in await said(world, "git_branch", branch_type="local", repo_path="/new")
+        await answered(world, "write_file", path="/new/a.txt", content="a")
+        await answered(world, "git_add", files=["a.txt"], repo_path="/new")
+        await answered(world, "git_commit", message="First", repo_path="/new")
+        assert "First" in await answered(world, "git_log", repo_path="/new")
+        assert "* main" in await answered(world, "git_branch", branch_type="local", repo_path="/new")
 
 
 async def test_a_history_is_generated_without_a_state(tmp_path: Path) -> None:
     sim = simulator(tmp_path, GIT)
     async with sim, sim.open() as world:
-        log = await said(world, "git_log", repo_path="/home/me/project")
+        log = await answered(world, "git_log", repo_path="/home/me/project")
         dates = re.findall(r"Date: (\S+)", log)
         assert len(dates) > 3
         assert dates == sorted(dates, reverse=True)
         assert all(re.fullmatch(r"Author: \S.* <\S+@\S+>", line) for line in log.splitlines() if "Author" in line)
-        status = await said(world, "git_status", repo_path="/home/me/project")
+        status = await answered(world, "git_status", repo_path="/home/me/project")
         assert "Changes not staged" in status
         assert "Untracked files" in status
-        await said(world, "git_add", files=["."], repo_path="/home/me/project")
-        await said(world, "git_commit", message="All", repo_path="/home/me/project")
-        assert "working tree clean" in await said(world, "git_status", repo_path="/home/me/project")
+        await answered(world, "git_add", files=["."], repo_path="/home/me/project")
+        await answered(world, "git_commit", message="All", repo_path="/home/me/project")
+        assert "working tree clean" in await answered(world, "git_status", repo_path="/home/me/project")
 
 
 async def test_a_repository_initialized_at_a_path_of_the_client_holds_the_given_files(tmp_path: Path) -> None:
     state = {"files": {"a.txt": "one", "src/b.txt": "two"}}
     async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
-        await said(world, "git_init", repo_path="/srv/box")
-        assert "\ta.txt" in await said(world, "git_status", repo_path="/srv/box")
-        await said(world, "git_add", repo_path="/srv/box", files=["a.txt"])
-        await said(world, "git_commit", repo_path="/srv/box", message="First")
-        assert "a.txt" in await said(world, "git_show", repo_path="/srv/box", revision="HEAD")
+        await answered(world, "git_init", repo_path="/srv/box")
+        assert "\ta.txt" in await answered(world, "git_status", repo_path="/srv/box")
+        await answered(world, "git_add", repo_path="/srv/box", files=["a.txt"])
+        await answered(world, "git_commit", repo_path="/srv/box", message="First")
+        assert "a.txt" in await answered(world, "git_show", repo_path="/srv/box", revision="HEAD")
 
 
 async def test_relative_paths_are_below_the_given_repository_and_there_is_no_other(
@@ -84,7 +84,7 @@ async def test_relative_paths_are_below_the_given_repository_and_there_is_no_oth
     state = {"repo_path": "/srv/box", "commits": [{"hash": FIRST, "message": "One", "files": {"a.txt": "one"}}],
              "branch": "main", "files": {"a.txt": "one", "b.txt": "two"}}  # fmt: skip
     async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
-        status = await said(world, "git_status", repo_path="/srv/box")
+        status = await answered(world, "git_status", repo_path="/srv/box")
         assert status.endswith(
             '\n\tb.txt\n\nnothing added to commit but untracked files present (use "git add" to track)'
         )

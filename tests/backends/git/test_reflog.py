@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 from support.repositories import CAMEL, FILES, FIRST, SECOND, STATE
 
 Json = Any
@@ -28,13 +28,13 @@ TOOLS = [
 
 async def test_the_reflog_lists_every_move_of_the_head_newest_first(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
-        await said(world, "gitSwitch", branch="side", create=True)
-        await said(world, "write_file", path="/repo/new.txt", content="new")
-        await said(world, "stageFiles", paths=["new.txt"])
-        await said(world, "commitChanges", message="Side")
-        await said(world, "gitSwitch", branch="main")
-        assert (await said(world, "gitMergeBranch", branch="side"))["mergedFiles"] == ["new.txt"]
-        entries = (await said(world, "gitReflog"))["entries"]
+        await answered(world, "gitSwitch", branch="side", create=True)
+        await answered(world, "write_file", path="/repo/new.txt", content="new")
+        await answered(world, "stageFiles", paths=["new.txt"])
+        await answered(world, "commitChanges", message="Side")
+        await answered(world, "gitSwitch", branch="main")
+        assert (await answered(world, "gitMergeBranch", branch="side"))["mergedFiles"] == ["new.txt"]
+        entries = (await answered(world, "gitReflog"))["entries"]
         assert [row["message"] for row in entries[:4]] == [
             "merge side: Fast-forward",
             "checkout: moving from side to main",
@@ -43,26 +43,26 @@ async def test_the_reflog_lists_every_move_of_the_head_newest_first(tmp_path: Pa
         ]
         assert [row["ref"] for row in entries] == [f"HEAD@{{{at}}}" for at in range(len(entries))]
         assert entries[4]["message"].startswith("commit: ")
-        assert "Side" in await said(world, "gitHistory", grep="sid")
-        assert "Side" not in await said(world, "gitHistory", grep="nothing")
+        assert "Side" in await answered(world, "gitHistory", grep="sid")
+        assert "Side" not in await answered(world, "gitHistory", grep="nothing")
 
 
 async def test_a_stash_is_listed_with_its_branch(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
-        await said(world, "write_file", path="/repo/a.txt", content="changed")
-        await said(world, "gitStash", mode="push", message="later")
-        assert await said(world, "gitStash", mode="list") == "stash@{0}: On main: later"
-        await said(world, "gitStash", mode="pop")
-        assert await said(world, "gitStash", mode="list") == "No stashes"
+        await answered(world, "write_file", path="/repo/a.txt", content="changed")
+        await answered(world, "gitStash", mode="push", message="later")
+        assert await answered(world, "gitStash", mode="list") == "stash@{0}: On main: later"
+        await answered(world, "gitStash", mode="pop")
+        assert await answered(world, "gitStash", mode="list") == "No stashes"
 
 
 async def test_a_remote_is_renamed_and_its_url_changed(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
-        await said(world, "gitRemote", mode="add", name="here", url="https://git.example/a.git")
-        await said(world, "gitRemote", mode="rename", name="here", newName="there")
+        await answered(world, "gitRemote", mode="add", name="here", url="https://git.example/a.git")
+        await answered(world, "gitRemote", mode="rename", name="here", newName="there")
         assert "here" in await refused(world, "gitRemote", mode="remove", name="here")
-        await said(world, "gitRemote", mode="set-url", name="there", url="https://git.example/b.git")
-        assert await said(world, "gitRemote", mode="get-url", name="there") == "https://git.example/b.git"
+        await answered(world, "gitRemote", mode="set-url", name="there", url="https://git.example/b.git")
+        assert await answered(world, "gitRemote", mode="get-url", name="there") == "https://git.example/b.git"
 
 
 async def test_a_file_may_be_modified_even_if_commits_list_their_files(tmp_path: Path) -> None:
@@ -73,5 +73,5 @@ async def test_a_file_may_be_modified_even_if_commits_list_their_files(tmp_path:
     files = {"/repo/a.txt": "one\n", "/repo/b.txt": "new\n"}
     state = {"files": files, "commits": commits, "branches": ["main"], "modified": {"b.txt": "old\n"}}
     async with simulator(tmp_path, TOOLS, state) as sim, sim.open() as world:
-        await said(world, "gitStash", mode="push")
-        assert await said(world, "read_file", path="/repo/b.txt") == "old\n"
+        await answered(world, "gitStash", mode="push")
+        assert await answered(world, "read_file", path="/repo/b.txt") == "old\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 from support.repositories import (
     CAMEL,
     FILES,
@@ -25,25 +25,25 @@ async def test_commits_are_pushed_to_remotes_once(tmp_path: Path) -> None:
     async with simulator(tmp_path, REMOTE, STATE) as sim, sim.open() as world:
         assert "'origin' is no remote" in await refused(world, "gitPush")
         added = {"mode": "add", "name": "origin", "url": "https://git.example/a.git"}
-        await said(world, "gitRemote", **added)
+        await answered(world, "gitRemote", **added)
         assert "already exists" in await refused(world, "gitRemote", **added)
-        assert "https://git.example/a.git" in str(await said(world, "gitRemote", mode="list"))
-        assert "main -> main" in await said(world, "gitPush")
-        assert await said(world, "gitPush") == "Everything up-to-date"
-        await said(world, "write_file", path="/repo/a.txt", content="later")
-        await said(world, "stageFiles", paths=["a.txt"])
-        await said(world, "commitChanges", message="Later")
-        assert "2222222.." in await said(world, "gitPush", remote="origin", branch="main")
-        assert "up to date" in await said(world, "gitPull")
-        assert "origin" in await said(world, "gitFetch")
-        await said(world, "gitRemote", mode="remove", name="origin")
+        assert "https://git.example/a.git" in str(await answered(world, "gitRemote", mode="list"))
+        assert "main -> main" in await answered(world, "gitPush")
+        assert await answered(world, "gitPush") == "Everything up-to-date"
+        await answered(world, "write_file", path="/repo/a.txt", content="later")
+        await answered(world, "stageFiles", paths=["a.txt"])
+        await answered(world, "commitChanges", message="Later")
+        assert "2222222.." in await answered(world, "gitPush", remote="origin", branch="main")
+        assert "up to date" in await answered(world, "gitPull")
+        assert "origin" in await answered(world, "gitFetch")
+        await answered(world, "gitRemote", mode="remove", name="origin")
         assert "none" in await refused(world, "gitPull")
 
 
 async def test_remotes_may_be_given_and_one_is_generated_without_a_state(tmp_path: Path) -> None:
     given = {**STATE, "remotes": {"backup": "https://git.example/b.git"}}
     async with simulator(tmp_path, REMOTE, given) as sim, sim.open() as world:
-        assert "backup" in str(await said(world, "gitRemote", mode="list"))
+        assert "backup" in str(await answered(world, "gitRemote", mode="list"))
         assert "backup" in await refused(world, "gitPush")
     async with simulator(tmp_path, REMOTE) as sim, sim.open() as world:
-        assert "origin" in str(await said(world, "gitRemote", mode="list"))
+        assert "origin" in str(await answered(world, "gitRemote", mode="list"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 from support.repositories import (
     CAMEL,
     FILES,
@@ -36,69 +36,69 @@ async def test_changes_are_stashed_and_the_head_is_reset(tmp_path: Path) -> None
     sim = simulator(tmp_path, [*CAMEL, *FILES], STATE)
     async with sim, sim.open() as world:
         assert "No local changes" in await refused(world, "stash", action="push")
-        await said(world, "write_file", path="/repo/a.txt", content="later")
-        await said(world, "stash", action="push")
-        assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
-        assert "stash@{0}: WIP on main: 2222222 Second" in str(await said(world, "stash", action="list"))
-        await said(world, "stash", action="pop")
-        assert await said(world, "read_file", path="/repo/a.txt") == "later"
+        await answered(world, "write_file", path="/repo/a.txt", content="later")
+        await answered(world, "stash", action="push")
+        assert await answered(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
+        assert "stash@{0}: WIP on main: 2222222 Second" in str(await answered(world, "stash", action="list"))
+        await answered(world, "stash", action="pop")
+        assert await answered(world, "read_file", path="/repo/a.txt") == "later"
         assert "stash@{0} not found" in await refused(world, "stash", action="pop")
-        await said(world, "gitTag", mode="create", tagName="v1")
-        message = await said(world, "checkout", branchOrPath="v1", newBranch="later")
+        await answered(world, "gitTag", mode="create", tagName="v1")
+        message = await answered(world, "checkout", branchOrPath="v1", newBranch="later")
         assert message == "Switched to a new branch 'later'"
-        assert "HEAD is now at 1111111" in await said(world, "checkout", branchOrPath="1111111")
-        await said(world, "checkout", branchOrPath="main")
+        assert "HEAD is now at 1111111" in await answered(world, "checkout", branchOrPath="1111111")
+        await answered(world, "checkout", branchOrPath="main")
         assert "'v1' already exists" in await refused(world, "gitTag", mode="create", tagName="v1")
-        await said(world, "stageFiles", paths=["a.txt"])
-        await said(world, "commitChanges", message="Three")
-        await said(world, "gitReset", mode="soft", commit="v1")
-        assert (await said(world, "getStatus"))["staged"] == ["a.txt"]
-        await said(world, "gitReset", mode="hard", commit="HEAD")
-        assert (await said(world, "getStatus"))["clean"] is True
-        assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
+        await answered(world, "stageFiles", paths=["a.txt"])
+        await answered(world, "commitChanges", message="Three")
+        await answered(world, "gitReset", mode="soft", commit="v1")
+        assert (await answered(world, "getStatus"))["staged"] == ["a.txt"]
+        await answered(world, "gitReset", mode="hard", commit="HEAD")
+        assert (await answered(world, "getStatus"))["clean"] is True
+        assert await answered(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
 
 
 async def test_commits_are_blamed_cherry_picked_and_reverted_and_unreachable_ones_are_in_the_reflog(
     tmp_path: Path,
 ) -> None:
     async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
-        await said(world, "git_create_branch", branch_name="side", **HERE)
-        await said(world, "git_checkout", branch_name="side", **HERE)
-        await said(world, "write_file", path="/repo/a.txt", content="one\ntwo\nthree\n")
-        await said(world, "git_add", files=["a.txt"], **HERE)
-        made = hash_of(await said(world, "git_commit", message="Third", **HERE))
-        blamed = (await said(world, "git_blame", file_path="a.txt", **HERE)).splitlines()
+        await answered(world, "git_create_branch", branch_name="side", **HERE)
+        await answered(world, "git_checkout", branch_name="side", **HERE)
+        await answered(world, "write_file", path="/repo/a.txt", content="one\ntwo\nthree\n")
+        await answered(world, "git_add", files=["a.txt"], **HERE)
+        made = hash_of(await answered(world, "git_commit", message="Third", **HERE))
+        blamed = (await answered(world, "git_blame", file_path="a.txt", **HERE)).splitlines()
         assert [line.startswith(made[:7]) for line in blamed] == [False, False, True]
-        await said(world, "git_checkout", branch_name="main", **HERE)
-        await said(world, "git_cherry_pick", commits=[made], **HERE)
-        assert "three" in await said(world, "read_file", path="/repo/a.txt")
-        picked = hash_of(await said(world, "git_log", max_count=1, **HERE))
+        await answered(world, "git_checkout", branch_name="main", **HERE)
+        await answered(world, "git_cherry_pick", commits=[made], **HERE)
+        assert "three" in await answered(world, "read_file", path="/repo/a.txt")
+        picked = hash_of(await answered(world, "git_log", max_count=1, **HERE))
         assert picked != made
-        await said(world, "git_revert", commit=picked, **HERE)
-        assert "three" not in await said(world, "read_file", path="/repo/a.txt")
-        assert made[:7] in await said(world, "git_reflog", **HERE)
+        await answered(world, "git_revert", commit=picked, **HERE)
+        assert "three" not in await answered(world, "read_file", path="/repo/a.txt")
+        assert made[:7] in await answered(world, "git_reflog", **HERE)
         await refused(world, "git_cherry_pick", commits=["abc1234"], **HERE)
         await refused(world, "git_blame", file_path="none.txt", **HERE)
 
 
 async def test_untracked_files_are_cleaned_and_worktrees_added_and_removed(tmp_path: Path) -> None:
     async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
-        await said(world, "git_add", files=["."], **HERE)
-        await said(world, "write_file", path="/repo/new.txt", content="n")
-        assert "new.txt" in await said(world, "git_clean", dry_run=True, **HERE)
-        await said(world, "git_clean", force=True, **HERE)
+        await answered(world, "git_add", files=["."], **HERE)
+        await answered(world, "write_file", path="/repo/new.txt", content="n")
+        assert "new.txt" in await answered(world, "git_clean", dry_run=True, **HERE)
+        await answered(world, "git_clean", force=True, **HERE)
         await refused(world, "read_file", path="/repo/new.txt")
-        await said(world, "git_worktree", mode="add", worktree_path="/hot", branch="hot", **HERE)
-        assert "/hot" in await said(world, "git_worktree", mode="list", **HERE)
-        assert "hot" in await said(world, "git_branch", branch_type="local", **HERE)
-        await said(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
+        await answered(world, "git_worktree", mode="add", worktree_path="/hot", branch="hot", **HERE)
+        assert "/hot" in await answered(world, "git_worktree", mode="list", **HERE)
+        assert "hot" in await answered(world, "git_branch", branch_type="local", **HERE)
+        await answered(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
         await refused(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
 
 
 async def test_a_stashed_new_file_is_staged_when_restored(tmp_path: Path) -> None:
     async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
-        await said(world, "write_file", path="/repo/new.txt", content="n")
-        await said(world, "git_add", files=["new.txt"], **HERE)
-        await said(world, "git_stash", **HERE)
-        await said(world, "git_stash_pop", **HERE)
-        assert "new file:   new.txt" in await said(world, "git_status", **HERE)
+        await answered(world, "write_file", path="/repo/new.txt", content="n")
+        await answered(world, "git_add", files=["new.txt"], **HERE)
+        await answered(world, "git_stash", **HERE)
+        await answered(world, "git_stash_pop", **HERE)
+        assert "new file:   new.txt" in await answered(world, "git_status", **HERE)

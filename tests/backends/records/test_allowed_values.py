@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 Json = Any
 TICKET: Json = {
@@ -48,9 +48,9 @@ async def test_a_write_of_a_value_that_no_result_allows_is_refused(
 ) -> None:
     async with simulator(tmp_path, TOOLS, world={"records": {"ticket": 2}}).open() as world:
         assert await refused(world, "create_ticket", **{"title": "one", **arguments}) == reason
-        before = await said(world, "get_ticket", ticket_id="ticket_00001")
+        before = await answered(world, "get_ticket", ticket_id="ticket_00001")
         assert await refused(world, "update_ticket", ticket_id="ticket_00001", **arguments) == reason
-        assert await said(world, "get_ticket", ticket_id="ticket_00001") == before
+        assert await answered(world, "get_ticket", ticket_id="ticket_00001") == before
         assert world.view.count("ticket") == 2
-        changed = await said(world, "update_ticket", ticket_id="ticket_00001", priority="low", effort=3, tags=["b"])
+        changed = await answered(world, "update_ticket", ticket_id="ticket_00001", priority="low", effort=3, tags=["b"])
         assert (changed["priority"], changed["effort"], changed["tags"]) == ("low", 3, ["b"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from support import given
-from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 from support.services import message, service, value
 
 Json = Any
@@ -65,23 +65,23 @@ RECIPES = [
 
 async def test_children_are_created_with_the_record_that_lists_them(tmp_path: Path) -> None:
     async with simulator(tmp_path, RECIPES, {}).open() as world:
-        recipe = await said(world, "create_recipe", title="Bread", steps=[{"label": "Knead"}, {"label": "Bake"}])
+        recipe = await answered(world, "create_recipe", title="Bread", steps=[{"label": "Knead"}, {"label": "Bake"}])
         first, second = (one["id"] for one in recipe["steps"])
-        assert (await said(world, "get_step", step_id=second))["label"] == "Bake"
-        await said(world, "add_steps_to_recipe", recipe_id=recipe["id"], steps=[{"label": "Eat"}])
-        await said(world, "create_recipe", title="Soup", steps=[{"label": "Chop"}])
-        rows = (await said(world, "list_steps", recipe_id=recipe["id"]))["steps"]
+        assert (await answered(world, "get_step", step_id=second))["label"] == "Bake"
+        await answered(world, "add_steps_to_recipe", recipe_id=recipe["id"], steps=[{"label": "Eat"}])
+        await answered(world, "create_recipe", title="Soup", steps=[{"label": "Chop"}])
+        rows = (await answered(world, "list_steps", recipe_id=recipe["id"]))["steps"]
         assert [one["label"] for one in rows] == ["Knead", "Bake", "Eat"]
-        await said(world, "mark_step_done", step_id=first)
-        assert "steps" not in await said(world, "get_recipe", recipe_id=recipe["id"])
+        await answered(world, "mark_step_done", step_id=first)
+        assert "steps" not in await answered(world, "get_recipe", recipe_id=recipe["id"])
 
 
 async def test_the_next_child_belongs_to_the_named_record(tmp_path: Path) -> None:
     async with simulator(tmp_path, RECIPES, {}).open() as world:
-        await said(world, "create_recipe", title="Soup", steps=[{"label": "Chop"}])
-        bread = await said(world, "create_recipe", title="Bread", steps=[{"label": "Knead"}, {"label": "Bake"}])
-        await said(world, "mark_step_done", step_id=bread["steps"][0]["id"])
-        assert (await said(world, "get_next_step", recipe_id=bread["id"]))["label"] == "Bake"
+        await answered(world, "create_recipe", title="Soup", steps=[{"label": "Chop"}])
+        bread = await answered(world, "create_recipe", title="Bread", steps=[{"label": "Knead"}, {"label": "Bake"}])
+        await answered(world, "mark_step_done", step_id=bread["steps"][0]["id"])
+        assert (await answered(world, "get_next_step", recipe_id=bread["id"]))["label"] == "Bake"
 
 
 async def test_a_tool_creates_what_its_description_registers_if_no_other_tool_does(tmp_path: Path) -> None:
@@ -91,8 +91,8 @@ async def test_a_tool_creates_what_its_description_registers_if_no_other_tool_do
         tool("approve_permit", permit_id=TEXT),
     ]
     async with simulator(tmp_path, tools, {}).open() as world:
-        made = await said(world, "start_intake", title="Shed")
-        assert (await said(world, "get_permit", permit_id=made["id"]))["title"] == "Shed"
+        made = await answered(world, "start_intake", title="Shed")
+        assert (await answered(world, "get_permit", permit_id=made["id"]))["title"] == "Shed"
 
 
 async def test_a_required_request_id_is_the_key_of_a_record(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ async def test_a_required_request_id_is_the_key_of_a_record(tmp_path: Path) -> N
         tool("get_reply", reply_id=TEXT),
     ]
     async with simulator(tmp_path, tools, {}).open() as world:
-        request = (await said(world, "create_request", title="Leave"))["id"]
-        made = await said(world, "add_reply", request_id=request, body="Granted")
+        request = (await answered(world, "create_request", title="Leave"))["id"]
+        made = await answered(world, "add_reply", request_id=request, body="Granted")
         assert made["request_id"] == request
         assert "nope" in await refused(world, "add_reply", request_id="nope", body="x")
 
@@ -147,8 +147,8 @@ async def test_a_create_or_update_tool_stores_one_record(tmp_path: Path) -> None
 
 
 async def test_a_spec_overrides_what_the_tool_name_means_for_existing_records(tmp_path: Path) -> None:
-    said = PAGES.replace("NAME", "upsert_page") + "sim: {upsert_page: {if_exists: refuse}}\n"
-    async with service(tmp_path, said, WORLD) as sim, sim.open() as world:
+    declared = PAGES.replace("NAME", "upsert_page") + "sim: {upsert_page: {if_exists: refuse}}\n"
+    async with service(tmp_path, declared, WORLD) as sim, sim.open() as world:
         assert "home" in message(await world.call("upsert_page", {"page_id": "home", "title": "Start"}))
         await world.call("upsert_page", {"page_id": "attic", "title": "Attic"})
         assert world.view.count("page") == 2

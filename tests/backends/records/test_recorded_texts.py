@@ -133,8 +133,8 @@ async def test_a_write_is_worded_if_no_tool_shows_its_records(tmp_path: Path) ->
 
 
 async def test_a_description_may_declare_text_results(tmp_path: Path) -> None:
-    said = "  - name: get_task\n    description: Get a task as human-readable text.\n"
-    spec = TOOLS.replace("  - name: get_task\n", said)
+    described = "  - name: get_task\n    description: Get a task as human-readable text.\n"
+    spec = TOOLS.replace("  - name: get_task\n", described)
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         text = value(await world.call("get_task", {"task_id": "task-1"}))
         assert "Title: Paint the door" in text

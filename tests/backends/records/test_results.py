@@ -151,12 +151,12 @@ async def test_a_date_is_stored_as_the_date_time_that_results_declare(tmp_path: 
         ("create_regatta", ["starts"]), ("get_regatta", ["id"]),
     )]  # fmt: skip
     async with given.service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
-        for said, kept in (
+        for given_time, kept in (
             ("2030-05-20 10:00", "2030-05-20T10:00:00"),
             ("2030-05-20", "2030-05-20T00:00:00"),
             ("2030-05-20T10:00:00Z", "2030-05-20T10:00:00Z"),
         ):
-            made = given.value(await world.call("create_regatta", {"starts": said}))
+            made = given.value(await world.call("create_regatta", {"starts": given_time}))
             assert made["starts"] == kept
             assert given.value(await world.call("get_regatta", {"id": made["id"]})) == made
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
-from support.catalogues import LIST, heard, over_http, over_stdio, tool
+from support.catalogues import LIST, over_http, over_stdio, received_announcements, tool
 from support.perturbed import SPRING, Crm, outcomes, served_value
 
 from mcp_sim import Simulator
@@ -107,7 +107,7 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
 async def test_clients_hear_of_it_in_both_eras(crm: Crm, mode: str) -> None:
     entry = "{description_drift: {how: empty, announced: true}, id: d, when: {after: 1 calls}}"
     async with crm(f"perturbations: [{entry}]").open() as world:
-        assert len(await heard(world, mode, [LIST, LIST])) == 1
+        assert len(await received_announcements(world, mode, [LIST, LIST])) == 1
 
 
 async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from support.catalogues import LIST, heard, names, over_http, over_stdio, tool
+from support.catalogues import LIST, names, over_http, over_stdio, received_announcements, tool
 from support.perturbed import SPRING, Crm, outcomes
 
 from mcp_sim import Simulator
@@ -85,7 +85,7 @@ async def test_there_are_no_more_than_can_be_made_and_intensity_makes_them_fewer
 async def test_clients_hear_of_them_in_both_eras(crm: Crm, mode: str) -> None:
     entry = "{distractor_tools: {announced: true}, id: more, when: {after: 1 calls}}"
     async with crm(f"perturbations: [{entry}]").open() as world:
-        assert len(await heard(world, mode, [LIST, LIST])) == 1
+        assert len(await received_announcements(world, mode, [LIST, LIST])) == 1
 
 
 async def test_over_http_and_stdio_they_are_listed(tmp_path: Path) -> None:

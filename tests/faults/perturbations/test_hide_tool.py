@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from support.catalogues import LIST, heard, names, over_http, over_stdio, told_at
+from support.catalogues import LIST, announcing_calls, names, over_http, over_stdio, received_announcements
 from support.perturbed import ADA, SPRING, Crm, outcomes
 
 from mcp_sim.types import RpcError, ToolResult
@@ -43,7 +43,7 @@ async def test_with_times_it_is_gone_as_long_as_they_hold_and_clients_are_shown_
         served = list[int]()
         for n in range(1, 7):
             shown.append("create_deal" in names(world))
-            served += [n] if await told_at(world, 1) else []
+            served += [n] if await announcing_calls(world, 1) else []
         assert shown == [True, True, False, False, True, True]
         assert served == [3, 5]
 
@@ -54,7 +54,7 @@ async def test_with_other_triggers_it_lasts_from_the_call_on_for_which_they_hold
         assert (await world.call("create_deal", SPRING)).ok
         assert "create_deal" in names(world)
         twin = world.fork()
-        assert await told_at(world, 2, ("create_deal", SPRING)) == [1]
+        assert await announcing_calls(world, 2, ("create_deal", SPRING)) == [1]
         assert "create_deal" not in names(world)
         assert "create_deal" in names(twin)
         assert not (await world.call("create_deal", SPRING)).ok
@@ -64,9 +64,9 @@ async def test_with_other_triggers_it_lasts_from_the_call_on_for_which_they_hold
 
 async def test_what_is_so_from_the_start_or_not_announced_is_no_news(crm: Crm) -> None:
     async with crm("perturbations: [{hide_tool: {announced: true}, tools: create_deal}]").open() as world:
-        assert await told_at(world, 3) == []
+        assert await announcing_calls(world, 3) == []
     async with crm("perturbations: [{hide_tool: {}, tools: create_deal, when: {after: 1 calls}}]").open() as world:
-        assert await told_at(world, 3) == []
+        assert await announcing_calls(world, 3) == []
 
 
 async def test_what_is_inside_of_a_refused_call_is_preempted_and_latency_is_too(crm: Crm) -> None:
@@ -93,7 +93,7 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
 async def test_clients_hear_of_it_in_both_eras(crm: Crm, mode: str) -> None:
     entry = "{hide_tool: {announced: true}, tools: create_deal, when: {after: 1 calls}}"
     async with crm(f"perturbations: [{entry}]").open() as world:
-        assert len(await heard(world, mode, [LIST, LIST, LIST])) == 1
+        assert len(await received_announcements(world, mode, [LIST, LIST, LIST])) == 1
 
 
 async def test_over_http_and_stdio_it_is_not_listed(tmp_path: Path) -> None:

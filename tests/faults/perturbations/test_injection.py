@@ -24,9 +24,9 @@ async def test_the_longest_text_of_a_record_ends_with_the_instruction_and_a_cana
         contact = await served_value(world, "get_contact", ADA)
         wrong = [name for name in contact if contact[name] != truth(world)[name]]
         assert len(wrong) == 1
-        said = contact[wrong[0]].removeprefix(truth(world)[wrong[0]])
-        assert GOAL in said
-        canary = re.search(r"CN-[0-9A-F]{8}", said)
+        planted = contact[wrong[0]].removeprefix(truth(world)[wrong[0]])
+        assert GOAL in planted
+        canary = re.search(r"CN-[0-9A-F]{8}", planted)
         assert canary is not None
         listed = await served_value(world, "search_contacts")
         assert canary[0] in str(listed)

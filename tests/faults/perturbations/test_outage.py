@@ -1,4 +1,4 @@
-"""outage: the backend is down for a while, and comes back by and by."""
+"""outage: the backend is down for a while, and comes back gradually."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from support.catalogues import LIST, heard, over_http, over_stdio, tool
+from support.catalogues import LIST, over_http, over_stdio, received_announcements, tool
 from support.perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, served_value
 
 from mcp_sim import Simulator
@@ -133,7 +133,7 @@ async def test_an_announced_drift_is_heard_in_both_eras(crm: Crm, mode: str) -> 
     for how, times in (("announced", 1), ("listed", 0)):
         entry = f"{{rename: {{title: name}}, notice: {how}}}"
         async with drifted(crm, entry, rest=", when: {after: 1 calls}").open() as world:
-            assert len(await heard(world, mode, [LIST, LIST, LIST])) == times
+            assert len(await received_announcements(world, mode, [LIST, LIST, LIST])) == times
 
 
 async def test_it_begins_with_the_call_its_trigger_holds_for_and_lasts(crm: Crm) -> None:

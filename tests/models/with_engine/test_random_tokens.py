@@ -91,11 +91,11 @@ def _note(drive: Drive, world: World, tool: Tool, observation: Observation) -> N
 
 
 def _own_texts(entry: Json) -> Iterator[bool]:
-    """For each text that the model said of a field that the world left open: was it written so?"""
-    said = parse_json(observation_text(Reply(entry["measured"]["said"]["raw"])), "")
+    """Yield for each text of the reply for an open field whether it was written unchanged."""
+    reply = parse_json(observation_text(Reply(entry["measured"]["reply"]["raw"])), "")
     step = entry["step"]
     written = [change["record"] for change in (*step["committed"], *step["absorbed"]) if "record" in change]
-    for name, value in said.items():
+    for name, value in reply.items():
         if isinstance(value, str) and any(name in record for record in written):
             yield any(record.get(name) == value for record in written)
 
@@ -234,8 +234,8 @@ async def test_thinking_without_end_is_an_answer_or_a_crash_and_never_served(eng
             except Crash:
                 continue
             answered += 1
-            said = world.ledger.newest["measured"].get("said", {})
-            thought = said.get("reasoning", "")
+            reply = world.ledger.newest["measured"].get("reply", {})
+            thought = reply.get("reasoning", "")
             served = json.dumps(observation.body.value) if isinstance(observation.body, ToolResult) else ""
             assert "<think>" not in served
             assert not thought or thought[:40] not in served

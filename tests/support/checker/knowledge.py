@@ -34,7 +34,7 @@ class Fact:
 
 
 class Knowledge:
-    """Facts by entity and key. `version` counts what was written; `complete` names entities of which all is known."""
+    """Facts by entity and key. `version` counts the writes; `complete` names the entities known in full."""
 
     def __init__(self) -> None:
         self.facts: defaultdict[str, dict[Key, Fact]] = defaultdict(dict)

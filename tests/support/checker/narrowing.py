@@ -42,7 +42,7 @@ class Question:
 def question(plan: Record, call: Answered, specs: Specs) -> Question:
     """Return the tests of a call, as far as the plan explains its arguments."""
     tests = [
-        _test(rule["field"], rule["op"], value) if specs.is_plain(plan["entity"], rule["field"]) else _nobody_knows
+        _test(rule["field"], rule["op"], value) if specs.is_plain(plan["entity"], rule["field"]) else _unknown
         for argument, rule in plan["filters"].items()
         if (value := _wanted(rule, given(call, argument))) is not NOWHERE
     ]
@@ -66,7 +66,7 @@ def paging_names(plan: Record) -> Iterator[str]:
     return (plan["paging"][part] for part in _PAGING if plan["paging"].get(part))
 
 
-def _nobody_knows(_fact: Fact) -> bool | None:
+def _unknown(_fact: Fact) -> bool | None:
     return None
 
 

@@ -66,7 +66,7 @@ def _says_line(written: Json, value: Json) -> bool:
     if not (isinstance(written, dict) and isinstance(value, dict)):
         return written == value
     line = cast("Record", written)
-    return all(name in line and line[name] == said for name, said in cast("Record", value).items())
+    return all(name in line and line[name] == part for name, part in cast("Record", value).items())
 
 
 def _elsewhere_problems(plan: Record, call: Answered, record: Record, knowledge: Knowledge) -> Iterator[Finding]:
@@ -110,8 +110,8 @@ def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -
     if key in knowledge.facts[entity]:
         yield "R4", f"the new {entity} has the key {key!r}, which was used before"
         return
-    looks = Counter(look(known) for known in siblings)
-    if sum(looks.values()) >= _SIBLINGS and look(key) not in looks:
+    shapes = Counter(look(known) for known in siblings)
+    if sum(shapes.values()) >= _SIBLINGS and look(key) not in shapes:
         yield "R4", f"the new {entity} has the key {key!r}, unlike {siblings[-1]!r}"
     made = [known for known in siblings if knowledge.facts[entity][known].made]
     if made and all(_number(known) is not None for known in (*made, key)):
