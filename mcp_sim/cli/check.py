@@ -14,7 +14,10 @@ from mcp_sim.types.errors import Problem
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths", nargs="+", metavar="PATH", help="a scenario, tool spec or tools/list result; a shipped name; a folder"
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="a scenario, tool spec or tools/list result: a file, a folder of files, or a shipped name",
     )
     parser.add_argument("--json", action="store_true", help="print the problems as a JSON list")
     parser.add_argument("--strict", action="store_true", help="exit 1 for warnings too, such as guessed plans")

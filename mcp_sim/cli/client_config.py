@@ -55,7 +55,7 @@ CLIENTS: Mapping[str, ClientFormat] = {
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", help="a scenario or tool spec: a file, or a shipped name")
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario or tool spec: a file, or a shipped name")
     parser.add_argument("--client", choices=sorted(CLIENTS), required=True, help="which client the entries are for")
     parser.add_argument(
         "--url",

@@ -22,7 +22,7 @@ GONE = 4
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("url", help="http://HOST:PORT/w/WORLD/mcp, as `mcp-sim serve --http` printed it")
+    parser.add_argument("url", metavar="URL", help="http://HOST:PORT/w/WORLD/mcp, as `mcp-sim serve --http` prints it")
     parser.add_argument(
         "--token-env",
         metavar="NAME",

@@ -31,14 +31,32 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="MODEL", required=True, help="the world model: openai:MODEL@URL")
     parser.add_argument("--judge", metavar="MODEL", help="the judge: openai:MODEL@URL; without it, nothing is judged")
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, default=Path("agentworld-results"), help="default agentworld-results"
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("agentworld-results"),
+        help="folder for the results; default agentworld-results",
     )
     parser.add_argument("--limit", metavar="N", type=count, help="at most the first N samples of each domain")
     parser.add_argument("--concurrency", metavar="N", type=count, default=16, help="requests at a time; default 16")
-    parser.add_argument("--thinking", metavar="off|on|N", type=thinking, help="reasoning of the world model, N tokens")
-    parser.add_argument("--judge-thinking", metavar="off|on|N", type=thinking, help="reasoning of the judge, N tokens")
     parser.add_argument(
-        "--max-tokens", metavar="N", type=count, default=32768, help="longest answer in tokens; default 32768"
+        "--thinking",
+        metavar="off|on|N",
+        type=thinking,
+        help="whether the world model reasons first, for at most N tokens",
+    )
+    parser.add_argument(
+        "--judge-thinking",
+        metavar="off|on|N",
+        type=thinking,
+        help="whether the judge reasons first, for at most N tokens",
+    )
+    parser.add_argument(
+        "--max-tokens",
+        metavar="N",
+        type=count,
+        default=32768,
+        help="maximum length of an answer in tokens; default 32768",
     )
     parser.add_argument(
         "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"

@@ -22,7 +22,9 @@ MARGIN = "    "
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", help="the scenario of the run, or another one to apply to its calls")
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", help="the scenario of the run, or another one to apply to its calls"
+    )
     parser.add_argument("--trace", type=Path, metavar="FILE", required=True, help="a file that --trace wrote")
     parser.add_argument("--world", metavar="NAME", help="only this world")
     parser.add_argument("--call", type=int, metavar="N", help="only call N of a world")
@@ -99,7 +101,7 @@ def _headline(step: Record) -> str:
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:
     recorded = any(one["id"] == finding.id for one in step["perturbations"])
     name, why = f"{finding.id} ({finding.kind})", "; ".join(map(str, finding.why)) or "always"
-    more = "".join(f"; {text}" for text in (finding.note, finding.erred and f"error: {finding.erred}") if text)
+    more = "".join(f"; {text}" for text in (finding.note, finding.error and f"error: {finding.error}") if text)
     if is_same and recorded != finding.decided:
         more += f"; the trace differs: {'decided' if recorded else 'not decided'}"
     if not finding.decided:

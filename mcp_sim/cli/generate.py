@@ -35,17 +35,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", type=Path, required=True, help="the file for the records, as JSON"
     )
     parser.add_argument(
-        "--count", type=count, default=DEFAULT_TOTAL, help=f"number of records in all tables; default {DEFAULT_TOTAL}"
+        "--count",
+        metavar="N",
+        type=count,
+        default=DEFAULT_TOTAL,
+        help=f"total number of records in all tables; default {DEFAULT_TOTAL}",
     )
     parser.add_argument("--by", metavar="MODEL", default="builtin", help="builtin (the default), or openai:MODEL@URL")
     parser.add_argument(
         "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
     )
-    parser.add_argument("--seed", type=int, help="seed; default: the scenario's")
+    parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
     parser.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
-    parser.add_argument("--thinking", metavar="off|on|N", type=thinking, help="reasoning of the model, N tokens")
     parser.add_argument(
-        "--max-tokens", metavar="N", type=count, default=8192, help="longest answer in tokens; default 8192"
+        "--thinking", metavar="off|on|N", type=thinking, help="whether the model reasons first, for at most N tokens"
+    )
+    parser.add_argument(
+        "--max-tokens",
+        metavar="N",
+        type=count,
+        default=8192,
+        help="maximum length of an answer in tokens; default 8192",
     )
 
 

@@ -30,7 +30,7 @@ _GUESS = "a guess"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result; a shipped name"
+        "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name"
     )
     parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, and their entities")
     parser.add_argument("--json", action="store_true", help="print plans and entities as one JSON object")
@@ -199,7 +199,7 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "requires": ", ".join([*_requirements(plan), *(f"{name} > 0" for name in plan.positive)]),
         "login": plan.login or "",
         "caller": plan.caller or "",
-        "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
+        "if exists": "" if plan.if_exists == "refuse" else plan.if_exists,
         "inside": plan.holder or "",
         "next id": plan.counter or "",
         "also": ", ".join(map(_also, plan.also)),
@@ -213,8 +213,8 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "shows": ", ".join(f"{place} = {field}" for place, field in plan.shows.items() if place != field),
         "only": ", ".join(plan.only),
         "picks": f"{plan.picked.argument} of {plan.picked.field}" if plan.picked else "",
-        "of whom": ", ".join(f"{one.argument}: {one.link or f'{one.listed} of {one.entity}'}" for one in plan.owners),
-        "with it": ", ".join(f"{one.entity} of each of {one.listed}" for one in plan.children),
+        "owners": ", ".join(f"{one.argument}: {one.link or f'{one.listed} of {one.entity}'}" for one in plan.owners),
+        "children": ", ".join(f"{one.entity} of each of {one.listed}" for one in plan.children),
         "among": ", ".join(f"{one.argument}: {one.field} of {one.entity} {one.by}" for one in plan.among),
         "within": plan.within or "",
         "because": "; ".join(plan.reasons),

@@ -29,19 +29,20 @@ STDIN = 0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", help="a scenario or tool spec: a file, or a shipped name")
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario or tool spec: a file, or a shipped name")
     parser.add_argument(
         "calls",
+        metavar="CALLS",
         nargs="?",
         default="-",
         help='file with lines of {"tool": ..., "arguments": {...}}; - (the default): stdin',
     )
-    parser.add_argument("--seed", type=int, help="seed; default: the scenario's")
-    parser.add_argument("--intensity", type=float, metavar="0..1", help="scale of the faults; default: the scenario's")
+    parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
+    parser.add_argument("--intensity", type=float, metavar="0..1", help="replace the scenario's intensity of faults")
     parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default): delays take no real time")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger to FILE, as JSONL")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
-    parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
+    parser.add_argument("--grade", action="store_true", help="check the expectations at the end; exit 1 if one fails")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -36,20 +36,22 @@ MOST_DOUBTS = 10
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", help="a scenario, tool spec or tools/list result: a file, or a shipped name")
-    parser.add_argument("--seed", type=int, help="seed; default: the scenario's")
-    parser.add_argument("--intensity", type=float, metavar="0..1", help="scale of the faults; default: the scenario's")
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
+    parser.add_argument("--intensity", type=float, metavar="0..1", help="replace the scenario's intensity of faults")
     parser.add_argument(
         "--clock", choices=["virtual", "real"], help="real (the default): delays take real time; virtual: they do not"
     )
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger to FILE, as JSONL")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
-    parser.add_argument("--strict", action="store_true", help="refuse to serve if what a tool does is a guess")
+    parser.add_argument("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
     parser.add_argument(
         "--ledger-keep", type=int, default=1000, metavar="N", help="entries kept in memory (default 1000)"
     )
-    parser.add_argument("--server", metavar="NAME", help="over stdio: which of several servers to serve")
+    parser.add_argument("--server", metavar="NAME", help="over stdio: the server to serve, of a scenario with several")
     parser.add_argument(
         "--world", action="append", default=[], metavar="NAME", help="name of a world; over HTTP may be repeated"
     )
@@ -65,12 +67,22 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
         default="any",
         help="any (the default): create worlds when first named; declared: only those of --world",
     )
-    group.add_argument("--max-worlds", type=int, default=10_000, metavar="N", help="most worlds (default 10000)")
     group.add_argument(
-        "--max-megabytes", type=int, default=2048, metavar="N", help="most memory of all worlds, in MiB (default 2048)"
+        "--max-worlds", type=int, default=10_000, metavar="N", help="maximum number of worlds (default 10000)"
     )
     group.add_argument(
-        "--max-sessions", type=int, default=2000, metavar="N", help="most sessions of older protocols (default 2000)"
+        "--max-megabytes",
+        type=int,
+        default=2048,
+        metavar="N",
+        help="maximum memory of all worlds, in MiB (default 2048)",
+    )
+    group.add_argument(
+        "--max-sessions",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="maximum number of sessions of older protocols (default 2000)",
     )
     group.add_argument(
         "--session-idle", default="5m", metavar="SPAN", help="time after which an idle session ends (default 5m)"
@@ -82,7 +94,11 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
         "--grace", default="10s", metavar="SPAN", help="time for running calls at shutdown (default 10s)"
     )
     group.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="a further host name of this server"
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another host name by which clients reach this server",
     )
     group.add_argument(
         "--token-file", type=Path, metavar="FILE", help="file with bearer tokens, one per line: TOKEN, or NAME TOKEN"
@@ -130,7 +146,8 @@ def _refuse_guesses(scenario: Scenario, reference: str) -> None:
     guessed = ", ".join(first_few([plan.tool for plan in scenario.guesses]))
     if guessed:
         raise UsageError(
-            f"what these tools do is a guess: {guessed}; `mcp-sim plan {reference}` shows what corrects it"
+            f"the plans of these tools are guesses: {guessed}; "
+            f"`mcp-sim plan {reference}` prints the lines that correct them"
         )
 
 

@@ -91,9 +91,12 @@ def only_world(worlds: dict[str, WorldTrace], wanted: str | None, path: Path) ->
 
 
 def _checked_header(line: bytes, path: Path) -> Record:
+    if not line:
+        raise UsageError(f"{path} is empty, and not a trace")
     header = _decoded(line, f"{path}:1")
     if header.get("format") != FORMAT:
-        raise UsageError(f"{path} is not a trace of format {FORMAT}")
+        found = f"its format is {header['format']!r}" if "format" in header else "its first line has no format"
+        raise UsageError(f"{path} is not a trace of format {FORMAT}, the only one that can be read: {found}")
     return header
 
 

@@ -136,7 +136,7 @@ def test_guesses_are_loud(tmp_path: Path) -> None:
         (("flaky_crm", "--ledger-keep", "0"), 2, "--ledger-keep"),
         (("flaky_crm", "--clock", "sundial"), 2, "sundial"),
         (("flaky_crm", "--seed", "seven"), 2, "seven"),
-        ((), 2, "scenario"),
+        ((), 2, "the following arguments are required: SCENARIO"),
     ],
 )
 def test_what_cannot_be_served_is_refused_with_a_message(arguments: tuple[str, ...], code: int, message: str) -> None:

@@ -42,7 +42,7 @@ class _Entry:
 
 @importers.register("client")
 class Client(Importer):
-    """Reads the configuration of an MCP client, and asks every server in it for its tools.
+    """Read the configuration of an MCP client, and ask every server in it for its tools.
 
     Supported are `.mcp.json`, the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf and Zed, and other
     files with servers under `mcpServers` or `servers`. Comments are allowed. Variables, headers and arguments are used

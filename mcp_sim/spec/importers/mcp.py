@@ -36,7 +36,7 @@ _SERVER_INFO = {
 
 @importers.register("mcp")
 class Mcp(Importer):
-    """Asks a live server for its tools: a command that starts a server on stdio, or the URL of a server.
+    """Ask a live server for its tools: a command that starts a server on stdio, or the URL of a server.
 
     The list is kept unchanged, even parts that clients would reject. The server is asked for its list only; no tool is
     called.

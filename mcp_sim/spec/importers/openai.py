@@ -22,7 +22,7 @@ _KEPT = ("title", "description", "annotations")
 
 @importers.register("openai")
 class Openai(Importer):
-    """Reads functions in the formats of OpenAI, Anthropic, Gemini and BFCL: JSON, or one function per line.
+    """Read functions in the formats of OpenAI, Anthropic, Gemini and BFCL: JSON, or one function per line.
 
     Supported are OpenAI's `{type: function, function: {...}}` and the flat form of the Responses API, Anthropic's
     `input_schema`, Gemini's `functionDeclarations`, and BFCL's functions with type names like `dict` and `float`. A

@@ -25,7 +25,7 @@ _HINTS = {"get": {"readOnlyHint": True}, "head": {"readOnlyHint": True}, "delete
 
 @importers.register("openapi")
 class Openapi(Importer):
-    """Reads OpenAPI 3.0 and 3.1 documents in JSON or YAML. Each operation becomes a tool.
+    """Read OpenAPI 3.0 and 3.1 documents in JSON or YAML. Each operation becomes a tool.
 
     Parameters and the properties of the body become arguments. The successful response becomes the outputSchema; a
     list is put into an object, under the plural of what it lists. Component schemas with a key become entities. The

@@ -17,7 +17,7 @@ _KEPT = ("version", "title", "description", "instructions")
 
 @importers.register("tools")
 class Tools(Importer):
-    """Reads files with a tools/list result: `{"tools": [...]}`, the list alone, or the response of a JSON-RPC server.
+    """Read files with a tools/list result: `{"tools": [...]}`, the list alone, or the response of a JSON-RPC server.
 
     The keys `name` or `server`, `version`, `title`, `description` and `instructions` beside the list are kept.
     """

@@ -20,7 +20,7 @@ Crm = Callable[[str], Simulator]
 
 
 async def answered(world: World, calls: int) -> str:
-    """A letter a call: `+` answered, `-` refused. The n-th call is made n seconds after the world's start."""
+    """Return a sign per call: `+` answered, `-` refused. The n-th call is made n seconds after the world's start."""
     return "".join(["+" if (await world.call("get_contact", ADA)).ok else "-" for _ in range(calls)])
 
 
