@@ -67,7 +67,7 @@ def check_yaml(block: Block, following: Block | None, place: Workplace, where: s
 
 
 def in_a_scenario(part: str, where: str) -> str:
-    """A scenario that holds a part: `when`, or any key of a scenario."""
+    """Return a scenario with a part: `when`, or any key of a scenario."""
     value: dict[str, Any] = yaml12.load(part.encode(), where).value
     if "when" in value:
         value = {"perturbations": [{"lost_ack": {}, "id": "any", **value}]}
@@ -81,7 +81,7 @@ async def test_the_trace_page_shows_one_line_of_every_kind_as_a_run_writes_it() 
 
 
 def timeless(line: dict[str, Any]) -> dict[str, Any]:
-    """The line without what differs from run to run, and from one state of the documents to the next."""
+    """Return the line without the parts that differ between runs or versions of the documents."""
     measured = {"measured": sorted(line["measured"])} if "measured" in line else {}
     return {name: value for name, value in line.items() if name != "sha256"} | measured
 

@@ -15,7 +15,7 @@ HEAVY = ("mcp", "pydantic", "openai", "jsonschema", "jsonschema_rs", "cel", "yam
 
 
 def loaded_by(statement: str) -> set[str]:
-    """The top-level modules that a fresh interpreter has loaded after a statement."""
+    """Return the top-level modules that a fresh interpreter has loaded after a statement."""
     code = f"{statement}; import sys; print(' '.join(sorted({{name.partition('.')[0] for name in sys.modules}})))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
     return set(done.stdout.split())

@@ -93,8 +93,8 @@ def collect_features(
 ) -> list[ToolFeatures]:
     """Return the features of all tools.
 
-    `singletons` are those of the declared entities that only the tools show to be singletons. `held` are those with
-    records in a given state. Lists of such a service have nothing around them.
+    `singletons` are the declared entities that are singletons only by inference. `held` are the entities with records
+    in a given state; lists of their records are rendered without an envelope.
     """
     nouns = _entity_nouns(parsed_names.values(), declared)
     tables = {**_created_entities(tools, parsed_names, declared), **declared}

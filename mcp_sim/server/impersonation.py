@@ -142,8 +142,8 @@ class Impersonation(Server[Any]):
     @property
     def sends_during_calls(self) -> bool:
         """Whether calls may send messages before their answer. If not, responses need no event stream."""
-        spoken = (interaction.asks or interaction.notices for interaction in self._interactions.values())
-        return self._notifies or any(spoken) or any(prompt.asks for prompt in self._spec.prompts)
+        messages = (interaction.asks or interaction.notices for interaction in self._interactions.values())
+        return self._notifies or any(messages) or any(prompt.asks for prompt in self._spec.prompts)
 
     async def publish(self, world: World, event: ServerEvent) -> None:
         """Notify the subscribers of a world."""

@@ -31,7 +31,7 @@ from mcp_sim.world.state import State
 class Finding:
     """One perturbation at one call in its reach.
 
-    `outcome` is '' if the trace does not have the perturbation. `erred` says why its condition could not be evaluated.
+    `outcome` is '' if the trace does not have the perturbation. `error` says why its condition could not be evaluated.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Finding:
     outcome: str
     why: tuple[Reason, ...]
     note: str = ""
-    erred: str = ""
+    error: str = ""
 
 
 @dataclass(slots=True)
@@ -103,9 +103,9 @@ class Explainer:
     def _finding(self, fault: CompiledFault, turn: Turn, step: Record) -> Finding:
         carried = fault.carries_over and bool(turn.memories.of(fault.id).get("carried"))
         try:
-            decided, erred = fault.decide(turn), ""
+            decided, problem = fault.decide(turn), ""
         except Unevaluable as error:
-            decided, erred = False, str(error)
+            decided, problem = False, str(error)
         why = reasons(fault.numbered, fault.id, turn.tool, self.scenario.domain, turn)
         by_itself = all(reason.held for reason in why)
         note = (
@@ -116,7 +116,7 @@ class Explainer:
             else "in force since an earlier call"
         )
         outcome = _outcome(fault, turn, step) if decided else ""
-        return Finding(fault.id, fault.kind, decided, outcome, why, note, erred)
+        return Finding(fault.id, fault.kind, decided, outcome, why, note, problem)
 
 
 def _outcome(fault: CompiledFault, turn: Turn, step: Record) -> str:
@@ -168,13 +168,13 @@ def at_intensity_of(scenario: Scenario, steps: Sequence[Record]) -> Scenario:
 class Reason:
     """One condition (`nth 1`), what it was compared with (`number 2`, `drew 0.6131`), and whether it held."""
 
-    says: str
-    met: str
+    condition: str
+    found: str
     held: bool
 
     def __str__(self) -> str:
         verdict = "yes" if self.held else "no"
-        return f"{self.says} ({self.met}: {verdict})" if self.met else f"{self.says} ({verdict})"
+        return f"{self.condition} ({self.found}: {verdict})" if self.found else f"{self.condition} ({verdict})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_values import encode
@@ -177,8 +177,3 @@ def match_uri(template: str, uri: str) -> dict[str, str] | None:
         at = found.end()
     shape = re.fullmatch("".join(parts) + re.escape(template[at:]), uri)
     return None if shape is None else {name: unquote(value) for name, value in shape.groupdict().items()}
-
-
-def expand_uri(template: str, values: Mapping[str, Json]) -> str:
-    """Return the URI of a template with these variables."""
-    return _VARIABLE.sub(lambda found: quote(str(values[found[2]]), safe="/" if found[1] else ""), template)

@@ -11,7 +11,7 @@ from mcp_sim.types.kinds import Listing
 from mcp_sim.types.scenario import PerturbationEntry, in_reach
 
 IN_FORCE = "in-force"
-"""The memory of a perturbation of the catalogue that says that it has been decided for a call."""
+"""The memory key of a perturbation of the catalogue: whether it was decided for a call, and so is in force."""
 
 _LISTED = "listed"
 _CHANGED: Record = {"method": "notifications/tools/list_changed", "params": {}}

@@ -39,8 +39,8 @@ DEEPEST = 64
 MICROSECOND = timedelta(microseconds=1)
 NO_TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
 
-LOOKED_AT = ("", "looked-at")
-"""The memory of a world that holds up to when scheduled perturbations have acted, in microseconds since its start."""
+ACTED_UNTIL = ("", "acted-until")
+"""The memory key of a world: until when scheduled perturbations have acted, in microseconds since its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ def is_due(due: Due, now: datetime, index: int) -> bool:
 
 def mark_acted(version: Version, start: datetime, now: datetime) -> tuple[int, Version]:
     """Return up to when scheduled perturbations have acted (in microseconds), and the version after they act to now."""
-    since = version.memories.get(LOOKED_AT, -1)
-    memories = version.memories.insert(LOOKED_AT, (now - start) // MICROSECOND)
+    since = version.memories.get(ACTED_UNTIL, -1)
+    memories = version.memories.insert(ACTED_UNTIL, (now - start) // MICROSECOND)
     return since, replace(version, memories=memories)
 
 

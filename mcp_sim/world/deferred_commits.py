@@ -13,7 +13,7 @@ from mcp_sim.types.json_schema.shapes import main_type
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """Deferred changes."""
+    """Changes that are committed in two parts."""
 
     now: tuple[Change, ...]
     """The keys that are reserved at once, so that no other record gets them."""

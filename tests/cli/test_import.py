@@ -109,7 +109,7 @@ def test_ctrl_c_ends_the_import_and_the_server_it_started(here: Path) -> None:
 
 
 def interrupted(process: subprocess.Popen[bytes]) -> int:
-    """The exit code after Ctrl-C; pressed again where it came between two things."""
+    """Return the exit code after Ctrl-C, which is sent again if it came too early."""
     for _ in range(6):
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):

@@ -75,7 +75,7 @@ def test_a_spec_with_what_was_inferred_means_the_same(name: str, tmp_path: Path)
 
 
 async def walked(path: Path) -> list[Any]:
-    """What an agent is answered that calls the tools of a document at random."""
+    """Return the answers to random calls of a document's tools."""
     answered: list[Any] = []
     async with Simulator.load(path).open() as world:
         walker = Walker([*world.scenario.domain.tools.values()], 3, world)
@@ -183,7 +183,7 @@ WHOLE = Plan(
 
 
 def plans_read(plan: Plan, folder: Path) -> dict[str, Plan]:
-    """The plans of a spec that says one, as they are read."""
+    """Return the plans of a spec that declares one of them."""
     schema = {"type": "object", "properties": {"params": {"type": "object", "properties": SETTLE}}}
     tools = [{"name": "settle_order", "inputSchema": schema}]
     text = f"mcp_sim: 1\nname: market\ntools: {json.dumps(tools)}\nentities: {{order: , stall: , till: }}\n"

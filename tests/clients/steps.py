@@ -31,7 +31,7 @@ def run(routes: Mapping[str, Opens], names: Lists, call: Calls) -> None:
 
 
 def url(world: str) -> str:
-    """Where a world is, as http://127.0.0.1:8000/w/anne/mcp. The command line says all before its name."""
+    """Return the URL of a world: http://127.0.0.1:8000/w/anne/mcp. The command line has the part before its name."""
     return f"{sys.argv[1]}{world}/mcp"
 
 

@@ -13,7 +13,7 @@ SCRIPT = Path(__file__).with_suffix(".sh")
 
 
 def over(route: str) -> Opens:
-    """One way to the server. A world is no more than what each command is given."""
+    """Return a route to the server. A world exists only as the arguments of each command."""
 
     @asynccontextmanager
     async def opens(world: str) -> AsyncGenerator[list[str]]:
@@ -32,7 +32,7 @@ async def call(crm: list[str], tool: str, arguments: dict[str, Any]) -> tuple[bo
 
 
 async def printed(arguments: list[str]) -> Any:
-    """The result that one command prints."""
+    """Return the result that a command prints."""
     command = await asyncio.create_subprocess_exec("bash", SCRIPT, *arguments, stdout=asyncio.subprocess.PIPE)
     stdout, _ = await command.communicate()
     result = json.loads(stdout)

@@ -89,7 +89,7 @@ def shipped() -> list[str]:
 
 
 def entries(seed: int) -> tuple[PerturbationEntry, ...]:
-    """A third of all kinds, in any order, each now and then; three seeds in a row have all of them."""
+    """Return a third of all kinds, shuffled, each with some probability. Three consecutive seeds have all kinds."""
     names = [name for name in shipped() if _options(name) is not None]
     Random(seed // 3).shuffle(names)
     random = Random(seed)
@@ -135,7 +135,7 @@ def rows(world: World) -> dict[str, list[Any]]:
 
 
 def written(steps: list[dict[str, Any]]) -> set[tuple[str, str, Any]]:
-    """Who wrote to which record: calls and events."""
+    """Return for each write its step (a call or an event) and its record."""
     return {(step["entry"], change["entity"], change["key"]) for step in steps for change in step.get("committed", ())}
 
 

@@ -1,4 +1,4 @@
-"""docs/perturbations.md is what the kinds say, and each of its examples strikes."""
+"""docs/perturbations.md shows the manuals of the kinds, and in each example the perturbation is applied."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ WON: tuple[str, Any] = ("update_deal", {"deal_id": "deal_0001", "amount": 1})
 OPEN: tuple[str, Any] = ("update_deal", {"deal_id": "deal_0002", "amount": 1})
 
 
-async def struck(simulator: Simulator, *calls: tuple[str, Any]) -> list[bool]:
-    """Which of the calls the only perturbation, a latency, was applied to."""
+async def affected(simulator: Simulator, *calls: tuple[str, Any]) -> list[bool]:
+    """Return for each call whether the only perturbation, a latency, was applied to it."""
     async with simulator.open(seed=1) as world:
         return [(await world.call(*call)).delay.total_seconds() > 0 for call in calls]
 
@@ -31,20 +31,20 @@ def slow(when: str, tools: str = "'*'") -> str:
 
 async def test_state_sees_the_record_that_the_key_argument_names(crm: Crm) -> None:
     simulator = crm(slow("{state: \"record.stage == 'won'\"}", "update_deal"))
-    assert await struck(simulator, WON, OPEN) == [True, False]
+    assert await affected(simulator, WON, OPEN) == [True, False]
 
 
 async def test_state_sees_counts_as_the_call_finds_them(crm: Crm) -> None:
-    assert await struck(crm(slow("{state: count.deal >= 3}")), LIST, SPRING, LIST) == [False, False, True]
+    assert await affected(crm(slow("{state: count.deal >= 3}")), LIST, SPRING, LIST) == [False, False, True]
 
 
 async def test_state_sees_arguments_time_and_whole_tables_by_find(crm: Crm) -> None:
-    assert await struck(crm(slow("{state: args.amount > 1000.0}", "create_deal")), SPRING) == [True]
-    assert await struck(crm(slow("{state: args.currency == null}", "create_deal")), SPRING) == [True]
+    assert await affected(crm(slow("{state: args.amount > 1000.0}", "create_deal")), SPRING) == [True]
+    assert await affected(crm(slow("{state: args.currency == null}", "create_deal")), SPRING) == [True]
     late = "{state: \"now >= timestamp('2029-03-01T09:00:02Z')\"}"
-    assert await struck(crm(slow(late)), ADA, ADA) == [False, True]
+    assert await affected(crm(slow(late)), ADA, ADA) == [False, True]
     found = "{state: \"find('deal', {'amount': {'gt': 1000}}).size() > 0\"}"
-    assert await struck(crm(slow(found)), SPRING, LIST) == [False, True]
+    assert await affected(crm(slow(found)), SPRING, LIST) == [False, True]
 
 
 async def test_a_state_that_errs_decides_nothing_and_the_ledger_says_why(crm: Crm) -> None:
@@ -62,14 +62,14 @@ async def test_a_state_that_errs_decides_nothing_and_the_ledger_says_why(crm: Cr
 
 async def test_an_error_counts_only_where_the_decision_depends_on_it(crm: Crm) -> None:
     errs = "{state: \"record.stage == 'won'\"}"
-    assert await struck(crm(slow(f"{{any: [{errs}, {{nth: 2}}]}}")), LIST, LIST, LIST) == [False, True, False]
-    assert await struck(crm(slow(f"{{not: {errs}}}")), LIST) == [False]
-    assert await struck(crm(slow(f"{{all: [{errs}, {{nth: 2}}]}}")), LIST, LIST) == [False, False]
+    assert await affected(crm(slow(f"{{any: [{errs}, {{nth: 2}}]}}")), LIST, LIST, LIST) == [False, True, False]
+    assert await affected(crm(slow(f"{{not: {errs}}}")), LIST) == [False]
+    assert await affected(crm(slow(f"{{all: [{errs}, {{nth: 2}}]}}")), LIST, LIST) == [False, False]
 
 
 async def test_state_is_a_filter_for_the_counter_beside_it(crm: Crm) -> None:
     simulator = crm(slow("{state: \"args.deal_id == 'deal_0001'\", nth: 2}", "update_deal"))
-    assert await struck(simulator, WON, OPEN, WON) == [False, False, True]
+    assert await affected(simulator, WON, OPEN, WON) == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,15 @@ def test_a_state_that_names_what_is_not_there_is_refused_at_load(crm: Crm, condi
 async def test_a_word_in_a_text_is_no_name(crm: Crm) -> None:
     simulator = crm(slow("{state: \"args.title == 'count.deals args.x'\"}", "create_deal"))
     named = ("create_deal", {**SPRING[1], "title": "count.deals args.x"})
-    assert await struck(simulator, SPRING, named) == [False, True]
+    assert await affected(simulator, SPRING, named) == [False, True]
 
 
 async def test_history_counts_what_was_served_before(crm: Crm) -> None:
     once = crm(slow("{history: {tool: get_*, outcome: error}}"))
-    assert await struck(once, ADA, UNKNOWN_CONTACT, LIST, ADA) == [False, False, True, True]
+    assert await affected(once, ADA, UNKNOWN_CONTACT, LIST, ADA) == [False, False, True, True]
     twice = crm(slow("{history: {tool: list_deals, at_least: 2}}"))
-    assert await struck(twice, LIST, ADA, LIST, ADA) == [False, False, False, True]
-    assert await struck(crm(slow("{history: {}}")), ADA, ADA) == [False, True]
+    assert await affected(twice, LIST, ADA, LIST, ADA) == [False, False, False, True]
+    assert await affected(crm(slow("{history: {}}")), ADA, ADA) == [False, True]
 
 
 async def test_history_within_calls_and_within_a_time(crm: Crm) -> None:
@@ -114,7 +114,7 @@ async def test_history_does_not_count_what_others_did_in_between(crm: Crm) -> No
         "perturbations: [{conflict: {}, id: c, tools: update_deal, when: {nth: 1}},"
         " {latency: 1s, when: {history: {tool: update_deal, at_least: 2}}}]"
     )
-    assert await struck(simulator, OPEN, LIST, OPEN, LIST) == [False, False, False, True]
+    assert await affected(simulator, OPEN, LIST, OPEN, LIST) == [False, False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def when_of(when: dict[str, Any], **nested: Any) -> When:
 
 
 async def decided(entries: list[PerturbationEntry], calls: list[tuple[str, Any]]) -> list[list[tuple[str, str]]]:
-    """Per call: which perturbations were decided, and what became of them."""
+    """Return for each call the decided perturbations and their outcomes."""
     scenario = replace(calm(), perturbations=tuple(entries))
     async with Simulator(scenario).open(seed=11) as world:
         for tool, arguments in calls:

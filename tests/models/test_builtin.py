@@ -26,14 +26,14 @@ STRING: dict[str, Json] = {"type": "string"}
 
 
 def value(observation: Observation) -> Json:
-    """The value of a result that must be a success."""
+    """Return the value of a result that must be a success."""
     assert isinstance(observation.body, ToolResult), observation
     assert not observation.body.is_error, observation.body
     return observation.body.value
 
 
 def message(observation: Observation) -> str:
-    """The text of a result that must be an error."""
+    """Return the text of a result that must be an error."""
     assert isinstance(observation.body, ToolResult), observation
     assert observation.body.is_error, observation.body
     return observation.body.value
@@ -300,7 +300,7 @@ def shown(plan: Plan, result: Json) -> dict[str, Json]:
 
 
 async def everything(world: World, plan: Plan) -> list[dict[str, Json]]:
-    """All rows that a list shows, page by page; their number is the total of every page."""
+    """Return all rows of a list, page by page. Their number must be the total of every page."""
     rows: list[dict[str, Json]] = []
     page: dict[str, Json] = {"next_cursor": None, "total": None}
     while True:

@@ -30,7 +30,7 @@ def action(turn: int, what: str) -> str:
 
 
 def line(domain: str, number: int, turn: int, turns: int = 3) -> Json:
-    """A sample as the benchmark has it: the whole course, and which turn is meant."""
+    """Return a sample in the benchmark's form: the whole conversation, and the number of the turn to predict."""
     prompts = [action(n, f"{domain} {number}.{n}") for n in range(1, turns + 1)]
     return {
         "task": f"agentworld/{domain}" if domain == "swe" else domain,
@@ -45,7 +45,7 @@ def line(domain: str, number: int, turn: int, turns: int = 3) -> Json:
 
 
 def data_set(folder: Path, *lines: Json) -> Path:
-    """A folder with a file per domain; without lines, two samples of each domain."""
+    """Return a folder with a file per domain; without lines, it has two samples of each domain."""
     folder.mkdir(parents=True, exist_ok=True)
     for one in lines or [line(domain, n, n) for domain in DOMAINS for n in (1, 3)]:
         with (folder / f"{one['task'].rpartition('/')[2]}_test.jsonl").open("a", encoding="utf-8") as stream:
@@ -58,7 +58,7 @@ def scores(*given: int) -> str:
 
 
 def both(prediction: str = "seen it", verdict: str = "") -> Respond:
-    """An endpoint that is world model and judge."""
+    """Reply as both the world model and the judge."""
 
     async def respond(asked: Asked) -> Response:
         return completion(prediction if asked.schema is None else verdict or scores(5, 4, 3, 2, 1))

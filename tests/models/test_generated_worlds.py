@@ -52,7 +52,7 @@ async def generate_by(url: str, output: Path, *options: str, expected: int = 0) 
 
 
 def using(file: Path, name: str = "calm_crm", **world: Json) -> Path:
-    """A scenario beside a file of records that begins with them."""
+    """Write a scenario that begins with the records of a file beside it."""
     path = file.with_name("scenario.json")
     tools = {"calm_crm": "crm"}.get(name, name)
     body = {"mcp_sim": 1, "tools": tools, "world": {"now": "2029-03-01T09:00:00Z", **world, "records": file.name}}

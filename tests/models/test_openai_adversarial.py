@@ -30,7 +30,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 async def dying(_asked: Asked) -> Response:
-    """Half an answer, and then the connection is cut."""
+    """Send half an answer, then cut the connection."""
 
     async def half() -> AsyncIterator[bytes]:
         yield b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "{'

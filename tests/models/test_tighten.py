@@ -23,7 +23,7 @@ ALLOWED = frozenset(
 
 
 def nodes(schema: Json) -> Iterator[dict[str, Json]]:
-    """Every schema within a tightened schema."""
+    """Yield every schema within a tightened schema."""
     if not isinstance(schema, dict):
         return
     node = cast("dict[str, Json]", schema)
@@ -59,7 +59,7 @@ def problems(node: dict[str, Json]) -> Iterator[str]:
 
 
 def values(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
-    """Everything that is valid under a tightened schema."""
+    """Draw values that are valid under a tightened schema."""
     if "const" in schema:
         return st.just(schema["const"])
     if "enum" in schema:

@@ -33,7 +33,7 @@ def document(folder: Path, **parts: Any) -> str:
 
 @asynccontextmanager
 async def bridged(url: str, mode: str, **environment: str) -> AsyncGenerator[Client]:
-    """A client of `mcp-sim connect URL`."""
+    """Yield a client of `mcp-sim connect URL`."""
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "mcp_sim", "connect", url],
@@ -63,7 +63,7 @@ def connected(url: str, stdin: bytes, *, lines: int = 0, **environment: str) -> 
 
 
 async def made(client: Client) -> str:
-    """The id of a new deal."""
+    """Create a deal and return its id."""
     result = await client.call_tool("create_deal", DEAL)
     return cast("dict[str, str]", result.structured_content)["id"]
 
@@ -278,7 +278,7 @@ class Foreign(BaseHTTPRequestHandler):
         return
 
     def endless(self, first: bytes, rest: bytes | None = None) -> None:
-        """An answer without an end; of one event where `rest` is given."""
+        """Send an answer without an end; with `rest`, one of a single event."""
         self.send_response(200)
         self.send_header("content-type", "application/json" if rest is None else "text/event-stream")
         self.end_headers()
@@ -288,7 +288,7 @@ class Foreign(BaseHTTPRequestHandler):
                 self.wfile.write(rest or first)
 
     def hang(self) -> None:
-        """No answer, as long as the client is there."""
+        """Send no answer while the client is connected."""
         with suppress(OSError):
             self.rfile.read(1)
 

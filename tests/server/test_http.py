@@ -39,7 +39,7 @@ async def test_nothing_that_an_agent_can_read_reveals_the_simulator(tmp_path: Pa
 
 
 async def everything(one: Caller) -> None:
-    """One of each: lists, calls, faults, a crash, errors of every level."""
+    """Make requests of every kind: lists, calls, faults, a crash, errors of every level."""
     for method in ("tools/list", "resources/list", "server/discover", "ping", "no/such/method"):
         await one.post(method)
     for _ in range(2):

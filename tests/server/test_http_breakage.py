@@ -162,7 +162,7 @@ CREATE = json.dumps(
 
 
 def post(rest: bytes) -> bytes:
-    """A request in the modern era, from its own headers on."""
+    """Return a request of the modern era, from its own headers on."""
     call = b"mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: create_deal\r\n"
     kinds = b"accept: */*\r\ncontent-type: application/json\r\n"
     return b"POST /w/raw/mcp HTTP/1.1\r\nhost: localhost\r\n" + kinds + call + rest

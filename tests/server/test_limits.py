@@ -34,7 +34,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc, and 
 
 
 async def total(one: Caller) -> int:
-    """How many deals a client sees."""
+    """Return the number of deals that a client sees."""
     answer = await one.call("list_deals", {"limit": 1})
     return answer["result"]["structuredContent"]["total"]
 
@@ -69,7 +69,7 @@ async def test_abandoned_sessions_are_bounded_and_make_room_again() -> None:
 
 
 def long_winded(folder: Path) -> str:
-    """A scenario in which to get a contact is to get 6 MB: as text and as value."""
+    """Return a scenario in which a contact has 6 MB: as text and as value."""
     row = {"id": "con_00001", "job_title": "x" * 3 * MEGABYTE}
     records = {"contact": {"count": 5, "rows": [row]}, "deal": 80}
     return document(folder, world={"records": records})
@@ -82,7 +82,7 @@ def document(folder: Path, **parts: Any) -> str:
 
 
 def asking(tool: str, arguments: dict[str, Any]) -> bytes:
-    """A request of the modern era as it goes over a socket, in the world `slow`."""
+    """Return the bytes of a request of the modern era, in the world `slow`."""
     envelope: dict[str, Any] = {META + "protocolVersion": ERAS[1], META + "clientCapabilities": {}}
     params: dict[str, Any] = {"name": tool, "arguments": arguments, "_meta": envelope}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
@@ -96,7 +96,7 @@ GET_CONTACT = asking("get_contact", {"contact_id": "con_00001"})
 
 @contextmanager
 def unreading(served: Served) -> Generator[socket.socket]:
-    """A connection that takes in next to nothing."""
+    """Yield a connection with a tiny receive buffer."""
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(30)

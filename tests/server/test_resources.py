@@ -16,7 +16,7 @@ from support.help_desk import PIXEL, Desk, User, eras, scenario, wire
 
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import load
-from mcp_sim.types.surface import expand_uri, fill_slots, match_uri
+from mcp_sim.types.surface import fill_slots, match_uri
 
 
 @eras
@@ -165,8 +165,6 @@ def test_namespaces_keep_the_records_of_resources_apart(tmp_path: Path) -> None:
 )
 def test_a_uri_matches_a_template(template: str, uri: str, values: dict[str, str] | None) -> None:
     assert match_uri(template, uri) == values
-    if values is not None:
-        assert expand_uri(template, values) == uri
 
 
 def test_slots_reach_into_values_and_unknown_ones_stay() -> None:

@@ -46,7 +46,7 @@ def crud(noun: str, fields: Schema, **result: Json) -> list[Schema]:
 
 
 def scenario_of(path: Path, tools: list[Schema]) -> Scenario:
-    """The scenario of a tools/list result. Raises DocumentError."""
+    """Return the scenario of a tools/list result. Raises `DocumentError`."""
     path = path / "bad.json"
     path.write_text(json.dumps({"tools": tools}, ensure_ascii=False), encoding="utf-8")
     return load(path)
@@ -189,7 +189,7 @@ def nested(depth: int) -> Schema:
 
 
 def tree() -> Schema:
-    """A node with optional nested nodes."""
+    """Return the schema of a node with optional nested nodes."""
     return {
         "type": "object",
         "properties": {"name": STRING, "parts": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
@@ -197,7 +197,7 @@ def tree() -> Schema:
 
 
 def doubling(levels: int) -> Schema:
-    """Each definition holds the next one twice: written out, 2^levels of them."""
+    """Return definitions that each refer twice to the next: 2^levels when expanded."""
     parts = {
         f"d{level}": shows({"a": {"$ref": f"#/$defs/d{level + 1}"}, "b": {"$ref": f"#/$defs/d{level + 1}"}}, ("a",))
         for level in range(levels)

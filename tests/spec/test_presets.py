@@ -194,7 +194,7 @@ def test_the_ids_of_presets_that_ship_do_not_collide(write: Write) -> None:
 
 
 def bent(preset: str) -> Scenario:
-    """The calm CRM under a preset."""
+    """Return the calm CRM with the faults of a preset."""
     text = CALM.read_text(encoding="utf-8") + f"extends: {preset}\nallow_adversarial: true\n"
     Path("calm.yaml").write_text(text, encoding="utf-8")
     return load("calm.yaml")

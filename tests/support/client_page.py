@@ -73,7 +73,7 @@ class Client:
 
 
 def clients() -> Iterator[Client]:
-    """Those of clients.toml, in its order."""
+    """Return the clients of clients.toml, in its order."""
     for name, body in tomllib.loads((SCRIPTS / "clients.toml").read_text(encoding="utf-8")).items():
         script = next(path for kind in (".sh", ".mjs", ".py") if (path := SCRIPTS / f"with_{name}{kind}").exists())
         text = script.read_text(encoding="utf-8")
@@ -85,7 +85,7 @@ def clients() -> Iterator[Client]:
 
 
 def shown(region: str, written_out: Mapping[str, str] = WRITTEN_OUT) -> str:
-    """The lines of a region, as a reader would write them. A `with` has a body to be filled in."""
+    """Return the lines of a region as a reader would write them. A `with` has an empty body."""
     text = textwrap.dedent(region).strip()
     for given, written in written_out.items():
         text = text.replace(given, written)
@@ -93,7 +93,7 @@ def shown(region: str, written_out: Mapping[str, str] = WRITTEN_OUT) -> str:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     found = list(clients())
     rows = [f"| [{one.title}](#{anchor(one.title)}) | `{one.install}` | {one.errors} |" for one in found]
     table = "\n".join(["| client | tried in this version | an error of a tool is |", "| --- | --- | --- |", *rows])
@@ -102,7 +102,7 @@ def page() -> str:
 
 
 def anchor(title: str) -> str:
-    """What a heading is called in a link."""
+    """Return the anchor of a heading."""
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 

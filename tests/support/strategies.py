@@ -40,7 +40,7 @@ PARTS = ("street", "amount", "unit", "since")
 
 @st.composite
 def plain(draw: st.DrawFn) -> Schema:
-    """The schema of a text, a number or a flag."""
+    """Draw the schema of a text, a number or a flag."""
     kind = draw(st.sampled_from(("text", "text", "integer", "number", "boolean")))
     if kind == "text":
         return draw(st.sampled_from(TEXTS))
@@ -118,12 +118,12 @@ def tool_lists(draw: st.DrawFn) -> list[Schema]:
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    """A calm scenario over a generated tool list, with a few records of everything."""
+    """Draw a scenario without faults over a generated tool list, with a few records of every entity."""
     return scenario_of(draw(tool_lists()), seed=draw(st.integers(0, 2**32)), count=draw(st.integers(0, 12)))
 
 
 def scenario_of(definitions: list[Schema], *, seed: int = 1, count: int = 5) -> Scenario:
-    """A calm scenario over a tool list, as it would be loaded from a plain tools/list result."""
+    """Return a scenario without faults over a tool list, as loaded from a plain tools/list result."""
     tools = {tool["name"]: Tool(tool["name"], "generated", tool) for tool in definitions}
     found = infer(tools, {}, {}, ())
     model = WorldModelEntry(world_models["builtin"](), "builtin")

@@ -144,7 +144,7 @@ def _length(arguments: Arguments) -> Json:
 
 
 def _plain(number: Any) -> Json:
-    """A whole number where it is one; else without the noise of binary fractions."""
+    """Return a whole number as an int, any other as a float rounded to 12 significant digits."""
     if number == int(number):
         return int(number)
     return float(f"{float(number):.12g}")

@@ -38,7 +38,7 @@ class Auth(Backend):
         return match_sessions(evidence, found, logins or logouts, places)
 
     def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        """No one is logged in, unless the state says who is."""
+        """Return the tables with the initial sessions. No one is logged in, unless the given state has a user."""
         started: dict[str, Mapping[Key, Record]] = dict(tables)
         for name in dict.fromkeys(plan.entity or "" for plan in plans):
             started[name] = {name: initial_session(tables.get(name, {}).get(name, {}))}

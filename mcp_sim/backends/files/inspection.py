@@ -177,7 +177,7 @@ def _line_test(request: Request) -> Callable[[str], bool]:
     pattern = request.text("pattern")
     is_said = "case" in request.roles or request.is_of_notes
     ignores = request.flag("ignore_case") or (is_said and not request.flag("case"))
-    if request.says("regex", "regular expression") or "regex" in request.roles.get("pattern", ""):
+    if request.mentions("regex", "regular expression") or "regex" in request.roles.get("pattern", ""):
         return search_test(pattern, ignores_case=ignores)
     return (lambda line: pattern.lower() in line.lower()) if ignores else (lambda line: pattern in line)
 

@@ -26,13 +26,13 @@ def mkdir(request: Request) -> Outcome:
 
 
 def _is_lenient(request: Request) -> bool:
-    return request.says("already exist", "ensure", "if it doesn't exist", "if it does not exist", "if needed")
+    return request.mentions("already exist", "ensure", "if it doesn't exist", "if it does not exist", "if needed")
 
 
 def delete(request: Request) -> Outcome:
     """Delete a file; a directory if the tool accepts one, with its content if the tool or the call says so."""
     entry = request.tree.entry(request.path)
-    if not entry.is_file and not request.says("director", "folder"):
+    if not entry.is_file and not request.mentions("director", "folder"):
         raise Refused("invalid", f"Is a directory, not a file: {request.path}", path=request.path)
     return _remove(request, entry, is_deep="recursive" not in request.roles or request.flag("recursive"))
 
@@ -45,7 +45,7 @@ def rmdir(request: Request) -> Outcome:
 def _is_deep(request: Request) -> bool:
     if "recursive" in request.roles:
         return request.flag("recursive")
-    return request.says("recursiv", "all its contents", "and its contents", "and all", "everything in")
+    return request.mentions("recursiv", "all its contents", "and its contents", "and all", "everything in")
 
 
 def _remove(request: Request, entry: Entry, *, is_deep: bool) -> Outcome:

@@ -70,7 +70,7 @@ class Request:
         path = self.text("path", "." if self.tree.working != ROOT else ROOT)
         return path.rstrip("/") or path
 
-    def says(self, *phrases: str) -> bool:
+    def mentions(self, *phrases: str) -> bool:
         """Return whether the tool's description contains one of these phrases."""
         description = self.tool.description.lower()
         return any(phrase in description for phrase in phrases)

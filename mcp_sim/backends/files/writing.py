@@ -45,13 +45,15 @@ def write(request: Request) -> Outcome:
 def _is_creation(request: Request) -> bool:
     """Return whether the tool only creates files and another one overwrites them."""
     if "space" in request.roles and "create" in words(request.tool.name):
-        return not request.says("overwrite", "replace")
-    return request.says("fails if", "must not exist", "does not overwrite", "already exists, an error")
+        return not request.mentions("overwrite", "replace")
+    return request.mentions("fails if", "must not exist", "does not overwrite", "already exists, an error")
 
 
 def _is_change(request: Request) -> bool:
     """Return whether the tool only changes existing files and another one creates them."""
-    return {*words(request.tool.name)}.isdisjoint({"write", "create", "save"}) and request.says("update an existing")
+    return {*words(request.tool.name)}.isdisjoint({"write", "create", "save"}) and request.mentions(
+        "update an existing"
+    )
 
 
 def save(request: Request, path: str, content: str, text: str, **more: Json) -> Outcome:
@@ -92,12 +94,12 @@ def prepare(request: Request, path: str) -> None:
 
 
 def _makes_directories(request: Request) -> bool:
-    return request.flag("parents") or request.says(*_CREATES_PARENTS)
+    return request.flag("parents") or request.mentions(*_CREATES_PARENTS)
 
 
 def append(request: Request) -> Outcome:
     """Append to a file, and create it if it does not exist."""
-    if request.says(*_EXISTING):
+    if request.mentions(*_EXISTING):
         request.tree.file(request.path)
     path = target_path(request)
     before = request.tree.find(path)
@@ -155,7 +157,7 @@ def _times(request: Request) -> int | None:
 
 def _difference(request: Request, before: str, after: str) -> str:
     """Return a patch if the tool promises a diff, else the lines that differ."""
-    if not request.says("diff", "patch"):
+    if not request.mentions("diff", "patch"):
         return line_diff(before, after)
     return patch(before, after, request.path)
 

@@ -44,7 +44,7 @@ def remove_remote(request: Request) -> Outcome:
 
 
 def rename_remote(request: Request) -> Outcome:
-    """Rename a remote."""
+    """Rename a remote. Raises `Refused` if the new name is taken."""
     old, name = _remote(request)["name"], request.required_text("new_name")
     if name != old and any(row["name"] == name for row in _all_remotes(request)):
         raise Refused("conflict", f"remote {name} already exists", key=name)

@@ -85,7 +85,7 @@ class Injection(Perturbation):
         return replace_part(value, rows, [*listed, {**cast("Record", listed[0]), name: self._instruction(turn)}])
 
     def _name(self, record: Record, shape: ResultShape) -> str | None:
-        """The field that holds it; None where this record cannot."""
+        """Return the field of a record that gets the instruction; None if no field can hold it."""
         if self.placement == "field":
             return self.field or "note_to_assistant"
         if self.field is not None:

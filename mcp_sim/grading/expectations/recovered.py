@@ -29,7 +29,7 @@ READS = ("get", "list", "search")
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What one faulted call should bring about, and what has come of it since."""
+    """The intended effect of a faulted call, and the records that have had it since."""
 
     index: int
     tool: str

@@ -31,7 +31,7 @@ tools:
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Crm:
-    """A simulator of a note book with a session to renew; what is given ends its scenario."""
+    """Return a simulator of a notebook with a session to renew. The argument is YAML appended to its scenario."""
     (tmp_path / "notes.yaml").write_text(NOTES)
 
     def simulator(ending: str) -> Simulator:
@@ -42,7 +42,7 @@ def notes(tmp_path: Path) -> Crm:
 
 
 async def noted(world: World, calls: int) -> str:
-    """A letter a call: `+` answered, `-` refused."""
+    """Return a sign per call: `+` answered, `-` refused."""
     return "".join(["+" if (await world.call("create_note", {"text": "milk"})).ok else "-" for _ in range(calls)])
 
 

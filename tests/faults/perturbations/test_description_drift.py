@@ -58,7 +58,7 @@ async def test_descriptions_of_arguments_drift_along_and_the_rest_of_the_schema_
 
 
 def stripped(schema: Any) -> Any:
-    """A schema without the descriptions in it."""
+    """Return a schema without its descriptions."""
     if isinstance(schema, list):
         return [stripped(part) for part in cast("list[Any]", schema)]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""What holds for every kind of perturbation that ships: each is tried on calls that it strikes, and that it spares."""
+"""Properties of every kind of perturbation that ships, tried on calls that it affects and calls that it does not."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ ONE_NOTE = ("import_notes", {"titles": ["a"]})
 
 @dataclass(frozen=True)
 class Trial:
-    """Options of a kind, calls that it strikes, and calls (with other options) where it can do nothing."""
+    """Options of a kind, calls that it affects, and calls (with other options) on which it has no effect."""
 
     options: Any
-    struck: Calls = (LIST,)
-    spared: Calls = ()
+    affected: Calls = (LIST,)
+    unaffected: Calls = ()
     harmless: Any = None
 
 
@@ -78,7 +78,7 @@ TRIALS: dict[str, Trial] = {
     "validation_quirk": Trial({"max_length": 5}, [CREATE], [LIST]),
 }
 HAVE_NO_OTHER = {"description_drift", "disconnect", "error", "hide_tool", "latency", "malformed_message", "timeout"}
-"""Kinds that can do something at every call of such a tool; where they cannot, their own tests show."""
+"""Kinds that affect every call of such a tool. Their own tests show calls that they do not affect."""
 
 Try = Callable[..., Simulator]
 kinds = pytest.mark.parametrize("kind", TRIALS)
@@ -114,19 +114,19 @@ def entry(kind: str, rest: str = "", options: Any = None) -> str:
 
 
 async def walked(simulator: Simulator, made: Calls) -> tuple[World, list[dict[str, Any]], list[timedelta]]:
-    """The world after the calls, their steps, and how long each took."""
+    """Make the calls; return the world, its steps and the delays."""
     async with simulator.open() as world:
         delays = [(await world.call(tool, arguments)).delay for tool, arguments in made]
         return world, world.ledger.steps, delays
 
 
 def outcomes(steps: list[dict[str, Any]], name: str = "it") -> list[str]:
-    """What became of one perturbation, at the calls that it was decided for."""
+    """Return the outcomes of one perturbation, at the calls for which it was decided."""
     return [one["outcome"] for step in steps for one in step.get("perturbations", ()) if one["id"] == name]
 
 
 def listed(world: World) -> list[dict[str, Any]]:
-    """What a client is shown of the tools, but for outputSchemas, which are left out where they may not fit."""
+    """Return the listed tools without their outputSchemas, which are not listed where answers may violate them."""
     tools: list[Tool] = [tool for server in world.scenario.servers for tool in world.catalogue(server)]
     return [{name: part for name, part in tool.definition.items() if name != "outputSchema"} for tool in tools]
 
@@ -135,16 +135,16 @@ def test_every_kind_that_ships_is_tried() -> None:
     assert list(TRIALS) == [
         name for name in perturbations.names() if perturbations[name].__module__.startswith("mcp_sim.")
     ]
-    assert {kind for kind, trial in TRIALS.items() if not trial.spared} == HAVE_NO_OTHER
+    assert {kind for kind, trial in TRIALS.items() if not trial.unaffected} == HAVE_NO_OTHER
 
 
 @kinds
-async def test_it_strikes_and_the_world_is_what_the_ledger_shows(kind: str, tried: Try) -> None:
+async def test_it_is_applied_and_the_ledger_rebuilds_the_world(kind: str, tried: Try) -> None:
     simulator = tried(kind, entry(kind))
     async with simulator.open() as world:
         start = world.view
-    world, steps, _ = await walked(simulator, TRIALS[kind].struck)
-    assert ("applied" in outcomes(steps)) is bool(TRIALS[kind].struck)
+    world, steps, _ = await walked(simulator, TRIALS[kind].affected)
+    assert ("applied" in outcomes(steps)) is bool(TRIALS[kind].affected)
     rebuilt = replayed(start, steps)
     assert {name: [*rebuilt.rows(name)] for name in rebuilt.entities()} == {
         name: [*world.view.rows(name)] for name in world.view.entities()
@@ -153,7 +153,7 @@ async def test_it_strikes_and_the_world_is_what_the_ledger_shows(kind: str, trie
 
 @kinds
 async def test_nothing_happens_where_its_trigger_does_not_hold(kind: str, tried: Try) -> None:
-    made = [*TRIALS[kind].struck, *TRIALS[kind].spared]
+    made = [*TRIALS[kind].affected, *TRIALS[kind].unaffected]
     calm, expected, _ = await walked(tried(kind), made)
     for when in ("after: 900 calls", "nth: 900", "probability: 0"):
         world, steps, _ = await walked(tried(kind, entry(kind, f", when: {{{when}}}")), made)
@@ -162,21 +162,21 @@ async def test_nothing_happens_where_its_trigger_does_not_hold(kind: str, tried:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TRIALS if kind not in HAVE_NO_OTHER])
-async def test_it_has_no_effect_where_it_cannot_bite_and_the_answer_is_the_true_one(kind: str, tried: Try) -> None:
+async def test_unaffected_calls_have_no_effect_and_the_true_answer(kind: str, tried: Try) -> None:
     trial = TRIALS[kind]
-    _, expected, _ = await walked(tried(kind), trial.spared)
-    _, steps, _ = await walked(tried(kind, entry(kind, options=trial.harmless)), trial.spared)
-    assert outcomes(steps) == ["no_effect"] * len(trial.spared)
+    _, expected, _ = await walked(tried(kind), trial.unaffected)
+    _, steps, _ = await walked(tried(kind, entry(kind, options=trial.harmless)), trial.unaffected)
+    assert outcomes(steps) == ["no_effect"] * len(trial.unaffected)
     assert [{**step, "perturbations": []} for step in steps[1:]] == expected[1:]
 
 
 @kinds
-async def test_it_goes_together_with_latency_and_a_kind_that_bends_answers(kind: str, tried: Try) -> None:
+async def test_it_combines_with_latency_and_a_kind_that_changes_answers(kind: str, tried: Try) -> None:
     other = "drop_fields: {leave: 'null'}" if kind == "truncate" else "truncate: {characters: 1}"
     beside = ["{latency: 2s, id: slow}", f"{{{other}, id: cut}}"]
-    made = [*TRIALS[kind].struck, *TRIALS[kind].spared]
+    made = [*TRIALS[kind].affected, *TRIALS[kind].unaffected]
     _, steps, delays = await walked(tried(kind, entry(kind), beside), made)
-    assert ("applied" in outcomes(steps)) is bool(TRIALS[kind].struck)
+    assert ("applied" in outcomes(steps)) is bool(TRIALS[kind].affected)
     waited = [delay >= timedelta(seconds=2) for delay in delays]
     assert waited == [outcome == "applied" for outcome in outcomes(steps, "slow")]
     assert all(waited) or kind == "hide_tool"
@@ -185,5 +185,5 @@ async def test_it_goes_together_with_latency_and_a_kind_that_bends_answers(kind:
 
 @kinds
 async def test_the_same_seed_repeats_it_and_another_differs(kind: str, tried: Try) -> None:
-    made = [*TRIALS[kind].struck, *TRIALS[kind].spared] * 3
+    made = [*TRIALS[kind].affected, *TRIALS[kind].unaffected] * 3
     assert await repeats_and_differs(tried(kind, entry(kind, f", {HALF}")), made)

@@ -1,4 +1,4 @@
-"""lost_ack: the call takes effect, but the agent never hears of it."""
+"""lost_ack: the call takes effect, but the agent gets a timeout."""
 
 from __future__ import annotations
 

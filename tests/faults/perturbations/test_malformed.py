@@ -16,7 +16,7 @@ from mcp_sim.world import World
 
 
 async def broken(crm: Crm, how: str, tool: str, arguments: dict[str, Any]) -> tuple[ToolResult, Any]:
-    """The result as it is served, and the true value."""
+    """Return the result as it is served, and the true value."""
     async with crm(f"perturbations: [{{malformed: {how}, id: bad}}]").open() as world:
         body = (await world.call(tool, arguments)).body
         assert isinstance(body, ToolResult)

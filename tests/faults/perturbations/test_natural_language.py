@@ -22,13 +22,13 @@ BENT = f"perturbations: [{{natural_language: {CENTS}, id: cents, tools: get_deal
 
 
 def asking(simulator: Simulator, url: str) -> Simulator:
-    """The same scenario, answered by a language model."""
+    """Return the same scenario with a language model as the world model."""
     model = Openai(base_url=url, model="tiny", ask="undetermined")
     return Simulator(replace(simulator.scenario, world_models=(WorldModelEntry(model, "openai"),)))
 
 
 async def deal(crm: Crm) -> dict[str, Any]:
-    """A deal as it is."""
+    """Return a deal without faults."""
     async with crm("").open() as world:
         return await served_value(world, "get_deal", DEAL)
 

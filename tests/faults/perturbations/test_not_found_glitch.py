@@ -39,7 +39,7 @@ async def test_no_effect_on_lists_on_writes_and_where_there_is_no_such_record(cr
         assert [step["served"] for step in steps] == [None] * 3
 
 
-async def test_it_strikes_again_by_seed_and_composes_with_latency_and_an_error(crm: Crm) -> None:
+async def test_it_is_applied_again_by_seed_and_composes_with_latency_and_an_error(crm: Crm) -> None:
     entries = "[{not_found_glitch: {}, id: blink, when: {probability: 0.5}}, {latency: 1s}]"
 
     async def run(seed: int) -> list[bool]:

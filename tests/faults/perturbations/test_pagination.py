@@ -16,7 +16,7 @@ def paged(options: str, rest: str = "") -> str:
 
 
 async def made(world: World, count: int) -> list[str]:
-    """So many deals, by id."""
+    """Create deals and return their ids."""
     given = {"amount": 1, "contact_id": "con_00001"}
     return [(await served_value(world, "create_deal", {**given, "title": f"Deal {n}"}))["id"] for n in range(count)]
 

@@ -23,7 +23,7 @@ Notes = Callable[..., Simulator]
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Notes:
-    """A simulator of notes, with these options of a partial batch."""
+    """Return a simulator of notes, with these options of a partial batch."""
 
     def simulator(options: str, rest: str = "", **model: Any) -> Simulator:
         (tmp_path / "notes.yaml").write_text(NOTES)

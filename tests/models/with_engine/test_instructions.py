@@ -28,7 +28,7 @@ def bending(scenario: Scenario, **options: Json) -> Scenario:
 
 
 def questions(kept: Path) -> list[list[dict[str, str]]]:
-    """Every conversation that the engine was sent."""
+    """Return every conversation that was sent to the engine."""
     found = [json.loads(path.read_text(encoding="utf-8"))["question"]["messages"] for path in kept.glob("*/*.json")]
     return sorted(found, key=len)
 

@@ -122,7 +122,7 @@ def _compared(compare: Callable[[Any, Any], bool], value: Json, wanted: Json) ->
 
 
 def _text_test(text: Json, searched: list[str]) -> Test:
-    """A certain hit has exactly the text in one of the searched fields."""
+    """Return the test of a search text. A certain hit has exactly the text in one of the searched fields."""
     plain = isinstance(text, str) and re.fullmatch(r"[\w ]*", text) is not None
 
     def test(fact: Fact) -> bool | None:
