@@ -38,7 +38,7 @@ _NEEDS = {"send": {"receiver", "text"}, "unsend": {"receiver"}, "search": {"quer
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchedTool:
     """A tool of messages: its operation, and its arguments by role."""
 
     profile: ToolProfile
@@ -46,7 +46,7 @@ class Found:
     arguments: Mapping[str, str]
 
 
-def recognised(listed: Sequence[ToolProfile]) -> list[Found]:
+def recognised(listed: Sequence[ToolProfile]) -> list[MatchedTool]:
     """Return the tools that send and show messages, or none if messages have ids and are records."""
     found = [one for profile in listed if (one := _recognised(profile)) is not None]
     done = {one.operation for one in found}
@@ -55,7 +55,7 @@ def recognised(listed: Sequence[ToolProfile]) -> list[Found]:
     return found
 
 
-def _recognised(profile: ToolProfile) -> Found | None:
+def _recognised(profile: ToolProfile) -> MatchedTool | None:
     named = set(profile.words)
     if not named & _NOUNS:
         return None
@@ -68,7 +68,7 @@ def _recognised(profile: ToolProfile) -> Found | None:
     given = {role: name for role, name in roles.items() if name is not None}
     if operation is None or profile.needed - set(given.values()) or _NEEDS.get(operation, set[str]()) - given.keys():
         return None
-    return Found(profile, operation, given)
+    return MatchedTool(profile, operation, given)
 
 
 def _operation(profile: ToolProfile, named: set[str]) -> str | None:
@@ -91,7 +91,7 @@ def _has_records(listed: Sequence[ToolProfile]) -> bool:
     return bool(names & _OF_RECORDS)
 
 
-def matched(evidence: ServerEvidence, listed: Sequence[ToolProfile], found: Sequence[Found]) -> Match:
+def matched(evidence: ServerEvidence, listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) -> Match:
     """Return the plans of the tools, and the messages and users of the given state."""
     sender = next(one.profile for one in found if one.operation == "send")
     home = _home(evidence.state, sender)
@@ -119,7 +119,7 @@ def _is_inward(profile: ToolProfile) -> bool:
     return bool(set(profile.words) & _RECEIVED)
 
 
-def _plan(one: Found, known: Directory | None) -> Plan:
+def _plan(one: MatchedTool, known: Directory | None) -> Plan:
     reasons = (f"messages go to {one.arguments.get('receiver', 'somebody')}, without ids",)
     verb = _VERBS[one.operation]
     made = operation_plan(

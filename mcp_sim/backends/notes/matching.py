@@ -45,7 +45,7 @@ _NEEDS = {"add": {"text"}, "remove": {"index"}, "tick": {"index"}, "untick": {"i
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchedTool:
     """A tool of a list: its operation, the noun of the entries, and its arguments by role."""
 
     profile: ToolProfile
@@ -54,10 +54,10 @@ class Found:
     arguments: Mapping[str, str]
 
 
-def recognised(listed: Sequence[ToolProfile]) -> list[Found]:
+def recognised(listed: Sequence[ToolProfile]) -> list[MatchedTool]:
     """Return the tools on lists of notes, except for nouns whose notes have ids or no order."""
     found = [one for profile in listed if (one := _recognised(profile)) is not None]
-    kept: list[Found] = []
+    kept: list[MatchedTool] = []
     for noun in dict.fromkeys(one.noun for one in found):
         mine = [one for one in found if one.noun == noun]
         done = {one.operation for one in mine}
@@ -69,7 +69,7 @@ def recognised(listed: Sequence[ToolProfile]) -> list[Found]:
     return kept
 
 
-def plans_for(found: Sequence[Found]) -> list[Plan]:
+def plans_for(found: Sequence[MatchedTool]) -> list[Plan]:
     """Return the plans of the recognised tools. All tools of a list count positions from the same number."""
     by_place = [one for one in found if "index" in one.arguments]
     return [
@@ -77,14 +77,14 @@ def plans_for(found: Sequence[Found]) -> list[Plan]:
     ]
 
 
-def _plan(one: Found, first: int) -> Plan:
+def _plan(one: MatchedTool, first: int) -> Plan:
     reasons = (f"a list of {plural(one.noun)}, without ids",)
     verb = _VERBS[one.operation]
     made = operation_plan(one.profile, one.operation, "notes", one.arguments, 0.8, reasons, verb=verb, entity=one.noun)
     return replace(made, fixed={"first": first})
 
 
-def entities(found: Sequence[Found]) -> list[Entity]:
+def entities(found: Sequence[MatchedTool]) -> list[Entity]:
     """Return the entities: one per list, with entries in the order in which they were written."""
     text: Record = {"type": ["string", "null"]}
     fields = {NUMBER: Field(NUMBER, {"type": "integer"}, required=True), "text": Field("text", text)}
@@ -114,7 +114,7 @@ def entry(number: int, item: Json) -> Record:
     return {**body, NUMBER: number, **({"text": text} if text is not None else {})}
 
 
-def _recognised(profile: ToolProfile) -> Found | None:
+def _recognised(profile: ToolProfile) -> MatchedTool | None:
     noun = next((noun for noun in (singular(word) for word in reversed(profile.words)) if noun in _NOUNS), None)
     operation = _operation(profile, set(profile.words)) if noun is not None else None
     if noun is None or operation is None:
@@ -129,7 +129,7 @@ def _recognised(profile: ToolProfile) -> Found | None:
     stray = profile.needed - set(arguments.values())
     if stray or _NEEDS.get(operation, set[str]()) - arguments.keys() or _is_grouped(profile, operation):
         return None
-    return Found(profile, operation, noun, arguments)
+    return MatchedTool(profile, operation, noun, arguments)
 
 
 def _is_grouped(profile: ToolProfile, operation: str) -> bool:
@@ -163,7 +163,7 @@ def _list(profile: ToolProfile) -> str | None:
     return name if main_type(rows) in {"string", ""} or properties(rows) else None
 
 
-def _first(one: Found) -> int:
+def _first(one: MatchedTool) -> int:
     """Return the first position: 0 for an index unless the description counts from 1, else 1."""
     name = one.arguments.get("index", "")
     schema = one.profile.arguments.get(name, {})

@@ -67,7 +67,7 @@ class Records(Backend):
         if plan.verb == "get":
             by_key = plan.key is not None or entity.singleton
             return _getting(tool, plan, domain, render) if by_key else _finding(tool, plan, domain, render)
-        raise ValueError(f"{tool.id}: records know no verb {plan.verb!r}")
+        raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
 
 
 def _as_caller(place: str, answer: Answer) -> Answer:
