@@ -39,7 +39,7 @@ _OPTIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
                              "from the environment, where other processes do not see it"}),
     "env": ("--env", {"metavar": "NAME=VALUE", "action": "append", "help": "a variable for the command"}),
     "folder": ("--cwd", {"metavar": "FOLDER", "help": "where the command runs"}),
-    "transport": ("--transport", {"choices": ["http", "sse"], "help": "how the URL is spoken to; default http"}),
+    "transport": ("--transport", {"choices": ["http", "sse"], "help": "the transport of the URL; default http"}),
     "servers": ("--server", {"metavar": "GLOB", "action": "append", "help": "only the servers that match; may be "
                              "repeated"}),
     "timeout": ("--timeout", {"metavar": "SECONDS", "type": float, "help": "how long a server may take; default 60"}),
