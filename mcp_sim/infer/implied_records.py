@@ -224,7 +224,8 @@ def fields_from_state(roles: Roles, entity: Entity, given: Given, declared: Mapp
 
     The place has a usual name, or its value occurs in given records.
     """
-    named = {name for name in entity.fields if snake(name) in ACTOR_FIELDS} - {*roles.sets.values(), entity.key}
+    written = {*roles.sets.values(), entity.key}
+    named = [name for name in entity.fields if snake(name) in ACTOR_FIELDS and name not in written]
     singles = [one for one in declared.values() if one.singleton] if named else []
     scope = {*words(given.scopes.get(entity.name, ""))}
     near = [one for one in singles if {*words(given.scopes.get(one.name, one.name))} & scope]
