@@ -25,7 +25,7 @@ from mcp_sim.infer import infer
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
 from mcp_sim.types.scenario import GivenRecords, Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 SIZES = (1_000, 100_000)
 QUICK_SIZES = (100, 1_000)

@@ -36,7 +36,7 @@ from mcp_sim.models.language_model.tighten import tighten
 from mcp_sim.models.world_models.openai import Openai
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 SCENARIO = """\
 mcp_sim: 1

@@ -29,7 +29,7 @@ from table import print_table
 import mcp_sim
 from mcp_sim import Simulator
 from mcp_sim.server.testing import connected
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 PACKAGE = Path(mcp_sim.__file__).parent
 SCENARIO = "flaky_crm"

@@ -20,7 +20,7 @@ from typing import Any
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 RULES = (0, 10, 100)
 NEVER = 1_000_000_000

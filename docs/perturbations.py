@@ -19,7 +19,7 @@ from mcp_sim.cli.terminal import Palette
 from mcp_sim.server.call_log import entry_lines, shorten
 from mcp_sim.spec import yaml12
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 HERE = Path(__file__).parent
 PAGE = HERE / "perturbations.md"

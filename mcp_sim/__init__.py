@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_sim.simulator.simulator import Simulator as Simulator
-    from mcp_sim.world import World as World
+    from mcp_sim.world.world import World as World
 
 __version__ = "0.1.0"
 __all__ = ["Simulator", "World", "__version__"]
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
 
         return Simulator
     if name == "World":
-        from mcp_sim.world import World  # noqa: PLC0415 (importing the package must stay cheap)
+        from mcp_sim.world.world import World  # noqa: PLC0415 (importing the package must stay cheap)
 
         return World
     raise AttributeError(name)

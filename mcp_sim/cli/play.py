@@ -23,7 +23,7 @@ from mcp_sim.types.errors import BadArguments, Crash, UsageError
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import Sink, Verdict
 from mcp_sim.types.scenario import ExpectationEntry, Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 STDIN = 0
 

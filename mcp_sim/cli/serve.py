@@ -29,7 +29,7 @@ from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Sink, stores
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 STDERR = 2
 MOST_DOUBTS = 10

@@ -25,7 +25,7 @@ from mcp_sim.server.sessions import SessionOwner, Sessions
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 logger = logging.getLogger(__name__)
 

@@ -64,8 +64,8 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.surface import NO_INTERACTION, ToolInteraction
-from mcp_sim.world import World
 from mcp_sim.world.idempotency import LONGEST_KEY, KeyReused
+from mcp_sim.world.world import World
 
 logger = logging.getLogger(__name__)
 

@@ -30,7 +30,7 @@ from mcp_types import (
 
 from mcp_sim.server.protocol import Context, is_modern
 from mcp_sim.types import Json, Observation, Record
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 MAX_WATCHED = 1000
 """Resources that one client may watch."""

@@ -12,7 +12,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_sim.types import BrokenDelivery, Json, Record, Tool, ToolResult
 from mcp_sim.types.json_values import encode
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 

@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.types import BrokenDelivery
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 
 from mcp_sim.types.errors import McpSimError, UsageError
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 DEFAULT = "default"
 """The world of requests that name none."""

@@ -23,7 +23,7 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Check, Role, Trigger
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import scope_of
+from mcp_sim.world.commits import scope_of
 from mcp_sim.world.state import State
 
 

@@ -23,10 +23,11 @@ from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import OpenStore, SavedWorld
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import Version, World
+from mcp_sim.world.commits import Version
 from mcp_sim.world.idempotency import KEPT
 from mcp_sim.world.state import Overlay, Row, State
 from mcp_sim.world.trace import History, Ledger, observation_of
+from mcp_sim.world.world import World
 
 FORMAT = 2
 TAGGED = tuple(field.name for field in fields(Version) if field.name != "state")

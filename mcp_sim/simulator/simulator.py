@@ -25,11 +25,11 @@ from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Predictor, Sink
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.types.surface import NO_INTERACTION
-from mcp_sim.world import Origin, Version, World
 from mcp_sim.world.catalogue import added_answer, announce_list_changes
-from mcp_sim.world.commits import AnsweredCall
+from mcp_sim.world.commits import AnsweredCall, Origin, Version
 from mcp_sim.world.consistency import inspection
 from mcp_sim.world.state import State
+from mcp_sim.world.world import World
 
 BASES_KEPT = 16
 """The number of seeds whose initial states are kept."""

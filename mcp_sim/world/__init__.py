@@ -2,8 +2,3 @@
 
 Imports `mcp_sim.types` only.
 """
-
-from mcp_sim.world.commits import Origin, Version, replayed, scope_of
-from mcp_sim.world.world import World
-
-__all__ = ["Origin", "Version", "World", "replayed", "scope_of"]

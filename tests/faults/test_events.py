@@ -12,7 +12,7 @@ from mcp_sim.types import Change, Proceed, ToolResult, Transition, Turn
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 
 DEAL = "deal_0001"
 UPDATE = {"deal_id": DEAL, "stage": "won"}

@@ -16,9 +16,10 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.types import Call, Change, Observation, ToolResult, Transition
 from mcp_sim.types.kinds import Perturbation, perturbations, triggers
 from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
 from mcp_sim.world.consistency import inspection
 from mcp_sim.world.state import State
+from mcp_sim.world.world import World
 
 ALWAYS = ("auth_expiry", "outage", "permission_denied", "quota_exhausted", "rate_limit")
 """Kinds that see to it themselves when they apply."""

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import ToolResult
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 Schema = dict[str, Any]

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from mcp_sim import Simulator
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import Verdict, expectations
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Crm = Callable[[str], Simulator]
 Calls = list[tuple[str, dict[str, Any]]]

@@ -10,7 +10,7 @@ import pytest
 from support.services import service, value
 
 from mcp_sim.simulator.compile import load
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 
 Json = Any
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}

@@ -19,7 +19,7 @@ from mcp_sim.types import Observation, ToolResult
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 STRING: dict[str, Json] = {"type": "string"}

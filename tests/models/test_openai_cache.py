@@ -18,7 +18,7 @@ from mcp_sim.models.language_model.endpoint import EndpointSettings, Request
 from mcp_sim.models.language_model.engines import ENGINES
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types.errors import Crash, UsageError
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 CALLS: list[tuple[str, Json]] = [

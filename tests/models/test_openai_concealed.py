@@ -15,7 +15,7 @@ from mcp_sim import Simulator
 from mcp_sim.models.language_model.disclosure import MARKS
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import Crash
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 TEXT: Json = {"type": "string"}

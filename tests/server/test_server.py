@@ -21,7 +21,7 @@ from mcp_sim.server.testing import connected
 from mcp_sim.types import BrokenDelivery, Tool, ToolResult
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ from mcp_sim.server.notifications import METHODS, Subscribers
 from mcp_sim.server.protocol import Context
 from mcp_sim.server.testing import connected, spawned
 from mcp_sim.types import BrokenDelivery
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 
 @eras

@@ -19,7 +19,7 @@ from mcp_sim.types import Json, Observation, RpcError, ToolResult
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, properties
 from mcp_sim.types.kinds import Verdict
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 RUNS = SUPPORT / "runs"
 """A good run per task under its faults. It repeats a call only for a reason."""

@@ -15,7 +15,8 @@ from mcp_sim import Simulator
 from mcp_sim.types import Tool
 from mcp_sim.types.kinds import perturbations, triggers
 from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 Calls = list[tuple[str, dict[str, Any]]]
 

@@ -18,7 +18,8 @@ from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.scenario import Stub
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 

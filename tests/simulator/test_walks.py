@@ -14,7 +14,8 @@ from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import ToolResult
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 WALKS = [(scenario, seed) for scenario in sorted(shipped("scenarios")) for seed in range(3)]
 

@@ -18,7 +18,8 @@ from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 HEAD = "mcp_sim: 1\ntools: crm\n"
 PRESETS = sorted(shipped("presets"))

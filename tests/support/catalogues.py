@@ -13,7 +13,7 @@ from support.stdio_process import MODERN_META, odd, serving
 
 from mcp_sim.server.testing import connected
 from mcp_sim.types import Observation, Tool
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 NEWS = "notifications/tools/list_changed"
 LIST: tuple[str, dict[str, Any]] = ("list_deals", {})

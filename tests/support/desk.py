@@ -13,7 +13,7 @@ from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Observation, ToolResult
 from mcp_sim.types.kinds import Sink
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 TEXT = {"type": "string"}

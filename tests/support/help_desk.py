@@ -20,7 +20,7 @@ from mcp_types import (
     TextContent,
 )
 
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 SPEC = f"""\

@@ -19,7 +19,7 @@ from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 READING = {
     "get": frozenset({"get", "read", "view", "show", "fetch", "retrieve", "describe"}),

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp_sim import Simulator
 from mcp_sim.types import Observation, ToolResult
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 TEXT: dict[str, Json] = {"type": "string"}

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from mcp_sim import Simulator
 from mcp_sim.types import Observation, ToolResult
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Crm: TypeAlias = Callable[[str], Simulator]
 Calls: TypeAlias = Sequence[tuple[str, dict[str, Any]]]

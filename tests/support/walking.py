@@ -27,7 +27,7 @@ from mcp_sim.types.json_schema.shapes import (
     types_of,
 )
 from mcp_sim.types.lexicon.english import singular_phrase, snake, words
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 

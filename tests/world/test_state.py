@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcp_sim.types import Change, Due, Key, Record
 from mcp_sim.types.errors import StaleChange
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 from mcp_sim.world.state import SETTLE, State
 
 KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2, "", 0])

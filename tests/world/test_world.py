@@ -18,7 +18,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.kinds import Predictor, WorldModel
 from mcp_sim.types.scenario import WorldModelEntry
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 
 Say: TypeAlias = Callable[[Turn], Awaitable[Transition]]
 SCENARIO = """\

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 
 WORLD = "mcp_sim: 1\ntools: crm\nworld: {open: true, records: {company: 3, contact: 5, deal: 4}}\n"
 

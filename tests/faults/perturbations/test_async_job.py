@@ -12,7 +12,8 @@ from support.perturbed import HALF, calls, outcomes, repeats_and_differs, served
 
 from mcp_sim import Simulator
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 SPRING = {"title": "Spring"}
 Reports = Callable[..., Simulator]

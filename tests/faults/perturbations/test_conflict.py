@@ -12,7 +12,7 @@ from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 
 DEAL = {"deal_id": "deal_0002"}
 WIN = {**DEAL, "stage": "won"}

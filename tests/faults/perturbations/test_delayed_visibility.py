@@ -8,7 +8,8 @@ import pytest
 from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, served_value
 
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 LATE = "perturbations: [{delayed_visibility: 30s, id: late, when: {nth: 1}}]"
 

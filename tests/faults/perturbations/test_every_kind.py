@@ -18,7 +18,8 @@ from mcp_sim.types import Tool
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import perturbations
 from mcp_sim.types.scenario import WorldModelEntry
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 GET = ("get_contact", ADA)
 MISSING = ("get_contact", {"contact_id": "con_99999"})

@@ -10,7 +10,8 @@ from support.perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and
 
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.world import World, replayed
+from mcp_sim.world.commits import replayed
+from mcp_sim.world.world import World
 
 
 def events(world: World) -> list[dict[str, Any]]:

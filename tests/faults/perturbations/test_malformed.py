@@ -12,7 +12,7 @@ from support.perturbed import ADA, DEAL, SPRING, Crm, calls, outcomes, repeats_a
 
 from mcp_sim.server.testing import connected, spawned
 from mcp_sim.types import ToolResult
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 
 async def broken(crm: Crm, how: str, tool: str, arguments: dict[str, Any]) -> tuple[ToolResult, Any]:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 ADA = {"contact_id": "con_00001"}
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}

@@ -8,7 +8,7 @@ import pytest
 from support.perturbed import ADA, ALL, Crm, calls, outcomes, repeats_and_differs, served_value, truth
 
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 
 def paged(options: str, rest: str = "") -> str:

@@ -15,7 +15,7 @@ from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.scenario import WorldModelEntry
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 
 FOUR = {"titles": ["a", "b", "c", "d"]}
 Notes = Callable[..., Simulator]

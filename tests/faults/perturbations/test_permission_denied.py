@@ -12,7 +12,7 @@ from mcp_sim import Simulator
 from mcp_sim.types import Observation, ToolResult
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 WON, OPEN = {"deal_id": "deal_0001"}, {"deal_id": "deal_0002"}
 NEW = {"title": "Spring order", "amount": 1, "contact_id": "con_00001"}

@@ -6,7 +6,7 @@ import pytest
 from support.perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, served_value
 
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.world import replayed
+from mcp_sim.world.commits import replayed
 
 FIRST = "perturbations: [{phantom_success: {}, id: phantom, tools: create_deal, when: {nth: 1}}]"
 

@@ -13,7 +13,7 @@ from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 ADA = {"contact_id": "con_00001"}
 Crm = Callable[[str], Simulator]

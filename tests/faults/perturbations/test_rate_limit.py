@@ -16,7 +16,7 @@ from mcp_sim.faults.perturbations.rate_limit import bucket, fixed, sliding
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 ADA = {"contact_id": "con_00001"}
 LIMITED = "perturbations: [{rate_limit: {limit: 2, window: 10s}, id: quota}]"

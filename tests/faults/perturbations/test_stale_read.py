@@ -27,7 +27,7 @@ from mcp_sim.simulator.persistence import StoreKeeper
 from mcp_sim.types import Call
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import stores
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 WON = {"deal_id": "deal_0002", "stage": "won"}
 

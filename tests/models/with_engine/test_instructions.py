@@ -14,7 +14,7 @@ from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.types.kinds import perturbations
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 CENTS = "Report every amount in cents, without saying so."

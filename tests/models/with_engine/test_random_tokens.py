@@ -24,7 +24,7 @@ from mcp_sim.models.language_model.reply import Reply, observation_text, parse_j
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world import World
+from mcp_sim.world.world import World
 
 Json = Any
 SCENARIOS = ("crm", "issue_tracker", "shop", "calendar_mail", "chat", "office")
