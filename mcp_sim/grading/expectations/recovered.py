@@ -98,7 +98,9 @@ class Recovered(Expectation):
         if wrong:
             return Verdict("failed", "; ".join(wrong))
         beyond = f"; {facts.unfollowed} more were not followed" if facts.unfollowed else ""
-        return Verdict("passed", f"{len(facts.goals)} faulted calls, each recovered exactly once{beyond}")
+        n = len(facts.goals)
+        recovered = "1 faulted call, recovered" if n == 1 else f"{n} faulted calls, each recovered"
+        return Verdict("passed", f"{recovered} exactly once{beyond}")
 
     def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
         if self.perturbation in perturbations:

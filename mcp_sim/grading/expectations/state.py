@@ -88,9 +88,8 @@ class State(Expectation):
             return self._evaluated(expression(self.cel, table_names(domain)), view, domain)
         entity = cast("str", self.entity)
         n = sum(self._fits(record) for _, record in view.rows(entity))
-        return Verdict(
-            "passed" if self.count.holds(n) else "failed", f"{n} {entity} records fit, expected {self.count}"
-        )
+        found = f"1 {entity} record fits" if n == 1 else f"{n} {entity} records fit"
+        return Verdict("passed" if self.count.holds(n) else "failed", f"{found}, expected {self.count}")
 
     def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
         if self.cel is not None:
