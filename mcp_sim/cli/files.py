@@ -37,7 +37,10 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def back_up(path: Path) -> Path | None:
-    """Copy a file to the first free name `FILE.bak`, `FILE.bak2`, ... and return it, None if there is no file."""
+    """Copy a file to the first free name `FILE.bak`, `FILE.bak2`, ... and return it, None if there is no file.
+
+    Raises `UsageError` if the copy cannot be written.
+    """
     if not path.exists():
         return None
     names = (f"{path.name}.bak{'' if n == 1 else n}" for n in count(1))

@@ -32,7 +32,10 @@ class WorldTrace:
 
 
 def read_entries(path: Path) -> Iterator[Record]:
-    """Yield the entries of a trace. An incomplete last line is reported on stderr and skipped."""
+    """Yield the entries of a trace. An incomplete last line is reported on stderr and skipped.
+
+    Raises `UsageError` if the file cannot be read or is not a trace.
+    """
     try:
         with path.open("rb") as lines:
             _checked_header(next(lines, b""), path)

@@ -144,6 +144,7 @@ class _Evaluation:
         self.text, self.names = text, names
 
     def value(self, node: ast.expr) -> Number:
+        """Return the value of a node. Raises `Refused` for syntax that expressions do not support."""
         match node:
             case ast.Constant(value=bool() | int() | float() as number):
                 return number

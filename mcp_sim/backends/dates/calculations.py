@@ -23,6 +23,7 @@ from mcp_sim.types.lexicon.english import singular
 
 
 def current_time(arguments: Arguments, context: ComputeContext) -> Json:
+    """Return the current time in a time zone. Raises `Refused` if the zone or the format is unknown."""
     here = context.now.astimezone(parse_zone(arguments.get("timezone")))
     layout = arguments.get("format")
     if layout:
@@ -42,6 +43,7 @@ def current_time(arguments: Arguments, context: ComputeContext) -> Json:
 
 
 def convert_time(arguments: Arguments, context: ComputeContext) -> Json:
+    """Convert a time to another time zone. Raises `Refused` if the time or a zone is invalid."""
     source, target = parse_zone(arguments.get("source")), parse_zone(arguments.get("target"))
     clock = str(arguments["time"])
     if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", clock):
@@ -97,6 +99,10 @@ def shift_date(sign: int) -> Callable[[Arguments, ComputeContext], Json]:
 
 
 def difference(arguments: Arguments, context: ComputeContext) -> Json:
+    """Return the time between two dates in a unit, in whole days by default.
+
+    Raises `Refused` if a date or the unit is invalid.
+    """
     first, second = (with_zone(parse_moment(arguments[name], context.now)) for name in ("first", "second"))
     seconds = (second - first).total_seconds()
     unit = arguments.get("unit")
@@ -116,6 +122,7 @@ def difference(arguments: Arguments, context: ComputeContext) -> Json:
 
 
 def format_date(arguments: Arguments, context: ComputeContext) -> Json:
+    """Format a date by a layout. Raises `Refused` if the layout, the date or the time zone is invalid."""
     pattern = strftime_pattern(str(arguments["format"]))
     if pattern is None:
         raise Refused(
@@ -145,6 +152,7 @@ def list_zones(arguments: Arguments, _context: ComputeContext) -> Json:
 
 
 def valid_year(arguments: Arguments) -> int:
+    """Return the year of a call. Raises `Refused` unless it is from 1 to 9999."""
     year = int(arguments["year"])
     if not 1 <= year <= 9999:
         raise Refused("invalid", f"Invalid year {year}: must be between 1 and 9999")
@@ -152,6 +160,7 @@ def valid_year(arguments: Arguments) -> int:
 
 
 def days_in_month(arguments: Arguments, _context: ComputeContext) -> Json:
+    """Return the number of days of a month. Raises `Refused` if the month or the year is invalid."""
     month = int(arguments["month"])
     if not 1 <= month <= 12:
         raise Refused("invalid", f"Invalid month {month}: must be between 1 and 12")

@@ -109,6 +109,7 @@ def format_like(found: datetime, like: Json) -> str:
 
 
 def shift(start: datetime, amount: float, unit: str) -> datetime:
+    """Add an amount of a unit to a date. Raises `Refused` if the unit is unknown or the result is out of range."""
     name = singular(unit.strip().lower())
     try:
         if name in {"month", "year", "quarter"}:

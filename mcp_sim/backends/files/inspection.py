@@ -219,7 +219,7 @@ _UNITS = {"l": "lines", "w": "words", "c": "characters", "m": "characters"}
 
 
 def wc(request: Request) -> Outcome:
-    """Count the lines, words and characters of a file."""
+    """Count the lines, words and characters of a file. Raises `Refused` if it is not a file, or the mode is invalid."""
     content = request.tree.file(request.path).content or ""
     counts = {"lines": len(content.splitlines()), "words": len(content.split()), "characters": len(content)}
     mode = request.text("mode", "l").strip("-").lower()

@@ -12,7 +12,10 @@ from mcp_sim.types import Record
 
 
 def mkdir(request: Request) -> Outcome:
-    """Create a directory, with its parents unless the call says otherwise."""
+    """Create a directory, with its parents unless the call says otherwise.
+
+    Raises `Refused` if the path is taken, or its parent is missing and not to be created.
+    """
     path = request.tree.at(request.path)
     found = request.tree.find(path)
     if found is not None and (found.is_file or not _is_lenient(request)):
@@ -30,7 +33,10 @@ def _is_lenient(request: Request) -> bool:
 
 
 def delete(request: Request) -> Outcome:
-    """Delete a file; a directory if the tool accepts one, with its content if the tool or the call says so."""
+    """Delete a file; a directory if the tool accepts one, with its content if the tool or the call says so.
+
+    Raises `Refused` if the path does not exist, or is a directory that the tool does not accept.
+    """
     entry = request.tree.entry(request.path)
     if not entry.is_file and not request.mentions("director", "folder"):
         raise Refused("invalid", f"Is a directory, not a file: {request.path}", path=request.path)

@@ -52,7 +52,10 @@ def front_matter(request: Request) -> Outcome:
 
 
 def read_many(request: Request) -> Outcome:
-    """Read several files. A file that cannot be read is reported, and the others are read."""
+    """Read several files. A file that cannot be read is reported, and the others are read.
+
+    Raises `Refused` if the files are too large together.
+    """
     rows = [_read_one(request, wanted) for wanted in as_list(request.get("paths")) or request.texts("paths")]
     if sum(len(row.get("content", "")) for row in rows) > _MAX_CHARACTERS:
         raise Refused(

@@ -114,7 +114,7 @@ class Shell:
     seen: int = 0
 
     def run(self, pipes: Sequence[Pipe], given: str = "") -> Result:
-        """Run all pipes. The exit code is that of the last command."""
+        """Run all pipes. The exit code is that of the last command. Raises `Refused` if they read or print too much."""
         outputs: list[str] = []
         code = 0
         for pipe in pipes:
@@ -165,18 +165,24 @@ class Shell:
     # used by commands
 
     def at(self, path: str) -> str:
+        """Return the absolute path. Raises `Failed` if it is invalid or outside the allowed directories."""
         try:
             return self.tree.at(resolve_path(path, self.cwd))
         except Refused as refused:
             raise Failed(str(refused)) from None
 
     def find(self, path: str) -> Entry:
+        """Return the file or directory at a path. Raises `Failed` if there is none."""
         found = self.tree.find(self.at(path))
         if found is None:
             raise Failed(f"{path}: {MISSING}")
         return found
 
     def content(self, path: str) -> str:
+        """Return the content of a file.
+
+        Raises `Failed` if there is no such file, `Refused` if the command reads too much.
+        """
         found = self.find(path)
         if found.content is None:
             raise Failed(f"{path}: Is a directory")
@@ -186,6 +192,7 @@ class Shell:
         return found.content
 
     def write(self, path: str, content: str, *, appends: bool = False) -> None:
+        """Write or append to a file. Raises `Failed` if the path is a directory, or has no parent directory."""
         place = self.at(path)
         found = self.tree.find(place)
         if found is not None and not found.is_file:
@@ -231,13 +238,17 @@ def join_lines(lines: Sequence[str]) -> str:
 
 
 def operands(paths: list[str], least: int = 1) -> list[str]:
+    """Return the operands of a command. Raises `Failed` if there are fewer than `least`."""
     if len(paths) < least:
         raise Failed("missing operand")
     return paths
 
 
 def line_count(args: list[str]) -> tuple[int, list[str]]:
-    """Parse `-n 3`, `-n3` and `-3`. Return the number of lines, and the other words."""
+    """Parse `-n 3`, `-n3` and `-3`. Return the number of lines, and the other words.
+
+    Raises `Failed` if the number is invalid.
+    """
     many, rest, words = 10, list[str](), iter(args)
     for word in words:
         number = next(words, "") if word == "-n" else word.removeprefix("-n").lstrip("-") if word[:1] == "-" else None

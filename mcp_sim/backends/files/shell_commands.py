@@ -272,6 +272,7 @@ def run(request: Request) -> Outcome:
     """Run a command line and return its output.
 
     A command that fails is an error, unless the result has a field for the exit code, or the command is only started.
+    Raises `Refused` for such an error, unless files were changed.
     """
     cwd = request.tree.directory(request.text("cwd", request.tree.working)).path
     ran = Shell(request.tree, cwd, COMMANDS).run(_parse_request(request), request.text("stdin"))

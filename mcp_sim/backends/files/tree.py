@@ -123,21 +123,21 @@ class Tree:
         return None if record is None else Entry(path, record, None)
 
     def entry(self, given: str) -> Entry:
-        """Return the file or directory at a path of a client."""
+        """Return the file or directory at a path of a client. Raises `Refused` if there is none."""
         found = self.find(self.at(given))
         if found is None:
             raise Refused("not_found", f"No such file or directory: {given}", path=given, key=given, entity=FILE)
         return found
 
     def file(self, given: str) -> Entry:
-        """Return the file at a path of a client."""
+        """Return the file at a path of a client. Raises `Refused` if there is none."""
         found = self.entry(given)
         if not found.is_file:
             raise Refused("invalid", f"Is a directory, not a file: {given}", path=given)
         return found
 
     def directory(self, given: str) -> Entry:
-        """Return the directory at a path of a client."""
+        """Return the directory at a path of a client. Raises `Refused` if there is none."""
         found = self.entry(given)
         if found.is_file:
             raise Refused("invalid", f"Not a directory: {given}", path=given)
@@ -166,7 +166,7 @@ class Tree:
         self._put(FILE, path, {"content": content})
 
     def make(self, path: str) -> None:
-        """Create a directory and its parents."""
+        """Create a directory and its parents. Raises `Refused` if one of them is a file."""
         for one in (*directories_above(path), path):
             found = self.find(one)
             if found is not None and found.is_file:

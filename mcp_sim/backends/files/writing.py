@@ -23,7 +23,10 @@ _LINE = "\n"
 
 
 def write(request: Request) -> Outcome:
-    """Write a file. Without a path, only show the content."""
+    """Write a file. Without a path, only show the content.
+
+    Raises `Refused` if a file to create exists, or one to change does not.
+    """
     content = new_content(request)
     if request.get("path") is None and "path" in request.roles:
         return Outcome(content, {"output": content}, "output")
@@ -129,7 +132,10 @@ def touch(request: Request) -> Outcome:
 
 
 def edit(request: Request) -> Outcome:
-    """Replace texts in a file, all of them or none."""
+    """Replace texts in a file, all of them or none.
+
+    Raises `Refused` if a text is missing, or does not occur as often as expected.
+    """
     entry = request.tree.file(request.path)
     content, count = entry.content or "", 0
     for old, new in _edits(request):
@@ -179,7 +185,7 @@ def _edits(request: Request) -> list[tuple[str, str]]:
 
 
 def insert(request: Request) -> Outcome:
-    """Insert lines after a line; 0 is the beginning."""
+    """Insert lines after a line; 0 is the beginning. Raises `Refused` if there is no such line."""
     entry = request.tree.file(request.path)
     lines, at = (entry.content or "").split("\n"), request.number("line")
     if at is None or not 0 <= at <= len(lines):

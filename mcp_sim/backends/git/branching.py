@@ -56,7 +56,7 @@ def _create(request: Request, name: str, base: str | None) -> str:
 
 
 def delete_branch(request: Request) -> Outcome:
-    """Delete a branch. One that is checked out or not merged is refused."""
+    """Delete a branch. Raises `Refused` if it does not exist, is checked out, or is not merged and not forced."""
     repo, name = request.repository, request.required_text("branch")
     tip = inspection.find_branch(repo, name)["commit"]
     if name == repo.branch:
@@ -68,6 +68,10 @@ def delete_branch(request: Request) -> Outcome:
 
 
 def rename_branch(request: Request) -> Outcome:
+    """Rename a branch, the current one by default.
+
+    Raises `Refused` if it does not exist, or the new name is invalid or taken.
+    """
     repo, new = request.repository, request.required_text("new_name")
     old = request.text("old_name") or repo.branch or ""
     row = inspection.find_branch(repo, old)
@@ -109,7 +113,10 @@ def checkout(request: Request) -> Outcome:
 
 
 def reset(request: Request) -> Outcome:
-    """Unstage everything. Move to a commit if one is named; a hard reset restores its files."""
+    """Unstage everything. Move to a commit if one is named; a hard reset restores its files.
+
+    Raises `Refused` if the revision is unknown.
+    """
     repo, revision = request.repository, request.text("revision")
     mode = str(request.text("mode") or "").strip("-")
     is_hard, is_soft = request.flag("hard") or mode == "hard", request.flag("soft") or mode == "soft"
@@ -149,7 +156,10 @@ def _is_ancestor(repo: Repository, commit: str | None, target: str) -> bool:
 
 
 def merge(request: Request) -> Outcome:
-    """Merge a branch: fast-forward, else by a commit. Changes of the same file on both sides are refused."""
+    """Merge a branch: fast-forward, else by a commit.
+
+    Raises `Refused` if a revision is unknown, both sides change the same file, or uncommitted changes are in the way.
+    """
     repo, name, into = request.repository, request.required_text("merged"), request.text("into")
     target = repo.resolve(name)
     if into is not None and into != repo.branch:
@@ -217,6 +227,7 @@ def tag(request: Request) -> Outcome:
 
 
 def create_tag(request: Request) -> Outcome:
+    """Create a tag. Raises `Refused` if it already exists, or the revision is unknown."""
     repo, name = request.repository, request.required_text("tag")
     if repo.get(TAG, name) is not None:
         raise Refused("conflict", f"Tag '{name}' already exists", tag=name, key=name, entity=TAG)
@@ -226,6 +237,7 @@ def create_tag(request: Request) -> Outcome:
 
 
 def delete_tag(request: Request) -> Outcome:
+    """Delete a tag. Raises `Refused` if it does not exist."""
     repo, name = request.repository, request.required_text("tag")
     if repo.get(TAG, name) is None:
         raise Refused("not_found", f"Tag '{name}' not found", tag=name, key=name, entity=TAG)

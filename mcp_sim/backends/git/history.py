@@ -29,7 +29,7 @@ def render_commit(repo: Repository, commit: Record) -> Record:
 
 
 def log(request: Request) -> Outcome:
-    """List commits, newest first."""
+    """List commits, newest first. Raises `Refused` if there are none yet, or the revision is unknown."""
     repo = request.repository
     revision = request.text("revision")
     if revision is None and repo.head is None:
@@ -114,7 +114,10 @@ _DEFAULT_ENTRIES = 30
 
 
 def blame(request: Request) -> Outcome:
-    """Return who wrote each line of a file, and in which commit."""
+    """Return who wrote each line of a file, and in which commit.
+
+    Raises `Refused` if the file or the revision does not exist.
+    """
     repo = request.repository
     path = repo.at(request.required_text("file"))
     start = request.text("revision")

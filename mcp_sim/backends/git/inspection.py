@@ -80,7 +80,7 @@ def _kind(before: str | None, after: str | None) -> str:
 
 
 def branches(request: Request) -> Outcome:
-    """List the local branches; there are no remote ones."""
+    """List the local branches; there are no remote ones. Raises `Refused` if the kind of branches is invalid."""
     repo = request.repository
     kind = str(request.text("kind") or "local").lower()
     if not kind.startswith(("local", "remote", "all")):

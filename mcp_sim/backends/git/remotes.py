@@ -29,6 +29,7 @@ def _render_remote(row: Record) -> Record:
 
 
 def add_remote(request: Request) -> Outcome:
+    """Add a remote. Raises `Refused` if it already exists."""
     name, url = request.required_text("remote"), request.required_text("url")
     known = _all_remotes(request)
     if any(row["name"] == name for row in known):

@@ -176,7 +176,10 @@ class Repository:
         return next(known, places[0])
 
     def resolve(self, revision: str) -> str:
-        """Return the commit of a revision: a branch, a tag, HEAD or an abbreviated id, each with `~2` or `^`."""
+        """Return the commit of a revision: a branch, a tag, HEAD or an abbreviated id, each with `~2` or `^`.
+
+        Raises `Refused` if there is no such commit.
+        """
         name = revision.rstrip("^")
         steps = len(revision) - len(name)
         name, mark, count = name.partition("~")

@@ -24,7 +24,10 @@ def _done(request: Request, text: str, **facts: Json) -> Outcome:
 
 
 def init(request: Request) -> Outcome:
-    """Initialize the repository if there is none yet; there can be only one."""
+    """Initialize the repository if there is none yet; there can be only one.
+
+    Raises `Refused` for a path outside an existing repository.
+    """
     repo = request.repository
     place = repo.root if repo.place in {"", ".", "./"} else repo.place
     if repo.head is None and not repo.staged():
@@ -42,7 +45,7 @@ def _root(repo: Repository, place: str) -> str:
 
 
 def stage(request: Request) -> Outcome:
-    """Stage files as they are now."""
+    """Stage files as they are now. Raises `Refused` if none is named, or a named one matches nothing."""
     repo = request.repository
     index, working = repo.index(), repo.working()
     if request.is_everything and not (request.get("files") or request.flag("all") or "files" not in request.roles):
@@ -88,7 +91,10 @@ def _write_files(repo: Repository, files: Mapping[str, Json]) -> None:
 
 
 def commit(request: Request) -> Outcome:
-    """Commit what is staged; all changes of tracked files if the call says so."""
+    """Commit what is staged; all changes of tracked files if the call says so.
+
+    Raises `Refused` if there is nothing to commit.
+    """
     repo, message = request.repository, request.required_text("message")
     if request.flag("all") or "files" in request.roles:
         _stage_tracked(request)
@@ -139,7 +145,7 @@ def _committed(request: Request, row: Record) -> Outcome:
 
 
 def stash(request: Request) -> Outcome:
-    """Stash the changes of tracked files, and restore the last commit."""
+    """Stash the changes of tracked files, and restore the last commit. Raises `Refused` if nothing has changed."""
     repo = request.repository
     head, staged, working = repo.snapshot(repo.head), repo.staged(), repo.working()
     tracked = apply_changes(head, staged).keys() | head.keys()

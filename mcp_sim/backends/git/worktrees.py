@@ -30,7 +30,10 @@ def leave(request: Request) -> Outcome:
 
 
 def clean(request: Request) -> Outcome:
-    """Remove untracked files; only list them in a dry run."""
+    """Remove untracked files; only list them in a dry run.
+
+    Raises `Refused` if the tool has a force flag and it is not set.
+    """
     repo = request.repository
     index = repo.index()
     paths = sorted(path for path in repo.working() if path not in index)
@@ -67,7 +70,10 @@ def _others(repo: Repository) -> list[Record]:
 
 
 def add_worktree(request: Request) -> Outcome:
-    """Add a worktree for a branch, which is created if needed."""
+    """Add a worktree for a branch, which is created if needed.
+
+    Raises `Refused` if the path is taken, or the branch is already checked out.
+    """
     repo, path = request.repository, normalize(request.required_text("worktree"))
     branch = request.text("branch") or split_path(path)[-1]
     if path == repo.root or any(row["path"] == path for row in _others(repo)):
@@ -83,6 +89,7 @@ def add_worktree(request: Request) -> Outcome:
 
 
 def remove_worktree(request: Request) -> Outcome:
+    """Remove a worktree. Raises `Refused` if it does not exist."""
     repo, path = request.repository, normalize(request.required_text("worktree"))
     left = [row for row in _others(repo) if row["path"] != path]
     if len(left) == len(_others(repo)):

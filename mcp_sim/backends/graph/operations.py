@@ -17,7 +17,7 @@ from mcp_sim.types.lexicon.english import plural, singular
 
 
 def add_nodes(graph: Graph, asked: Asked) -> Outcome:
-    """Add nodes. Existing ones are skipped in a batch, and refused otherwise."""
+    """Add nodes. Existing ones are skipped in a batch. Raises `Refused` if a single node already exists."""
     shape = graph.shape
     made: list[Record] = []
     for item in asked.items():
@@ -32,7 +32,10 @@ def add_nodes(graph: Graph, asked: Asked) -> Outcome:
 
 
 def add_edges(graph: Graph, asked: Asked) -> Outcome:
-    """Add edges. Existing ones are skipped in a batch, and refused otherwise. A single edge needs both its ends."""
+    """Add edges. Existing ones are skipped in a batch.
+
+    Raises `Refused` if a single edge already exists, or lacks one of its nodes.
+    """
     shape = graph.shape
     made: list[Record] = []
     for item in asked.items():
@@ -102,7 +105,7 @@ def delete_nodes(graph: Graph, asked: Asked) -> Outcome:
 
 
 def delete_edges(graph: Graph, asked: Asked) -> Outcome:
-    """Delete edges. Missing edges are skipped in a batch."""
+    """Delete edges. Missing edges are skipped in a batch. Raises `Refused` if a single edge does not exist."""
     count, key = 0, ""
     for item in asked.items():
         found, key = graph.edge(item), keyed(item, graph.shape)["edge"]
@@ -140,7 +143,10 @@ def _changed(graph: Graph, name: Json, fields: Record) -> Record:
 
 
 def update_edges(graph: Graph, asked: Asked) -> Outcome:
-    """Update the fields of edges, which are identified by their ends and their relation."""
+    """Update the fields of edges, which are identified by their ends and their relation.
+
+    Raises `Refused` if one does not exist.
+    """
     changed: list[Record] = []
     for item in asked.items():
         found = graph.edge(item)

@@ -76,7 +76,7 @@ class Store:
         return Change("remove", self.entity, place, expected=self.view.version(self.entity, place))
 
     def until(self) -> str | None:
-        """Return the time when what is set now expires, or None."""
+        """Return the time when what is set now expires, or None. Raises `Refused` if it is out of range."""
         seconds = self.get("seconds")
         lasts = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
         try:

@@ -77,7 +77,7 @@ def pages_about(query: str, seed: int, now: datetime) -> Iterator[Page]:
 
 
 def page_at(place: str, seed: int, now: datetime) -> Page:
-    """Return the page at an address, or by the short name at its end."""
+    """Return the page at an address, or by the short name at its end. Raises `Refused` if the address is invalid."""
     try:
         parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
     except ValueError:

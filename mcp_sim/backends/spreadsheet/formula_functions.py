@@ -99,6 +99,7 @@ def _comparable(one: Any, other: Any) -> tuple[Any, Any]:
 
 
 def power(base: Any, exponent: Any) -> Any:
+    """Return a power. Raises `FormulaError` if it is not a real number."""
     found = float(base) ** exponent
     if isinstance(found, complex):
         raise FormulaError("#NUM!")

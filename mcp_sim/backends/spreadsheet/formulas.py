@@ -82,7 +82,7 @@ class _Reader:
         self.take()
 
     def take(self) -> tuple[str, str] | None:
-        """Return the next token and move past it."""
+        """Return the next token and move past it. Raises `Refused` if the token after it is invalid."""
         taken = self.ahead
         if not self.formula[self.place :].strip():
             self.ahead = None
@@ -99,6 +99,10 @@ class _Reader:
         return Refused("invalid", f"Invalid formula {self.formula!r}: not understood at {near!r}")
 
     def expression(self, least: int) -> Value:
+        """Compile operands joined by operators that bind more tightly than `least`.
+
+        Raises `Refused` if the syntax is invalid or nests too deeply.
+        """
         self.depth += 1
         if self.depth > _DEEPEST:
             raise Refused("invalid", f"Formula {self.formula!r} nests too deeply")

@@ -49,7 +49,10 @@ _COUNTED_WORDS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "C
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """Return the function that answers the calls of a tool, from a copy of its server's tables."""
+    """Return the function that answers the calls of a tool, from a copy of its server's tables.
+
+    Raises `ValueError` if the operation is unknown.
+    """
     if plan.operation not in _OPERATIONS:
         raise ValueError(f"{tool.id}: {plan.backend} has no operation {plan.operation!r}")
     prefix = (plan.entity or "").removesuffix(SCHEMA)

@@ -63,7 +63,10 @@ _DESCRIBED_AS: Mapping[str, Mapping[str, str]] = {
 
 
 def catalog_query(statement: str, dialect: str, tables: Mapping[str, str]) -> str | None:
-    """Return a query for a statement such as SHOW TABLES or DESCRIBE; None for other statements."""
+    """Return a query for a statement such as SHOW TABLES or DESCRIBE; None for other statements.
+
+    Raises `Refused` if the table does not exist.
+    """
     if _SHOWS_TABLES.fullmatch(statement):
         name = _SHOWN.get(dialect, "Tables_in_main")
         return f'SELECT table_name AS "{name}" FROM "information_schema.tables"'  # noqa: S608 (a constant)

@@ -136,7 +136,10 @@ _SPREAD: Mapping[str, str] = {
 
 
 def summary_query(statement: str, tables: Mapping[str, str]) -> str | None:
-    """Return a query for a SUMMARIZE statement, one row per column; None for other statements."""
+    """Return a query for a SUMMARIZE statement, one row per column; None for other statements.
+
+    Raises `Refused` if the table does not exist.
+    """
     found = _SUMMARIZE.fullmatch(statement)
     if found is None:
         return None

@@ -81,7 +81,10 @@ def to_sql(value: Json) -> str | float | None:
 
 
 def from_sql(value: object, like: str) -> Json:
-    """Return a SQLite value as JSON; `like` is the type of the field in the record."""
+    """Return a SQLite value as JSON; `like` is the type of the field in the record.
+
+    Raises `Refused` for a binary value.
+    """
     if isinstance(value, bytes):
         raise Refused("invalid", "Binary values cannot be stored here; store a text")
     if isinstance(value, float) and not math.isfinite(value):

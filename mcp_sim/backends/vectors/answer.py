@@ -60,7 +60,7 @@ class Request:
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """Return the function that answers the calls of a tool."""
+    """Return the function that answers the calls of a tool. Raises `ValueError` if the operation is unknown."""
     if plan.operation not in _OPERATIONS:
         raise ValueError(f"{tool.id}: {plan.backend} has no operation {plan.operation!r}")
     prefix = (plan.entity or "").removesuffix(COLLECTION).removesuffix(DOCUMENT)

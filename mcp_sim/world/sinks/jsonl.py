@@ -29,6 +29,7 @@ class Jsonl:
             raise
 
     def write(self, line: bytes) -> None:
+        """Write one line. Raises `Unwritable` if the file cannot be written."""
         rest = whole = line + b"\n"
         try:
             while rest:

@@ -32,6 +32,7 @@ class Sqlite(Store):
 
     @contextmanager
     def open(self, identity: str) -> Generator[OpenSqlite]:
+        """Open the file. Raises `UsageError` if it cannot be opened, or is not a store of this scenario."""
         try:
             connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
@@ -50,6 +51,7 @@ class OpenSqlite:
         self._connection, self._path = connection, path
 
     def acquire(self, world: str) -> SavedWorld | None:
+        """Begin a transaction and return the saved world, if any. Raises `UsageError` if the file cannot be read."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             found = self._connection.execute("SELECT revision, state FROM worlds WHERE name = ?", (world,)).fetchone()
