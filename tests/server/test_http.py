@@ -192,7 +192,7 @@ def test_a_port_that_is_taken_is_a_clear_error() -> None:
     assert done.returncode == 2
     received = done.stderr.decode()
     assert re.search(rf"cannot listen on 127\.0\.0\.1:{port}: Address already in use", received)
-    assert "--http 127.0.0.1:0 takes any" in received
+    assert "--http 127.0.0.1:0 for any free one" in received
 
 
 def test_a_fault_that_the_virtual_clock_cannot_carry_is_refused(tmp_path: Path) -> None:
