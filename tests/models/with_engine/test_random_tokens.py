@@ -206,13 +206,12 @@ def unconstrained(scenario: Scenario) -> Scenario:
 
 
 async def test_without_the_constraints_of_the_world_the_same_tokens_contradict_it(engine: str) -> None:
-    scenario = with_model("crm", engine, **OFF)
     drive = Drive()
-    for seed in range(6):  # about as many calls as the constrained walks make
-        await _walk_unconstrained(scenario, seed, drive)
+    for name in ("issue_tracker", "shop", "calendar_mail", "chat", "files", "crm"):  # as many as the constrained walks
+        await _walk_unconstrained(with_model(name, engine, **OFF), 0, drive)
+        log(f"without the world, up to {name}: {len(drive.violations)} violations, {drive.succeeded} of {drive.calls}")
         if drive.violations:
             break
-    log(f"without the world: {len(drive.violations)} violations in {drive.calls} calls")
     assert drive.violations
 
 
