@@ -87,7 +87,8 @@ def row_statement(operation: str, roles: Mapping[str, str], given: Mapping[str, 
             data = _filled(as_object(args["data"]))
             clauses, values = _where(args)
             assignments = ", ".join(f"{quoted(name)} = ?" for name in data)
-            return f"UPDATE {quoted(table)} SET {assignments}{clauses}", [*map(to_sql, data.values()), *values]  # noqa: S608
+            parameters = [*map(to_sql, data.values()), *values]
+            return f"UPDATE {quoted(table)} SET {assignments}{clauses}", parameters  # noqa: S608 (quoted)
         case "remove":
             clauses, values = _where(args)
             return f"DELETE FROM {quoted(table)}{clauses}", values  # noqa: S608 (quoted)
