@@ -1,65 +1,72 @@
-"""Compute operations: their names, their argument roles, and the function that computes the result."""
+"""Operations of backends, and the roles of their arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mcp_sim.types import Json
-from mcp_sim.types.draws import Draws
 from mcp_sim.types.lexicon.english import words
+from mcp_sim.types.plans import Verb
 
+if TYPE_CHECKING:
+    from mcp_sim.backends.matching.tool_profiles import ToolProfile
+    from mcp_sim.backends.outcome import Outcome
 
-@dataclass(frozen=True, slots=True)
-class ComputeContext:
-    """The inputs of an operation besides its arguments: the world's time and the draws of the call."""
+Run: TypeAlias = Callable[[Any], "Outcome"]
+"""Runs an operation: takes the `Request` of its backend. Raises `Refused` if the call fails."""
 
-    now: datetime
-    draws: Draws
+Test: TypeAlias = "Callable[[ToolProfile], bool]"
+"""Whether a tool means an operation."""
 
-
-Arguments: TypeAlias = Mapping[str, Any]
-Compute: TypeAlias = Callable[[Arguments, ComputeContext], Json]
+TEXT = frozenset({"string"})
+NUMBER = frozenset({"number", "integer"})
+FLAG = frozenset({"boolean"})
+LIST = frozenset({"array"})
+TEXTS = frozenset({"strings"})
+OBJECTS = frozenset({"objects"})
+NUMBERS = frozenset({"numbers"})
+ANY: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """An argument role. `names` are the usual names of the argument, `types` its possible types.
-
-    If no argument has a known name, a `positional` role takes the first one of a fitting type.
-    """
+    """The role of an argument in an operation."""
 
     name: str
-    types: frozenset[str]
-    names: frozenset[str]
+    names: tuple[str, ...] = ()
+    """Usual names of the argument, without separators, the most telling first."""
+    types: frozenset[str] = ANY
+    """Its possible types, as `argument_types` names them; empty: any."""
     optional: bool = False
     positional: bool = False
+    """Whether the first argument of a fitting type has the role if none has one of the names."""
+    similar: bool = False
+    """Whether an argument has the role too if its name ends with one of the names (`target_path` for `path`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A compute operation. `phrases` are tool names that mean it; `places` are properties that hold the result.
-
-    If a phrase is ambiguous, the name or description of a tool must contain one of the words `hints`, and none of
-    `excludes`. `guesses`: the result is a guess, as a translation is.
-    """
+    """What a backend can do: its name, what it needs, and how it runs."""
 
     name: str
-    phrases: frozenset[str]
-    roles: Sequence[Role]
-    compute: Compute
-    places: Sequence[str] = ()
-    hints: frozenset[str] = frozenset()
-    excludes: frozenset[str] = frozenset()
-    guesses: bool = False
+    run: Run | str
+    """The function that runs it. A text names it within the package of the backend, `module:function`; it is imported
+    when the operation is first used."""
+    verb: Verb = "compute"
+    """What it does to records, for faults and expectations."""
+    roles: tuple[Role, ...] = ()
+    """The roles of its arguments. Callers from Python give them in this order, or by name."""
+    means: Test | None = None
+    """Whether a tool means this operation, by its words and arguments; None: no tool does."""
+    entity: str = ""
+    """The entity that it works on; empty: the first one of its backend."""
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Fact of the outcome -> other names that a result may have for it, besides those of the backend."""
 
-
-NUMBER = frozenset({"number", "integer"})
-TEXT = frozenset({"string"})
-LIST = frozenset({"numbers"})
-ANY = frozenset({"number", "integer", "string", "array", "object", "boolean", ""})
+    def role(self, name: str) -> Role | None:
+        """Return the role of this name, None if there is none."""
+        return next((role for role in self.roles if role.name == name), None)
 
 
 def compact(name: str) -> str:
@@ -67,11 +74,46 @@ def compact(name: str) -> str:
     return "".join(words(name))
 
 
-def phrases(text: str) -> frozenset[str]:
-    """Return the phrases of a comma-separated line, each compact."""
-    return frozenset(compact(part) for part in text.split(","))
+def role(
+    name: str,
+    names: str = "",
+    types: frozenset[str] = ANY,
+    *,
+    optional: bool = False,
+    positional: bool = False,
+    similar: bool = False,
+) -> Role:
+    """Return a role with the names of a line, separated by spaces, and then its own name."""
+    listed = dict.fromkeys(compact(one) for one in (*names.split(), name))
+    return Role(name, tuple(listed), types, optional, positional, similar)
 
 
-def role(name: str, types: frozenset[str], names: str = "", *, optional: bool = False, positional: bool = True) -> Role:
-    """Return a role with its own name and those of a comma-separated line."""
-    return Role(name, types, phrases(f"{name}, {names}") - {""}, optional, positional)
+def roles(*known: Role) -> Mapping[str, Role]:
+    """Return the roles of a backend, by name."""
+    return {one.name: one for one in known}
+
+
+def pick(line: str, known: Mapping[str, Role]) -> tuple[Role, ...]:
+    """Return the roles that a line names, separated by spaces. `?` after a name makes it optional."""
+    return tuple(_picked(name, known) for name in line.split())
+
+
+def _picked(name: str, known: Mapping[str, Role]) -> Role:
+    return replace(known[name.rstrip("?")], optional=name.endswith("?"))
+
+
+def resolve(operations: Sequence[Operation]) -> Mapping[str, Operation]:
+    """Return operations by name. Of several with one name, which tools may mean, the first one is it."""
+    found: dict[str, Operation] = {}
+    for one in operations:
+        found.setdefault(one.name, one)
+    return found
+
+
+def required_roles(operation: Operation) -> Iterator[str]:
+    """Yield the roles that a call must give."""
+    return (one.name for one in operation.roles if not one.optional)
+
+
+def has_all(required: Collection[str], given: Collection[str]) -> bool:
+    return all(one in given for one in required)

@@ -1,8 +1,90 @@
-"""The exception by which a backend fails a call."""
+"""Failures of calls: the exception by which an operation fails, and the observations of failures."""
 
 from __future__ import annotations
 
-from mcp_sim.types import Json
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from mcp_sim.types import Json, Key, Observation, Record, Tool, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_values import encode
+
+_SHOWN = 10
+"""The most alternatives that a message lists."""
+
+_RESERVED = frozenset({"kind", "message", "self"})
+
+
+def label(entity: str) -> str:
+    """Return the entity as the beginning of a sentence: `Pull request` for `pull_request`."""
+    text = noun(entity)
+    return text[:1].upper() + text[1:]
+
+
+def noun(entity: str) -> str:
+    """Return the entity inside a sentence: `pull request`."""
+    return entity.rpartition(".")[2].replace("_", " ")
+
+
+def value_text(value: Json) -> str:
+    """Return a value as a sentence names it."""
+    return value if isinstance(value, str) and value and not value.isspace() else repr(value)
+
+
+def quoted(value: Json) -> str:
+    """Return a value inside a sentence: texts in quotes, other values as JSON."""
+    return f"'{value}'" if isinstance(value, str) else encode(value).decode()
+
+
+def choices_text(values: Iterable[Json]) -> str:
+    """Return the choices as a text, cut off if they are many: `'open' or 'pending'`."""
+    shown = [quoted(value) for value in islice(values, _SHOWN + 1)]
+    if len(shown) > _SHOWN:
+        return ", ".join([*shown[:_SHOWN], "..."])
+    return " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else "nothing"
+
+
+def not_found(
+    tool: Tool, entity: str, value: Json, name: str | None, others: Sequence[Key] = (), *, where: str = ""
+) -> Observation:
+    """Return the failure that a record does not exist.
+
+    `name` is the argument that asked for it, `others` are existing keys. `where` limits the search: ` for customer C1`.
+    """
+    slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
+    slots = {slot: content for slot, content in slots.items() if slot not in _RESERVED}
+    more: Record = {"entity": entity, "key": value, "id": value, "argument": name, "value": value}
+    sentence = f"{label(entity)} {value_text(value)} not found{where}"
+    if others:
+        near = did_you_mean(str(value), [str(other) for other in others])
+        sentence += near or f". Available: {', '.join(str(other) for other in others)}"
+    return tool.failure("not_found", sentence, **{**slots, **more})
+
+
+def neighbours(view: View, entity: Entity) -> Sequence[Key]:
+    """Return the existing keys, if they are natural names and few."""
+    if not entity.natural or view.count(entity.name) > _SHOWN:
+        return ()
+    return [key for key, _ in view.rows(entity.name)]
+
+
+def conflict(tool: Tool, entity: str, key: Json, what: str, **slots: Json) -> Observation:
+    """Return the failure that the state of a record forbids the call: `Order W1 cannot be cancelled: ...`."""
+    return tool.failure("conflict", f"{label(entity)} {value_text(key)} {what}", entity=entity, key=key, id=key,
+                        **{"value": key, **slots})  # fmt: skip
+
+
+def invalid(tool: Tool, argument: str | None, value: Json, sentence: str) -> Observation:
+    """Return the failure that an argument is invalid."""
+    return tool.failure("invalid", sentence, argument=argument, value=value, key=value)
+
+
+def sentence_of(failure: Observation) -> str:
+    """Return the message of a failure, as part of another result."""
+    body = failure.body
+    value: Json = getattr(body, "value", None) if not hasattr(body, "message") else getattr(body, "message", "")
+    return value if isinstance(value, str) else encode(value).decode()
 
 
 class Refused(Exception):

@@ -75,7 +75,7 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
     within = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
     tools = {name: describe_arguments(unwrap_tool(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    matches = _match_tools(ServerEvidence(tools, state, examples), overrides)
+    matches = _match_tools(ServerEvidence(tools, state, examples, overrides), overrides)
     entities = {**{entity.name: entity for entity in matches.entities}, **_declared(specs)}
     matched = {plan.tool: plan for plan in matches.plans}
     rest = {name: tool for name, tool in tools.items() if name not in matched}

@@ -254,7 +254,7 @@ class Simulator:
         No records are generated for it, unless a backend adds some of its own.
         """
         used = {plan.backend for plan in self.scenario.domain.plans.values()} - BACKENDS_WITHOUT_MATCH
-        if any(backends[name].complete_tables is not Backend.complete_tables for name in used):
+        if any(backends[name].initial is not Backend.initial for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
 
@@ -266,7 +266,7 @@ class Simulator:
         plans = list(self.scenario.domain.plans.values())
         used = {plan.backend for plan in plans}
         for name in sorted(used, key=lambda name: (backends[name].order, name)):
-            tables = backends[name]().complete_tables(tables, [plan for plan in plans if plan.backend == name], seed)
+            tables = backends[name]().initial(tables, [plan for plan in plans if plan.backend == name], seed)
         return tables
 
     def _first_version(self, seed: int) -> Version:

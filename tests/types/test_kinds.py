@@ -75,7 +75,7 @@ def test_a_kind_implements_what_its_base_class_leaves_open(registry: Registry[An
 def test_backends_without_match_do_not_override_it() -> None:
     for name in BACKENDS_WITHOUT_MATCH:
         kind = backends[name]
-        assert (kind.match, kind.complete_tables) == (Backend.match, Backend.complete_tables)
+        assert (kind.match, kind.initial) == (Backend.match, Backend.initial)
 
 
 DOCUMENTED = [(registry, name) for registry, name in EVERY if issubclass(registry.base, Kind)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.projection import projector
-from mcp_sim.backends.records.refusals import invalid, not_found
+from mcp_sim.backends.refusal import invalid, not_found
 from mcp_sim.types import Observation, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends

@@ -8,7 +8,7 @@ from math import hypot
 from typing import Any
 
 from mcp_sim.backends.arithmetic.numbers import RESULTS, computation
-from mcp_sim.backends.operation import LIST, NUMBER, Arguments, Operation, Role, phrases, role
+from mcp_sim.backends.compute.operation import LIST, NUMBER, Arguments, Operation, Role, phrases, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import vocabulary

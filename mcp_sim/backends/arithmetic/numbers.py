@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_sim.backends.arithmetic.units import convert
 from mcp_sim.backends.compute.expression import Number, evaluate, factorial, finite, power, round_to
-from mcp_sim.backends.operation import (
+from mcp_sim.backends.compute.operation import (
     ANY,
     NUMBER,
     TEXT,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcp_sim.backends.arithmetic.numbers import PRECISION, RESULTS, computation
-from mcp_sim.backends.operation import LIST, Operation, phrases, role
+from mcp_sim.backends.compute.operation import LIST, Operation, phrases, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
 

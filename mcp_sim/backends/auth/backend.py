@@ -37,7 +37,7 @@ class Auth(Backend):
             return None
         return match_sessions(evidence, found, logins or logouts, places)
 
-    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Return the tables with the initial sessions. No one is logged in, unless the given state has a user."""
         started: dict[str, Mapping[Key, Record]] = dict(tables)
         for name in dict.fromkeys(plan.entity or "" for plan in plans):

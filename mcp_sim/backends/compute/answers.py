@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from mcp_sim.backends.compute.operation import Arguments, ComputeContext, Operation
 from mcp_sim.backends.matching.operations import (
     combined_choices,
     join_choices,
@@ -13,7 +14,6 @@ from mcp_sim.backends.matching.operations import (
     operations_selected,
     selector_arguments,
 )
-from mcp_sim.backends.operation import Arguments, ComputeContext, Operation
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, as_text, compile_answer
 from mcp_sim.types import Json, Record, Tool, Turn

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, tzinfo
 
+from mcp_sim.backends.compute.operation import Arguments, ComputeContext
 from mcp_sim.backends.dates.moments import (
     SECONDS,
     format_like,
@@ -16,7 +17,6 @@ from mcp_sim.backends.dates.moments import (
     strftime_pattern,
     with_zone,
 )
-from mcp_sim.backends.operation import Arguments, ComputeContext
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import singular

@@ -5,6 +5,17 @@ from __future__ import annotations
 import calendar
 from collections.abc import Callable, Sequence
 
+from mcp_sim.backends.compute.operation import (
+    ANY,
+    NUMBER,
+    TEXT,
+    Arguments,
+    ComputeContext,
+    Operation,
+    Role,
+    phrases,
+    role,
+)
 from mcp_sim.backends.dates.calculations import (
     age,
     convert_time,
@@ -19,7 +30,6 @@ from mcp_sim.backends.dates.calculations import (
     valid_year,
 )
 from mcp_sim.backends.dates.moments import parse_moment, parse_zone, with_zone
-from mcp_sim.backends.operation import ANY, NUMBER, TEXT, Arguments, ComputeContext, Operation, Role, phrases, role
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import vocabulary
 

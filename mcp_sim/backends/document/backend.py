@@ -30,16 +30,16 @@ class Document(Backend):
         rows, state = read_given_documents(evidence.state)
         return Match([plan_for(one) for one in found], [entity()], {DOCUMENT: rows}, state)
 
-    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give unknown documents an empty list of parts. Create the only document if no tool names one."""
         rows: dict[Key, Record] = {
             key: {**row, "parts": row.get("parts") or []} for key, row in tables.get(DOCUMENT, {}).items()
         }
         if not any("document" in plan.arguments for plan in plans):
             rows = {DEFAULT_NAME: rows.get(DEFAULT_NAME, document_of(DEFAULT_NAME, []))}
-        complete_tables: dict[str, Mapping[Key, Record]] = dict(tables)
-        complete_tables[DOCUMENT] = rows
-        return complete_tables
+        initial: dict[str, Mapping[Key, Record]] = dict(tables)
+        initial[DOCUMENT] = rows
+        return initial
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         from mcp_sim.backends.document.answer import answer

@@ -37,7 +37,7 @@ class Files(Backend):
             records[SHELL][0]["above"] = None
         return Match(plans, entities(), records, rest)
 
-    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         made = dict(tables)
         for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
             made |= _complete_tree(tables, prefix)

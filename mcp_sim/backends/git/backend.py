@@ -38,7 +38,7 @@ class Git(Backend):
         rows: dict[str, list[Record]] = {FILE: [*files.files.values()], DIRECTORY: [*files.directories.values()]}
         return Match(plans, entities(), found if files.is_empty else {**found, **rows}, rest)
 
-    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         from mcp_sim.backends.git.initial import initialize_tables
 
         for prefix in {(plan.entity or COMMIT).removesuffix(COMMIT): None for plan in plans}:

@@ -7,6 +7,7 @@ from itertools import permutations, product
 from math import prod
 from typing import Any, TypeAlias
 
+from mcp_sim.backends.compute.operation import Operation, Role, compact
 from mcp_sim.backends.matching.tool_profiles import (
     ToolProfile,
     argument_types,
@@ -14,7 +15,6 @@ from mcp_sim.backends.matching.tool_profiles import (
     listed_values,
     profiles_of_tool,
 )
-from mcp_sim.backends.operation import Operation, Role, compact
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.lexicon.english import snake, vocabulary, words

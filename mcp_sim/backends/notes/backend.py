@@ -1,17 +1,49 @@
-"""Tools that keep one list of notes or tasks, addressed by position or read as a whole."""
+"""Backend for tools that keep one list of notes or tasks, addressed by position or read as a whole."""
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
-from mcp_sim.backends.notes.matching import entities, given_notes, plans_for, recognised
-from mcp_sim.types import Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
-from mcp_sim.types.plans import Plan
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from mcp_sim.backends.given import Given, Sought, take_given
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, takes
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.notes.entries import NUMBER, entry
+from mcp_sim.backends.operation import LIST, TEXT, Operation, pick, role, roles
+from mcp_sim.backends.operation import NUMBER as NUMERIC
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.request import Binding
+from mcp_sim.types import Json
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.kinds import backends
+from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary
+
+_NOUNS = vocabulary("note scratchpad scratch memo todo to_do task memory insight journal reminder jotting finding log "
+                    "checklist thought idea notepad notebook diary")  # fmt: skip
+_GROUPS = vocabulary("id path file filename key name project user")
+"""Last words of arguments that choose one of several lists."""
+
+_ROLES = roles(
+    role(
+        "text",
+        "text content note task todo item memory insight entry message title thought description idea finding "
+        "reminder new_text observation value",
+        TEXT,
+    ),
+    role("index", "number position item_number task_number todo_index item_index line n idx", NUMERIC),
+    role("items", "todos items notes tasks entries list memories", LIST),
+    role("query", "query q text keyword search term", TEXT),
+)
+_IS_WHOLE = both(
+    named("update|edit|change|replace|write|store|save|set"), takes(_ROLES["items"]), lacks(_ROLES["text"])
+)
+_BY_INDEX, _UNINDEXED = takes(_ROLES["index"]), lacks(_ROLES["index"])
 
 
 @backends.register("notes")
-class Notes(Backend):
+class Notes(OperationsBackend):
     """A scratchpad, a journal, a to-do list: entries without ids, in the order in which they were written.
 
     Entries are addressed by position, or the whole list is replaced. A list is empty at first, unless a state has
@@ -19,16 +51,88 @@ class Notes(Backend):
     """
 
     order = 80
+    confidence = 0.8
+    operations = (
+        Operation("clear", "entries:clear", "delete",
+                  means=either(named("clear|reset|wipe|empty"), named("remove|delete|drop all"))),
+        Operation("replace", "entries:replace_all", "update", pick("items", _ROLES), means=_IS_WHOLE),
+        Operation("untick", "entries:untick", "update", pick("index", _ROLES),
+                  means=named("undone|uncheck|reopen|uncomplete")),
+        Operation("tick", "entries:tick", "update", pick("index", _ROLES),
+                  means=named("complete|done|finish|check|tick|mark|toggle")),
+        Operation("remove", "entries:remove", "delete", pick("index", _ROLES), means=named("remove|delete|drop")),
+        Operation("change", "entries:change", "update", pick("index text", _ROLES),
+                  means=both(named("update|edit|change|replace"), _BY_INDEX)),
+        Operation("search", "entries:search", "search", pick("query", _ROLES),
+                  means=both(named("search|find"), _UNINDEXED)),
+        Operation("add", "entries:add", "create", pick("text", _ROLES),
+                  means=both(named("add|append|write|store|save|create|remember|record|log|jot"), _UNINDEXED)),
+        Operation("read", "entries:read", "list",
+                  means=both(named("read|list|get|show|view|recall|fetch|display"), _UNINDEXED)),
+    )  # fmt: skip
 
-    def match(self, evidence: ServerEvidence) -> Match | None:
-        found = recognised(evidence.once(profiles_of_tools))
-        if not found:
-            return None
-        made = entities(found)
-        rows, rest = given_notes(evidence.state, [entity.name for entity in made])
-        return Match(plans_for(found), made, rows, rest)
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operations of a tool on the one list of its noun."""
+        noun = next((noun for word in reversed(profile.words) if (noun := singular(word)) in _NOUNS), None)
+        if noun is None or any(snake(name).rsplit("_", 1)[-1] in _GROUPS for name in profile.arguments):
+            return
+        reasons = (f"a list of {plural(noun)}, without ids",)
+        for one in super().match_tool(profile):
+            if one.name != "replace" or _is_list_of_entries(profile.arguments[one.arguments["items"]]):
+                yield replace(one, entity=noun, reasons=reasons)
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.notes.answer import answer
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept lists that are written and read whole or by position, and whose noun no other tool has."""
+        nouns = dict.fromkeys(one.entity for one in found)
+        lists = ([one for one in found if one.entity == noun] for noun in nouns)
+        return [one for of_noun in lists if _is_list(of_noun, listed) for one in _with_first_position(of_noun)]
 
-        return answer(tool, plan, domain)
+    def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
+        """Return one entity per list."""
+        fields = {NUMBER: Field(NUMBER, {"type": "integer"}, required=True)}
+        fields |= {"text": Field("text", {"type": ["string", "null"]})}
+        fields |= {"done": Field("done", {"type": ["boolean", "null"]})}
+        return [Entity(noun, NUMBER, 1, fields) for noun in dict.fromkeys(one.entity for one in matched)]
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        sought = [Sought(one.name, NUMBER, frozenset({one.name}), plain="text", read=entry) for one in entities]
+        given = take_given(state, sought, is_whole=is_whole and len(entities) == 1)
+        rows = {name: [{**row, NUMBER: at} for at, row in enumerate(found, 1)] for name, found in given.records.items()}
+        return Given(rows, given.rest)
+
+    def result_names(self, binding: Binding) -> Names:
+        noun = binding.entity.rpartition(".")[2]
+        listed = (plural(noun), "items", "results", "entries", "list", "data", noun)
+        return {"entries": listed, "text": ("content", noun, "task", "title", "note"), "place": ("index", NUMBER, "id")}
+
+
+def _is_list_of_entries(schema: Json) -> bool:
+    rows = items(schema)
+    return main_type(rows) in {"string", ""} or bool(properties(rows))
+
+
+def _is_list(matched: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> bool:
+    """Whether tools of one noun work on one list, and no other tool of the server has the noun."""
+    noun, done = matched[0].entity, {one.name for one in matched}
+    appends = any("append" in one.profile.words for one in matched)
+    is_whole = appends or not done.isdisjoint({"clear", "remove", "tick", "replace"})
+    every = [profile for profile in listed if noun in profile.nouns]
+    return bool(done & {"add", "replace"}) and is_whole and len(matched) == len(every) and (len(matched) > 1 or appends)
+
+
+def _with_first_position(matched: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
+    """Yield the tools of a list, which all count positions from the same number."""
+    first = min((_first_position(one) for one in matched if "index" in one.arguments), default=1)
+    return (replace(one, fixed={"first": first}) for one in matched)
+
+
+def _first_position(one: MatchedTool) -> int:
+    """Return the first position: 0 for an index unless the description counts from 1, else 1."""
+    name = one.arguments["index"]
+    schema = one.profile.arguments[name]
+    description = str(schema.get("description", "")).lower()
+    if schema.get("minimum") == 1 or "1-based" in description or ("start" in description and "1" in description):
+        return 1
+    return 0 if snake(name).endswith(("index", "idx")) else 1

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.effects import Check, Consequence, Effect
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of
-from mcp_sim.backends.records.refusals import choices_text, invalid
+from mcp_sim.backends.refusal import choices_text, invalid
 from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.infer.descriptions import describe_arguments, strict_choices
 from mcp_sim.types import Json, Observation, Record, Tool, Turn

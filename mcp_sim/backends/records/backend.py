@@ -12,12 +12,12 @@ from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, wit
 from mcp_sim.backends.records.parts import part_page, part_write
 from mcp_sim.backends.records.record_lookup import entry_picker, find_inside, finder, row_chooser
 from mcp_sim.backends.records.recorded_texts import with_recorded_failures
-from mcp_sim.backends.records.refusals import choices_text, invalid, not_found, noun, sentence_of
 from mcp_sim.backends.records.removal import removal
 from mcp_sim.backends.records.result_values import Facts, Render
 from mcp_sim.backends.records.results import reports_failures, result_renderer
 from mcp_sim.backends.records.selection import parent_check, selector
 from mcp_sim.backends.records.updates import updating
+from mcp_sim.backends.refusal import choices_text, invalid, not_found, noun, sentence_of
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import properties

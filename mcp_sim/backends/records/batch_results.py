@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.effects import Batch, Failed
 from mcp_sim.backends.records.projection import projector
-from mcp_sim.backends.records.refusals import sentence_of
 from mcp_sim.backends.records.result_values import Facts, Fill
+from mcp_sim.backends.refusal import sentence_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import (

@@ -20,9 +20,9 @@ from mcp_sim.backends.records.effects import (
 )
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
 from mcp_sim.backends.records.line_items import booking_consequence, line_completer
-from mcp_sim.backends.records.refusals import conflict, neighbours, not_found
 from mcp_sim.backends.records.side_effects import membership_check, payment_consequence, side_effects
 from mcp_sim.backends.records.updates import changing
+from mcp_sim.backends.refusal import conflict, neighbours, not_found
 from mcp_sim.generate.keys import KeyMaker, format_key, is_used, key_maker, next_key
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique

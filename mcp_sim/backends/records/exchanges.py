@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.record_lookup import find_inside
-from mcp_sim.backends.records.refusals import conflict, invalid, not_found
+from mcp_sim.backends.refusal import conflict, invalid, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import cast
 
-from mcp_sim.backends.records.refusals import choices_text, conflict, quoted
+from mcp_sim.backends.refusal import choices_text, conflict, quoted
 from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Field

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
-from mcp_sim.backends.records.refusals import invalid, neighbours, not_found
+from mcp_sim.backends.refusal import invalid, neighbours, not_found
 from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity

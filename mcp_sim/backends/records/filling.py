@@ -5,10 +5,10 @@ from __future__ import annotations
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.batch_results import batch_rows, beside_rows
 from mcp_sim.backends.records.projection import projector
-from mcp_sim.backends.records.refusals import label, value_text
 from mcp_sim.backends.records.result_schemas import is_optional, is_success_flag
 from mcp_sim.backends.records.result_values import NUMBERS, Facts, Fill, as_text, nothing, record_value, row_sum, status
 from mcp_sim.backends.records.sentences import DONE, sentence_writer
+from mcp_sim.backends.refusal import label, value_text
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.effects import Consequence, Effect, apply_steps
-from mcp_sim.backends.records.refusals import conflict, invalid, not_found, quoted, value_text
+from mcp_sim.backends.refusal import conflict, invalid, not_found, quoted, value_text
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, properties

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from mcp_sim.backends.records.refusals import invalid
+from mcp_sim.backends.refusal import invalid
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.domain import Entity

@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.ordering import Row
-from mcp_sim.backends.records.refusals import invalid, neighbours, not_found, noun, value_text
+from mcp_sim.backends.refusal import invalid, neighbours, not_found, noun, value_text
 from mcp_sim.generate.time_fields import parse_time, time_meaning
 from mcp_sim.generate.timeline import is_over
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from mcp_sim.backends.records.projection import projector
 from mcp_sim.backends.records.recorded_texts import Sample, is_failure, samples
-from mcp_sim.backends.records.refusals import noun
 from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.backends.records.sentences import WriteText, nothing_found
 from mcp_sim.backends.records.text_templates import (
@@ -20,6 +19,7 @@ from mcp_sim.backends.records.text_templates import (
     key_pattern,
     recorded_fields,
 )
+from mcp_sim.backends.refusal import noun
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.lexicon.english import plural

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from mcp_sim.backends.records.effects import Effect, Write, with_consequences
 from mcp_sim.backends.records.field_changes import state_check
 from mcp_sim.backends.records.record_lookup import finder
-from mcp_sim.backends.records.refusals import conflict
 from mcp_sim.backends.records.side_effects import side_effects
+from mcp_sim.backends.refusal import conflict
 from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type

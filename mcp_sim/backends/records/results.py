@@ -13,11 +13,11 @@ from mcp_sim.backends.records.batch_results import can_report_failures, plain_ba
 from mcp_sim.backends.records.filling import Filler
 from mcp_sim.backends.records.projection import derived_value
 from mcp_sim.backends.records.recorded_results import recorded_writer
-from mcp_sim.backends.records.refusals import label, value_text
 from mcp_sim.backends.records.result_schemas import example_of, result_form
 from mcp_sim.backends.records.result_values import Facts, Fill, Render, record_value
 from mcp_sim.backends.records.selection import Page
 from mcp_sim.backends.records.sentences import DONE, confirmation_writer, sentence_writer
+from mcp_sim.backends.refusal import label, value_text
 from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, returns_key, returns_record
 from mcp_sim.infer.result_schemas import text_place
 from mcp_sim.types import Json, Observation, Tool, ToolResult

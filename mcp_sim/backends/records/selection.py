@@ -14,8 +14,8 @@ from mcp_sim.backends.records.field_values import Link, resolve_links
 from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.ordering import Row, ordering
 from mcp_sim.backends.records.record_lookup import row_picker
-from mcp_sim.backends.records.refusals import invalid
 from mcp_sim.backends.records.search_terms import term_parser, unknown_clause
+from mcp_sim.backends.refusal import invalid
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import required

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from mcp_sim.backends.records.projection import projector
-from mcp_sim.backends.records.refusals import label, noun, value_text
 from mcp_sim.backends.records.result_values import Facts
+from mcp_sim.backends.refusal import label, noun, value_text
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object

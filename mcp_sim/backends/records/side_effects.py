@@ -10,7 +10,7 @@ from typing import cast
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.effects import Check, Consequence, Effect, Step, apply_steps
 from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
-from mcp_sim.backends.records.refusals import conflict, invalid, not_found, noun, value_text
+from mcp_sim.backends.refusal import conflict, invalid, not_found, noun, value_text
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Field

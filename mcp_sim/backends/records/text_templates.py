@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.projection import Show
 from mcp_sim.backends.records.recorded_texts import Sample, result_text
-from mcp_sim.backends.records.refusals import noun
 from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.backends.records.sentences import name_field, written
+from mcp_sim.backends.refusal import noun
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Domain, Entity, Field

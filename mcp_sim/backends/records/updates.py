@@ -14,9 +14,9 @@ from mcp_sim.backends.records.field_changes import Refused, enter_value, state_c
 from mcp_sim.backends.records.field_values import amount_check, assigned_values, assignments_of, links_of, resolve_links
 from mcp_sim.backends.records.line_items import line_completer
 from mcp_sim.backends.records.record_lookup import finder
-from mcp_sim.backends.records.refusals import conflict
 from mcp_sim.backends.records.removal import referring, renamed
 from mcp_sim.backends.records.side_effects import membership_check, side_effects
+from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn

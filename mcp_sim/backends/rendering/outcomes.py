@@ -6,10 +6,10 @@ A backend returns an outcome with facts under names of its own; `structured` fin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
+from mcp_sim.backends.outcome import Outcome, as_text, value_outcome
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.structured import Content, Names, schema_renderer
 from mcp_sim.infer.result_descriptions import returns_data
@@ -22,28 +22,12 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import snake, vocabulary
 
+__all__ = ["Outcome", "as_text", "value_outcome"]
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of a call. `main` names the main fact, `text` is the answer as a sentence.
 
-    `is_json`: without a known form, the main fact (all facts, if there is no main one) is rendered as JSON.
-    `is_absent`: the requested thing does not exist; without a known form, only the text is rendered.
-    `guessed`: the outcome is a guess, as a translation is.
-    """
-
-    text: str
-    facts: Mapping[str, Json] = field(default_factory=dict[str, Any])
-    main: str = ""
-    is_json: bool = False
-    changes: tuple[Change, ...] = ()
-    guessed: bool = False
-    is_absent: bool = False
-
-    @property
-    def value(self) -> Json:
-        """The main fact, or all facts if there is no main one."""
-        return self.facts[self.main] if self.main else dict(self.facts)
+def done(sentence: str, *changes: Change, **facts: Json) -> Outcome:
+    """Return an outcome that is a sentence, with the changes that were made."""
+    return Outcome(sentence, facts, changes=changes)
 
 
 Operate: TypeAlias = Callable[[Turn], Outcome]
@@ -53,23 +37,13 @@ _OPEN: Record = {"type": "object"}
 _PAGED = vocabulary("cursor page page_size page_token next_token next_cursor continuation_token")
 """Arguments for paging. Tools with one of them answer in data."""
 
-Render: TypeAlias = Callable[[Turn, Outcome], Observation]
 
+class Render(Protocol):
+    """Renders the outcomes of a tool."""
 
-def as_text(value: Json) -> str:
-    """Render a value as text."""
-    return value if isinstance(value, str) else encode(value).decode()
-
-
-def value_outcome(value: Json, **facts: Json) -> Outcome:
-    """Return an outcome with this value as the main fact. Lists and objects are rendered as JSON."""
-    has_parts = isinstance(value, dict | list)
-    return Outcome(as_text(value), {**facts, "value": value}, "value", is_json=has_parts)
-
-
-def done(sentence: str, *changes: Change, **facts: Json) -> Outcome:
-    """Return an outcome that is a sentence, with the changes that were made."""
-    return Outcome(sentence, facts, changes=changes)
+    def __call__(self, turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
+        """Return the observation of an outcome. `changed`: the call writes something."""
+        ...
 
 
 def compile_answer(tool: Tool, domain: Domain, operate: Operate, names: Names) -> Answer:
@@ -88,7 +62,8 @@ def compile_inventing_answer(
             outcome = operate(turn, invent)
         except Refused as refused:
             return Transition(tool.failure(refused.kind, str(refused), **{**turn.call.arguments, **refused.slots}))
-        return Transition(render(turn, outcome), outcome.changes, guessed=outcome.guessed)
+        changed = bool(outcome.changes)
+        return Transition(render(turn, outcome, changed=changed), outcome.changes, guessed=outcome.guessed)
 
     return answer
 
@@ -102,18 +77,19 @@ def outcome_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
     if shape is not None:
         fit, is_open = schema_renderer(shape, names), shape is _OPEN
 
-        def fitted(turn: Turn, outcome: Outcome) -> Observation:
+        def fitted(turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
             if is_open and outcome.is_absent:
                 return Observation(ToolResult(outcome.text, form="text"))
-            return Observation(ToolResult(fit(_content(turn, outcome)), form=form))
+            content = Content(turn, outcome.text, outcome.facts, outcome.main, changed, outcome.is_json)
+            return Observation(ToolResult(fit(content), form=form))
 
         return fitted
     worded = sentence_renderer(examples)
 
-    def render(turn: Turn, outcome: Outcome) -> Observation:
+    def render(turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
         if outcome.is_json and not examples:
             return Observation(ToolResult(outcome.value, form="json"))
-        sentence = worded(turn.call.arguments) if outcome.changes else None
+        sentence = worded(turn.call.arguments) if changed else None
         return Observation(ToolResult(sentence or outcome.text, form="text"))
 
     return render
@@ -135,10 +111,6 @@ def _answers_in_data(tool: Tool, domain: Domain) -> bool:
 
 def _gives_pages(tool: Tool) -> bool:
     return not _PAGED.isdisjoint(map(snake, properties(expanded(tool.input_schema))))
-
-
-def _content(turn: Turn, outcome: Outcome) -> Content:
-    return Content(turn, outcome.text, outcome.facts, outcome.main, bool(outcome.changes), outcome.is_json)
 
 
 def sentence_renderer(examples: Sequence[Example]) -> Callable[[Record], str | None]:

@@ -44,7 +44,7 @@ class Spreadsheet(Backend):
         }
         return Match([plan_for(one) for one in found], entities(), records, state)
 
-    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give empty workbooks a sheet, and drop sheets without rows."""
         books: dict[Key, Record] = dict(tables.get(WORKBOOK, {}))
         sheets = {key: row for key, row in tables.get(SHEET, {}).items() if isinstance(row.get("rows"), list)}
@@ -52,9 +52,9 @@ class Spreadsheet(Backend):
         if not any("book" in plan.arguments for plan in plans):
             books = {DEFAULT_NAME: {"name": DEFAULT_NAME}}
         sheets |= {key_of(name, "Sheet1"): sheet_of(str(name), "Sheet1", []) for name in books if name not in owned}
-        complete_tables: dict[str, Mapping[Key, Record]] = dict(tables)
-        complete_tables[WORKBOOK], complete_tables[SHEET] = books, sheets
-        return complete_tables
+        initial: dict[str, Mapping[Key, Record]] = dict(tables)
+        initial[WORKBOOK], initial[SHEET] = books, sheets
+        return initial
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         from mcp_sim.backends.spreadsheet.answer import answer

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from mcp_sim.backends.records.aggregates import Seen, place_measure, plain_summary, tally_by
 from mcp_sim.backends.records.filters import matching_rows
-from mcp_sim.backends.records.refusals import neighbours, not_found
 from mcp_sim.backends.records.result_schemas import required_by_default
+from mcp_sim.backends.refusal import neighbours, not_found
 from mcp_sim.backends.rendering.outcomes import as_text as plain_text
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker

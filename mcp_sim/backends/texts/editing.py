@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mcp_sim.backends.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, phrases, role
+from mcp_sim.backends.compute.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, phrases, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import vocabulary, words

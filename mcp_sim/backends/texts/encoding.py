@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from urllib.parse import quote, unquote
 
-from mcp_sim.backends.operation import TEXT, Arguments, ComputeContext, Operation, role
+from mcp_sim.backends.compute.operation import TEXT, Arguments, ComputeContext, Operation, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.texts.editing import SUBJECT, from_arguments, on_text, text_operation
 from mcp_sim.types import Json

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from mcp_sim.backends.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, role
+from mcp_sim.backends.compute.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, role
 from mcp_sim.backends.texts.editing import COUNT, SUBJECT, from_arguments, on_text, text_operation
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import vocabulary

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mcp_sim.backends.compute.expression import finite
-from mcp_sim.backends.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, role
+from mcp_sim.backends.compute.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.texts.editing import COUNT, text_operation
 from mcp_sim.types import Json

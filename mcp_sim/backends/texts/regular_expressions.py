@@ -6,8 +6,8 @@ import re
 from itertools import islice
 from typing import Any
 
+from mcp_sim.backends.compute.operation import NUMBER, TEXT, Arguments, Operation, role
 from mcp_sim.backends.compute.text_changes import line_diff
-from mcp_sim.backends.operation import NUMBER, TEXT, Arguments, Operation, role
 from mcp_sim.backends.patterns import compile_expression
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.texts.editing import MAX_LENGTH, SUBJECT, from_arguments, text_operation

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.records.refusals import not_found
+from mcp_sim.backends.refusal import not_found
 from mcp_sim.backends.rendering.result_parts import (
     MISSING,
     ResultShape,

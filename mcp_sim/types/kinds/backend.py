@@ -46,6 +46,8 @@ class ServerEvidence:
     """The given state; None if there is none."""
     examples: Sequence[Example] = ()
     """Recorded calls."""
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """What specs declare under `sim:`, by tool id."""
     found: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
     """The results of `once`."""
 
@@ -54,6 +56,10 @@ class ServerEvidence:
         if find not in self.found:
             self.found[find] = find(self.tools.values())
         return self.found[find]
+
+    def declared(self, backend: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return the tools for which a spec chooses this backend, and what it declares for them."""
+        return {tool: given for tool, given in self.overrides.items() if given.get("backend") == backend}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ class Backend:
         """
         return None
 
-    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Return the initial records of a world, with those that these plans need besides the given and generated ones.
 
         Called once for each scenario and seed; it must be deterministic.

@@ -1,0 +1,44 @@
+"""Tools with an argument that selects one of several operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from mcp_sim.types import Json, Tool, Transition, Turn
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Plan
+
+
+def choice_answer(tool: Tool, plan: Plan, compiled: Callable[[Plan], Answer]) -> Answer:
+    """Return the answer of a tool whose argument `plan.choice` selects one of `plan.choices`.
+
+    Without the argument, the default of its schema is meant. Transitions of a guessed choice are marked as guessed.
+    """
+    name = plan.choice or ""
+    answers = {value: _marked(one, compiled(one)) for value, one in plan.choices.items()}
+    usual: Json = properties(tool.input_schema).get(name, {}).get("default")
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        asked = turn.call.arguments.get(name, usual)
+        chosen = answers.get(asked) if isinstance(asked, str) else None
+        if chosen is not None:
+            return chosen(turn, invent)
+        message = f"{name} must be {choices_text(answers)}"
+        return Transition(tool.failure("invalid", message, **{**turn.call.arguments, "argument": name}))
+
+    return answer
+
+
+def _marked(plan: Plan, answer: Answer) -> Answer:
+    if not plan.guessed:
+        return answer
+    return lambda turn, invent: replace(answer(turn, invent), guessed=True)
+
+
+def choices_text(choices: Iterable[Json]) -> str:
+    """Return choices as an enumeration for a sentence."""
+    listed = [one if isinstance(one, str) else encode(one).decode() for one in choices]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"

@@ -1,0 +1,112 @@
+"""Take the records of backends from a given state of any common shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeAlias
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.given_rows import rows_of
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.english import singular, snake
+
+MAX_DEPTH = 4
+"""How many levels of wrappers are searched."""
+MAX_OBJECTS = 200
+"""How many objects within one object are searched. More are the rows of a table."""
+
+Read: TypeAlias = Callable[[Record], "Record | None"]
+
+
+def _unchanged(row: Record) -> Record:
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a backend takes of a given state."""
+
+    records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, Sequence[Record]])
+    """By entity."""
+    rest: Json = None
+    """What it leaves for other backends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """The records of one entity, as a backend looks for them in a given state."""
+
+    entity: str
+    key: str
+    """The field of the key, which a mapping of records has outside of them."""
+    names: frozenset[str]
+    """Singular last words of the names under which they may be: `note` for `notes`, `my_notes`, `Note`."""
+    plain: str = ""
+    """The field of entries that are no objects (`{"greeting": "hello"}`); empty: all entries are objects."""
+    read: Read = _unchanged
+    """Makes a record of a row; None if it cannot be one, so that the table is something else."""
+
+
+def take_given(state: Json, sought: Sequence[Sought], *, is_whole: bool = False) -> Given:
+    """Return the records of a given state by entity, and the rest of the state.
+
+    They may be nested under any wrappers. `is_whole`: if nothing has a known name, the whole state is the first table.
+    """
+    records: dict[str, list[Record]] = {one.entity: [] for one in sought}
+    rest = _take(state, sought, records, MAX_DEPTH)
+    if is_whole and sought and not any(records.values()) and state not in (None, {}):
+        rows = _rows(innermost(state), sought[0])
+        if rows:
+            return Given({**records, sought[0].entity: rows}, None)
+    return Given(records, rest)
+
+
+def innermost(state: Json) -> Json:
+    """Return what is inside wrappers that hold nothing else: `{vault: {notes: {...}}}` holds the notes."""
+    for _ in range(MAX_DEPTH):
+        parts = [*as_object(state).values()]
+        if len(parts) != 1 or not isinstance(parts[0], dict | list):
+            break
+        state = parts[0]
+    return state
+
+
+def _take(value: Json, sought: Sequence[Sought], records: dict[str, list[Record]], depth: int) -> Json:
+    """Move what is sought from a value into `records`. Return the rest; None if nothing is left."""
+    if not isinstance(value, dict):
+        return value
+    left: Record = {}
+    for name, inner in islice(as_object(value).items(), MAX_OBJECTS):
+        found = next(_matching(name, inner, sought), None)
+        if found is not None:
+            records[found[0]] += found[1]
+            continue
+        rest = _take(inner, sought, records, depth - 1) if depth else inner
+        if rest is not None or inner is None:
+            left[name] = rest
+    left |= dict(islice(as_object(value).items(), MAX_OBJECTS, None))
+    return left if left or not value else None
+
+
+def _matching(name: str, value: Json, sought: Sequence[Sought]) -> Iterator[tuple[str, list[Record]]]:
+    if not isinstance(value, dict | list):
+        return
+    for one in sought:
+        if is_named(name, one.names):
+            rows = _rows(value, one)
+            if rows is not None:
+                yield one.entity, rows
+
+
+def is_named(name: str, known: Collection[str]) -> bool:
+    """Return whether a name, its singular, or its last word is one of the known names."""
+    whole = snake(name)
+    return not {whole, singular(whole), singular(whole.rsplit("_", 1)[-1])}.isdisjoint(known)
+
+
+def _rows(value: Json, one: Sought) -> list[Record] | None:
+    rows = rows_of(value, one.key, one.plain)
+    records = None if rows is None else [one.read(row) for row in rows]
+    return None if records is None or None in records else [row for row in records if row is not None]

@@ -1,0 +1,182 @@
+"""Match tools to operations by words and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types
+from mcp_sim.backends.operation import Operation, Role, Test, compact
+from mcp_sim.types import Json
+from mcp_sim.types.lexicon.english import vocabulary, words
+from mcp_sim.types.plans import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedTool:
+    """A tool, or one choice of a tool, and the operation that it means."""
+
+    profile: ToolProfile
+    operation: Operation
+    arguments: Mapping[str, str]
+    """Role -> argument."""
+    entity: str = ""
+    """The entity that it works on; empty: that of the operation."""
+    fixed: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    """Role, or name of a setting -> the value that the tool itself implies."""
+    confidence: float = 0.85
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return self.operation.name
+
+
+def match_tool(
+    profile: ToolProfile, operations: Iterable[Operation], idle: Collection[str] = (), confidence: float = 0.85
+) -> Iterator[MatchedTool]:
+    """Yield the operations that a tool may mean, in their order.
+
+    Every required role needs an argument, and every required argument a role, unless its name is among `idle`.
+    """
+    for operation in operations:
+        if operation.means is None or not operation.means(profile):
+            continue
+        arguments = assign_roles(operation.roles, profile)
+        if arguments is not None and not unassigned(profile, arguments.values(), idle):
+            reasons = (f"'{' '.join(profile.words)}' means {operation.name}",)
+            yield MatchedTool(profile, operation, arguments, confidence=confidence, reasons=reasons)
+
+
+def unassigned(profile: ToolProfile, used: Collection[str], idle: Collection[str] = ()) -> list[str]:
+    """Return the required arguments that have no role."""
+    return [name for name in profile.needed if name not in used and not {name, *words(name)} & set(idle)]
+
+
+def assign_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collection[str] = ()) -> dict[str, str] | None:
+    """Return role -> argument; None if a required role has none. Each argument has one role."""
+    found = possible_roles(roles, profile, taken)
+    return found if all(role.optional or role.name in found for role in roles) else None
+
+
+def possible_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collection[str] = ()) -> dict[str, str]:
+    """Return role -> argument, as far as the arguments go: by name, then by position."""
+    found: dict[str, str] = {}
+    used = set(taken)
+    for role in roles:
+        name = _named(role, profile, used)
+        if name is not None:
+            found[role.name] = name
+            used.add(name)
+    for role in roles:
+        if role.positional and not role.optional and role.name not in found:
+            name = _positioned(role, profile, used)
+            if name is not None:
+                found[role.name] = name
+                used.add(name)
+    return found
+
+
+def _named(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:
+    free = {compact(name): name for name in profile.arguments if _may_have(role, profile, name, used)}
+    exact = next((free[name] for name in role.names if name in free), None)
+    if exact is not None or not role.similar:
+        return exact
+    return next((name for short, name in free.items() if short.endswith(role.names)), None)
+
+
+def _may_have(role: Role, profile: ToolProfile, name: str, used: Collection[str]) -> bool:
+    if name in used or name == profile.selector:
+        return False
+    return not role.types or bool(argument_types(profile.arguments[name]) & role.types)
+
+
+def _positioned(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:
+    ordered = sorted(profile.arguments, key=lambda name: name not in profile.needed)
+    free = (name for name in ordered if _may_have(role, profile, name, used) and is_quantity(name))
+    return next(free, None)
+
+
+_NO_QUANTITY = vocabulary("id ids key index page limit offset cursor token path file filename uri")
+
+
+def is_quantity(name: str) -> bool:
+    """Return whether an argument may be what an operation works on: no key, page or path."""
+    return (words(name) or ("",))[-1] not in _NO_QUANTITY
+
+
+# tests of names -------------------------------------------------------------------------------------------------------
+
+
+def named(must: str, may: str | None = None, *, ignoring: str = "") -> Test:
+    """Return a test of the words of a tool's name, in the singular.
+
+    `must` are groups such as `add|create remote`: one word of each group occurs. If `may` is given, no words occur
+    besides these, those of `may` and those to ignore.
+    """
+    groups = [frozenset(group.split("|")) for group in must.split()]
+    known = None if may is None else frozenset[str]().union(vocabulary(may), vocabulary(ignoring), *groups)
+
+    def test(profile: ToolProfile) -> bool:
+        nouns = profile.nouns
+        return all(not group.isdisjoint(nouns) for group in groups) and (known is None or nouns <= known)
+
+    return test
+
+
+def takes(*roles: Role) -> Test:
+    """Return a test whether a tool has an argument for each of these roles."""
+    return lambda profile: all(_named(one, profile, ()) is not None for one in roles)
+
+
+def lacks(*roles: Role) -> Test:
+    """Return a test whether a tool has an argument for none of these roles."""
+    return lambda profile: all(_named(one, profile, ()) is None for one in roles)
+
+
+def either(*tests: Test) -> Test:
+    """Return a test whether one of several tests holds."""
+    return lambda profile: any(test(profile) for test in tests)
+
+
+def both(*tests: Test) -> Test:
+    """Return a test whether several tests hold."""
+    return lambda profile: all(test(profile) for test in tests)
+
+
+# plans ----------------------------------------------------------------------------------------------------------------
+
+
+def plans_of(matched: Sequence[MatchedTool], backend: str) -> list[Plan]:
+    """Return one plan per tool. A tool with an argument that selects what it does has one plan for each choice."""
+    by_tool: dict[str, list[MatchedTool]] = {}
+    for one in matched:
+        by_tool.setdefault(one.profile.tool.id, []).append(one)
+    return [_plan_of_tool(of_tool, backend) for of_tool in by_tool.values()]
+
+
+def _plan_of_tool(matched: Sequence[MatchedTool], backend: str) -> Plan:
+    first = matched[0]
+    if first.profile.selector is None:
+        return plan_of(first, backend)
+    choices: dict[str, Plan] = {}
+    for one in matched:
+        choices.setdefault(one.profile.choice, plan_of(one, backend))
+    known = list(choices.values())
+    main = next((plan for plan in known if plan.verb in {"create", "update", "delete"}), known[0])
+    reasons = (f"'{first.profile.selector}' selects {', '.join(choices)}", *main.reasons)
+    verb = "update" if main.verb in {"create", "delete"} else main.verb
+    return Plan(
+        main.tool, verb, main.entity, backend, choice=first.profile.selector, choices=choices,
+        confidence=max(plan.confidence for plan in known), reasons=reasons,
+    )  # fmt: skip
+
+
+def plan_of(one: MatchedTool, backend: str) -> Plan:
+    """Return the plan of one matched tool or choice."""
+    return Plan(
+        one.profile.tool.id, one.operation.verb, one.entity or one.operation.entity or None, backend,
+        one.operation.name, dict(one.arguments), fixed=one.fixed, confidence=one.confidence, reasons=one.reasons,
+    )  # fmt: skip

@@ -1,0 +1,185 @@
+"""The base class of backends that are declared by their operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any, ClassVar
+
+from mcp_sim.backends.choices import choice_answer
+from mcp_sim.backends.given import Given
+from mcp_sim.backends.matching.matched_tools import MatchedTool, match_tool, plans_of, possible_roles
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_by_server
+from mcp_sim.backends.operation import Operation, Run, resolve
+from mcp_sim.backends.outcome import Outcome
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.rendering.outcomes import outcome_renderer
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.request import Binding, Request
+from mcp_sim.types import Json, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import Answer, Backend, Invent, Match, ServerEvidence, backends
+from mcp_sim.types.plans import Plan
+
+
+class OperationsBackend(Backend):
+    """A backend that is declared by its operations.
+
+    A subclass declares `operations` and `entities`, and mostly nothing else: tools are matched to operations by the
+    words and arguments that these declare, calls are run and rendered here. It overrides a method where its kind of
+    store differs.
+    """
+
+    operations: ClassVar[Sequence[Operation]] = ()
+    """What tools can do, in the order in which a tool's words are compared with them."""
+    entities: ClassVar[Sequence[Entity]] = ()
+    """What is stored. The first one is that of operations that name none."""
+    request: ClassVar[type[Request]] = Request
+    """The class of requests: a subclass may have methods that several operations use."""
+    names: ClassVar[Names] = {}
+    """Fact of an outcome -> other names that a result may have for it."""
+    idle: ClassVar[frozenset[str]] = frozenset()
+    """Names of required arguments that no operation needs, such as `encoding`."""
+    confidence: ClassVar[float] = 0.85
+    """How sure a match by words and arguments is."""
+
+    # matching
+
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        """Match the tools of each server; tools for which a spec chooses this backend match on any evidence."""
+        matched: list[MatchedTool] = []
+        for listed in evidence.once(profiles_by_server):
+            found = self.candidates(listed)
+            accepted = list(self.accepts(found, listed))
+            kept = {id(one) for one in accepted}
+            declared = evidence.declared(self.name)
+            matched += accepted
+            matched += [one for one in found if id(one) not in kept and one.profile.tool.id in declared]
+            matched += self._declared(listed, declared, matched)
+        if not matched:
+            return None
+        entities = self.entities_for(matched)
+        whole = {one.profile.tool.id for one in matched} == set(evidence.tools)
+        given = self.given(evidence.state, matched, entities, is_whole=whole)
+        return Match(plans_of(matched, self.name), entities, given.records, given.rest)
+
+    def _declared(
+        self, listed: Sequence[ToolProfile], declared: Mapping[str, Mapping[str, Any]], matched: Sequence[MatchedTool]
+    ) -> Iterator[MatchedTool]:
+        """Yield the tools whose operation a spec declares, and that are not matched otherwise."""
+        known = {one.profile.tool.id for one in matched}
+        for profile in listed:
+            wanted = declared.get(profile.tool.id, {})
+            operation = self.known.get(str(wanted.get("operation", "")))
+            if operation is not None and profile.tool.id not in known:
+                yield MatchedTool(profile, operation, possible_roles(operation.roles, profile), confidence=1.0)
+
+    def candidates(self, listed: Sequence[ToolProfile]) -> list[MatchedTool]:
+        """Return the operations that the tools of a server may mean, at most one for each profile."""
+        found = (next(self.match_tool(profile), None) for profile in listed)
+        return [one for one in found if one is not None]
+
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operations that a tool may mean, the likeliest first."""
+        return match_tool(profile, self.operations, self.idle, self.confidence)
+
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Return the candidates of a server that the server as a whole bears out; none if the evidence is too weak.
+
+        `listed` are the profiles of all tools of the server.
+        """
+        return found
+
+    def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
+        """Return the entities that these tools work on."""
+        return self.entities
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        """Return the records that a given state has for these tools, and the rest of the state.
+
+        `is_whole`: the server has no other tools, so that the whole state may be meant.
+        """
+        return Given(rest=state)
+
+    # answering
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        """Run the operation of the plan, render its outcome, and fail as the tool does where it is refused."""
+        if plan.choice is not None:
+            return choice_answer(tool, plan, lambda one: backends[one.backend]().compile(tool, one, domain))
+        operation = self._planned(tool, plan)
+        binding = self.bind(operation, tool, plan, domain)
+        render = outcome_renderer(tool, domain, {**self.result_names(binding), **operation.names})
+        run, request_type = self.function(operation), self.request
+
+        def answer(turn: Turn, invent: Invent) -> Transition:
+            request = request_type.of(binding, turn, invent)
+            try:
+                outcome: Outcome = run(request)
+            except Refused as refused:
+                slots = {**turn.call.arguments, **refused.slots}
+                return Transition(tool.failure(refused.kind, str(refused), **slots))
+            changes = request.changes
+            return Transition(render(turn, outcome, changed=bool(changes)), changes, guessed=outcome.guessed)
+
+        return answer
+
+    def result_names(self, binding: Binding) -> Names:
+        """Return other names that the results of a tool may have for facts."""
+        return self.names
+
+    def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
+        """Return how a tool calls an operation."""
+        mine = [other for other in domain.plans.values() if other.backend == self.name]
+        every = [part for other in mine for part in (other, *other.choices.values())]
+        peers = frozenset(other.operation for other in every)
+        bound = replace(self.unbound(operation, _prefix(plan)), tool=tool, peers=peers)
+        bound = replace(bound, entity=plan.entity or bound.entity, arguments=plan.arguments, fixed=plan.fixed)
+        return replace(bound, shared=self.prepare(bound, domain))
+
+    def unbound(self, operation: Operation, prefix: str = "") -> Binding:
+        """Return how Python calls an operation, without a tool."""
+        own = operation.entity or next((entity.name for entity in self.entities), "")
+        return Binding(operation, prefix + own, prefix)
+
+    def prepare(self, binding: Binding, domain: Domain) -> Any:
+        """Return what all calls of a tool share, such as the names that its server uses. Called once for each tool."""
+        return None
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the kind."""
+        return backends.name_of(self)
+
+    @cached_property
+    def known(self) -> Mapping[str, Operation]:
+        """The operations by name."""
+        return resolve(self.operations)
+
+    def function(self, operation: Operation) -> Run:
+        """Return the function that runs an operation. Imports it if the operation names it."""
+        if not isinstance(operation.run, str):
+            return operation.run
+        module, _, name = operation.run.partition(":")
+        package = type(self).__module__.rpartition(".")[0]
+        function: Callable[[Any], Outcome] = getattr(import_module(f"{package}.{module}"), name)
+        return function
+
+    def _planned(self, tool: Tool, plan: Plan) -> Operation:
+        operation = self.known.get(plan.operation)
+        if operation is None:
+            raise ValueError(
+                f"{tool.id}: {self.name} has no operation {plan.operation!r}{did_you_mean(plan.operation, self.known)}"
+            )
+        return operation
+
+
+def _prefix(plan: Plan) -> str:
+    """Return the prefix of the server in the name of a plan's entity, if servers have separate state."""
+    server, dot, _ = (plan.entity or "").rpartition(".")
+    return server + dot

@@ -1,0 +1,51 @@
+"""What an operation returns: a text, and facts by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_sim.types import Change, Json
+from mcp_sim.types.json_values import encode
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of an operation, independent of the form in which a tool shows it."""
+
+    text: str
+    """The answer as a sentence or as lines."""
+    facts: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    """What a result may show, under names of the backend's own."""
+    main: str = ""
+    """The name of the main fact; empty: all facts together are the answer."""
+    is_json: bool = False
+    """Whether the main fact (all facts, if there is no main one) is shown as JSON where no form is known."""
+    guessed: bool = False
+    """Whether it is a guess, as a translation is."""
+    is_absent: bool = False
+    """Whether the requested thing does not exist; only the text is shown where no form is known."""
+
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def value(self) -> Json:
+        """The main fact, or all facts if there is no main one."""
+        return self.facts[self.main] if self.main else dict(self.facts)
+
+
+def as_text(value: Json) -> str:
+    """Render a value as text."""
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+def value_outcome(value: Json, **facts: Json) -> Outcome:
+    """Return an outcome with this value as the main fact. Lists and objects are shown as JSON."""
+    has_parts = isinstance(value, dict | list)
+    return Outcome(as_text(value), {**facts, "value": value}, "value", is_json=has_parts)
+
+
+def done(sentence: str, **facts: Json) -> Outcome:
+    """Return an outcome that is a sentence."""
+    return Outcome(sentence, facts)

@@ -1,0 +1,206 @@
+"""One call of an operation: its arguments by role, and the state as the call sees it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+from mcp_sim.backends.operation import Operation
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types import Change, Json, Key, PastCall, Record, Tool, Turn, View
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, properties
+from mcp_sim.types.kinds import Invent
+
+NO_DRAWS = Draws(0, "", "", 0)
+"""The draws of calls from Python that give none."""
+
+
+@dataclass(frozen=True)
+class Binding:
+    """How an operation is called: what all calls through one tool share. Calls from Python have no tool."""
+
+    operation: Operation
+    entity: str = ""
+    """The entity that the operation works on, with the prefix of the server if servers have separate state."""
+    prefix: str = ""
+    """That prefix."""
+    tool: Tool | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Role -> the argument that has it."""
+    fixed: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    """Role, or name of a setting -> the value that the tool itself implies."""
+    peers: frozenset[str] = frozenset()
+    """The operations of all tools of this backend."""
+    shared: Any = None
+    """What the backend prepared for all calls."""
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Json]:
+        """Role -> the default that the tool declares for its argument."""
+        if self.tool is None:
+            return {}
+        declared = properties(expanded(self.tool.input_schema))
+        parts = ((role, declared.get(name, {})) for role, name in self.arguments.items())
+        return {role: part["default"] for role, part in parts if part.get("default") is not None}
+
+
+class Request:
+    """One call of an operation.
+
+    `put` and `drop` collect changes, which later reads of the same call see. Nothing is written before the call ends.
+    """
+
+    missing: ClassVar[tuple[Json, ...]] = (None,)
+    """Values of arguments that mean the same as none."""
+
+    def __init__(  # noqa: PLR0913 (what a call may read)
+        self,
+        binding: Binding,
+        view: View,
+        now: datetime,
+        given: Mapping[str, Json],
+        *,
+        others: Mapping[str, Json] | None = None,
+        draws: Draws = NO_DRAWS,
+        history: Sequence[PastCall] = (),
+        turn: Turn | None = None,
+        invent: Invent | None = None,
+    ) -> None:
+        self.binding, self.now, self.draws, self.history = binding, now, draws, history
+        self.given = given
+        """Role -> value, as the call gives it."""
+        self.others: Mapping[str, Json] = others or {}
+        """Arguments without a role, by name."""
+        self.turn, self.invent = turn, invent
+        self._view = view
+        self._start = view
+        self._changes: list[Change] = []
+        self._seen = 0
+        self._writes: Counter[tuple[str, Key]] = Counter()
+
+    @classmethod
+    def of(cls, binding: Binding, turn: Turn, invent: Invent) -> Request:
+        """Return the request of a tool call."""
+        called, arguments = turn.call.arguments, binding.arguments
+        given: Record = {role: called[name] for role, name in arguments.items() if name in called}
+        taken = set(arguments.values())
+        others = {name: value for name, value in called.items() if name not in taken}
+        return cls(
+            binding, turn.view, turn.now, {**binding.fixed, **given}, others=others, draws=turn.draws,
+            history=turn.history, turn=turn, invent=invent,
+        )  # fmt: skip
+
+    # arguments
+
+    def get(self, role: str, default: Json = None) -> Json:
+        """Return the argument with a role: as given, else as the tool's schema or the tool itself implies."""
+        value = self.given.get(role)
+        if value in self.missing:
+            value = self.binding.defaults.get(role)
+        return default if value in self.missing else value
+
+    def has(self, role: str) -> bool:
+        """Return whether the tool has an argument with a role, or the call from Python gives it."""
+        return role in self.binding.arguments or role in self.given
+
+    def text(self, role: str, default: str = "") -> str:
+        """Return an argument as text."""
+        value = self.get(role)
+        return default if value is None else str(value)
+
+    def required(self, role: str) -> str:
+        """Return an argument as text. Raises `Refused` if it is missing or blank."""
+        value = self.text(role)
+        if not value.strip():
+            raise Refused("invalid", f"Missing required argument: {self.named(role)}")
+        return value
+
+    def texts(self, role: str) -> list[str]:
+        """Return an argument as a list of texts; a single text is a list of one."""
+        value = self.get(role)
+        return [value] if isinstance(value, str) else [str(one) for one in as_list(value)]
+
+    def flag(self, role: str) -> bool:
+        """Return whether a flag is set."""
+        return self.get(role) is True
+
+    def number(self, role: str) -> int | None:
+        """Return an argument as an integer; None if it is none."""
+        value = self.get(role)
+        if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
+            return int(value)
+        return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def named(self, role: str) -> str:
+        """Return the name of the argument with a role, for messages."""
+        return self.binding.arguments.get(role, role)
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool that is called; None for calls from Python."""
+        return self.binding.tool
+
+    @property
+    def peers(self) -> frozenset[str]:
+        """The operations of all tools of this backend."""
+        return self.binding.peers
+
+    def mentions(self, *phrases: str) -> bool:
+        """Return whether the tool's description contains one of these phrases, in lower case."""
+        description = self.tool.description.lower() if self.tool is not None else ""
+        return any(phrase in description for phrase in phrases)
+
+    # state
+
+    @property
+    def entity(self) -> str:
+        """The entity that the operation works on."""
+        return self.binding.entity
+
+    def entity_named(self, name: str) -> str:
+        """Return the name of an entity in this world; the empty name is that of the operation's own."""
+        return self.binding.prefix + name if name else self.binding.entity
+
+    @property
+    def view(self) -> View:
+        """The state with the changes of this call."""
+        if self._seen < len(self._changes):
+            self._view = self._view.after(self._changes[self._seen :])
+            self._seen = len(self._changes)
+        return self._view
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes of this call."""
+        return tuple(self._changes)
+
+    def record(self, key: Key, entity: str = "") -> Record | None:
+        """Return a record, None if there is none."""
+        return self.view.get(self.entity_named(entity), key)
+
+    def rows(self, entity: str = "") -> Iterator[Record]:
+        """Iterate over the records of an entity, in the order of creation."""
+        return (record for _, record in self.view.rows(self.entity_named(entity)))
+
+    def put(self, key: Key, record: Record, entity: str = "") -> None:
+        """Write a record."""
+        self._change("put", self.entity_named(entity), key, record)
+
+    def drop(self, key: Key, entity: str = "") -> None:
+        """Remove a record."""
+        self._change("remove", self.entity_named(entity), key, None)
+
+    def undo(self) -> None:
+        """Drop all changes of this call."""
+        self._view, self._changes, self._seen, self._writes = self._start, [], 0, Counter()
+
+    def _change(self, op: Any, entity: str, key: Key, record: Record | None) -> None:
+        expected = self._start.version(entity, key) + self._writes[entity, key]
+        self._writes[entity, key] += 1
+        self._changes.append(Change(op, entity, key, record, expected=expected))
