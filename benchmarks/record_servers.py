@@ -7,8 +7,8 @@ given state is prepared, and the same state as a user of mcp-sim writes it) and 
 installed into the scratch folder (default OUT/.servers), which needs the network once, and npm for some of them.
 
 Each session runs in a new temporary folder. Recordings show that folder under a stable path (`shown_as`).
-OUT/NAME/tools.json is the tools/list result. OUT/NAME/SESSION.jsonl has a header with `initial_state`, and then one line
-per call with `tool`, `arguments`, and `result` or `error`. `ground_truth.py` answers such sessions.
+OUT/NAME/tools.json is the tools/list result. OUT/NAME/SESSION.jsonl has a header with `initial_state`, and then one
+line per call with `tool`, `arguments`, and `result` or `error`. `ground_truth.py` answers such sessions.
 
 A text in a declaration may contain `{dir}`, the folder of the session, and the names under `keep` of an earlier call:
 the first group of a regular expression, found in the text of its result. `{NAME:int}` alone is a number.
@@ -36,7 +36,7 @@ from typing import Any, Self, cast
 import yaml
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
+from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 DECLARATIONS = Path(__file__).with_name("recorded_servers")
@@ -242,14 +242,18 @@ class Recorder:
         return {"tool": call.tool, "arguments": arguments, **answer}
 
     def _program(self, name: str) -> str:
-        for folder in ("node_modules/.bin", "bin"):
-            if (found := self._installed / folder / name).exists():
-                return str(found)
-        raise Failed(f"command: {name!r} is not in the installed packages")
+        found = shutil.which(name, path=self._path())
+        if found is None:
+            raise Failed(f"command: {name!r} is not in the installed packages")
+        return found
 
     def _environment(self, values: Values) -> dict[str, str]:
-        shared = {"PATH": os.environ["PATH"], "HOME": str(values.home), "TZ": "UTC", "LANG": "C.UTF-8"}
+        shared = {"PATH": self._path(), "HOME": str(values.home), "TZ": "UTC", "LANG": "C.UTF-8"}
         return shared | values.fill(self._declaration.environment)
+
+    def _path(self) -> str:
+        own = [str(self._installed / folder) for folder in ("node_modules/.bin", "bin")]
+        return os.pathsep.join([*own, os.environ["PATH"]])
 
     def _header(self, name: str, state: dict[str, Any], calls: int) -> dict[str, Any]:
         packages = ", ".join([f"npm:{each}" for each in self._declaration.npm] + self._declaration.pypi)
