@@ -53,29 +53,37 @@ class OperationsBackend(Backend):
         matched: list[MatchedTool] = []
         for listed in evidence.once(profiles_by_server):
             found = self.candidates(listed)
-            accepted = list(self.accepts(found, listed))
-            kept = {id(one) for one in accepted}
-            declared = evidence.declared(self.name)
-            matched += accepted
-            matched += [one for one in found if id(one) not in kept and one.profile.tool.id in declared]
-            matched += self._declared(listed, declared, matched)
+            matched += self.accepts(found, listed)
+            matched += self._declared(listed, found, evidence.declared(self.name), matched)
         if not matched:
             return None
         entities = self.entities_for(matched)
         whole = {one.profile.tool.id for one in matched} == set(evidence.tools)
         given = self.given(evidence.state, matched, entities, is_whole=whole)
-        return Match(plans_of(matched, self.name), entities, given.records, given.rest)
+        first = next((entity.name for entity in entities), None)
+        return Match(plans_of(matched, self.name, first), entities, given.records, given.rest)
 
     def _declared(
-        self, listed: Sequence[ToolProfile], declared: Mapping[str, Mapping[str, Any]], matched: Sequence[MatchedTool]
-    ) -> Iterator[MatchedTool]:
-        """Yield the tools whose operation a spec declares, and that are not matched otherwise."""
-        known = {one.profile.tool.id for one in matched}
+        self,
+        listed: Sequence[ToolProfile],
+        found: Sequence[MatchedTool],
+        declared: Mapping[str, Mapping[str, Any]],
+        matched: Sequence[MatchedTool],
+    ) -> list[MatchedTool]:
+        """Return the tools for which a spec chooses this backend, and that are not accepted.
+
+        They do what their words mean, or the operation that the spec declares.
+        """
+        accepted = {one.profile.tool.id for one in matched}
+        open_tools = declared.keys() - accepted
+        meant = [one for one in found if one.profile.tool.id in open_tools]
+        known = {one.profile.tool.id for one in meant}
         for profile in listed:
-            wanted = declared.get(profile.tool.id, {})
-            operation = self.known.get(str(wanted.get("operation", "")))
-            if operation is not None and profile.tool.id not in known:
-                yield MatchedTool(profile, operation, possible_roles(operation.roles, profile), confidence=1.0)
+            operation = self.known.get(str(declared.get(profile.tool.id, {}).get("operation", "")))
+            if operation is not None and profile.tool.id in open_tools - known:
+                arguments = possible_roles(operation.roles, profile)
+                meant.append(MatchedTool(profile, operation, arguments, confidence=1.0))
+        return meant
 
     def candidates(self, listed: Sequence[ToolProfile]) -> list[MatchedTool]:
         """Return the operations that the tools of a server may mean, at most one for each profile."""

@@ -149,21 +149,23 @@ def both(*tests: Test) -> Test:
 # plans ----------------------------------------------------------------------------------------------------------------
 
 
-def plans_of(matched: Sequence[MatchedTool], backend: str) -> list[Plan]:
-    """Return one plan per tool. A tool with an argument that selects what it does has one plan for each choice."""
+def plans_of(matched: Sequence[MatchedTool], backend: str, entity: str | None) -> list[Plan]:
+    """Return one plan per tool, on `entity` if the match names none.
+
+    A tool with an argument that selects what it does has one plan for each choice."""
     by_tool: dict[str, list[MatchedTool]] = {}
     for one in matched:
         by_tool.setdefault(one.profile.tool.id, []).append(one)
-    return [_plan_of_tool(of_tool, backend) for of_tool in by_tool.values()]
+    return [_plan_of_tool(of_tool, backend, entity) for of_tool in by_tool.values()]
 
 
-def _plan_of_tool(matched: Sequence[MatchedTool], backend: str) -> Plan:
+def _plan_of_tool(matched: Sequence[MatchedTool], backend: str, entity: str | None) -> Plan:
     first = matched[0]
     if first.profile.selector is None:
-        return plan_of(first, backend)
+        return plan_of(first, backend, entity)
     choices: dict[str, Plan] = {}
     for one in matched:
-        choices.setdefault(one.profile.choice, plan_of(one, backend))
+        choices.setdefault(one.profile.choice, plan_of(one, backend, entity))
     known = list(choices.values())
     main = next((plan for plan in known if plan.verb in {"create", "update", "delete"}), known[0])
     reasons = (f"'{first.profile.selector}' selects {', '.join(choices)}", *main.reasons)
@@ -174,9 +176,9 @@ def _plan_of_tool(matched: Sequence[MatchedTool], backend: str) -> Plan:
     )  # fmt: skip
 
 
-def plan_of(one: MatchedTool, backend: str) -> Plan:
+def plan_of(one: MatchedTool, backend: str, entity: str | None) -> Plan:
     """Return the plan of one matched tool or choice."""
     return Plan(
-        one.profile.tool.id, one.operation.verb, one.entity or one.operation.entity or None, backend,
+        one.profile.tool.id, one.operation.verb, one.entity or one.operation.entity or entity, backend,
         one.operation.name, dict(one.arguments), fixed=one.fixed, confidence=one.confidence, reasons=one.reasons,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from mcp_sim.backends.outcome import Outcome, as_text, value_outcome
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.structured import Content, Names, schema_renderer
 from mcp_sim.infer.result_descriptions import returns_data
-from mcp_sim.infer.result_schemas import result_schema
+from mcp_sim.infer.result_schemas import result_schema, text_place
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.json_schema.expansion import expanded
@@ -76,11 +76,12 @@ def outcome_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
         shape, form = _OPEN, "json"
     if shape is not None:
         fit, is_open = schema_renderer(shape, names), shape is _OPEN
+        is_text = text_place(tool) is not None and not returns_data(tool.description)
 
         def fitted(turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
             if is_open and outcome.is_absent:
                 return Observation(ToolResult(outcome.text, form="text"))
-            content = Content(turn, outcome.text, outcome.facts, outcome.main, changed, outcome.is_json)
+            content = Content(turn, outcome.text, outcome.facts, outcome.main, changed, outcome.is_json and not is_text)
             return Observation(ToolResult(fit(content), form=form))
 
         return fitted
