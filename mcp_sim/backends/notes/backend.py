@@ -40,6 +40,14 @@ _IS_WHOLE = both(
     named("update|edit|change|replace|write|store|save|set"), takes(_ROLES["items"]), lacks(_ROLES["text"])
 )
 _BY_INDEX, _UNINDEXED = takes(_ROLES["index"]), lacks(_ROLES["index"])
+_NOTE = Entity(
+    "note", NUMBER, 1,
+    {
+        NUMBER: Field(NUMBER, {"type": "integer"}, required=True),
+        "text": Field("text", {"type": ["string", "null"]}),
+        "done": Field("done", {"type": ["boolean", "null"]}),
+    },
+)  # fmt: skip
 
 
 @backends.register("notes")
@@ -71,6 +79,8 @@ class Notes(OperationsBackend):
                   means=both(named("read|list|get|show|view|recall|fetch|display"), _UNINDEXED)),
     )  # fmt: skip
 
+    entities = (_NOTE,)
+
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations of a tool on the one list of its noun."""
         noun = next((noun for word in reversed(profile.words) if (noun := singular(word)) in _NOUNS), None)
@@ -89,10 +99,7 @@ class Notes(OperationsBackend):
 
     def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
         """Return one entity per list."""
-        fields = {NUMBER: Field(NUMBER, {"type": "integer"}, required=True)}
-        fields |= {"text": Field("text", {"type": ["string", "null"]})}
-        fields |= {"done": Field("done", {"type": ["boolean", "null"]})}
-        return [Entity(noun, NUMBER, 1, fields) for noun in dict.fromkeys(one.entity for one in matched)]
+        return [replace(_NOTE, name=noun) for noun in dict.fromkeys(one.entity for one in matched)]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
