@@ -28,7 +28,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, cast
@@ -83,7 +83,7 @@ class Database(Declared):
     """An SQLite database: statements, and rows for the tables that they create."""
 
     file: str
-    schema_: str
+    statements: str
     tables: dict[str, Table | list[dict[str, Any]]] = {}
 
 
@@ -221,7 +221,7 @@ class Recorder:
             run(values.fill(command), values.folder, self._environment(values))
 
     @asynccontextmanager
-    async def _connect(self, values: Values) -> AsyncIterator[Client]:
+    async def _connect(self, values: Values) -> AsyncGenerator[Client]:
         command, *arguments = values.fill(self._declaration.command)
         parameters = StdioServerParameters(
             command=self._program(command), args=arguments, env=self._environment(values), cwd=values.folder
@@ -265,7 +265,7 @@ class Recorder:
 
 
 @contextmanager
-def new_folder() -> Iterator[Path]:
+def new_folder() -> Generator[Path]:
     """Create a temporary folder under its real path, and remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix="recorded-", ignore_cleanup_errors=True) as folder:
         yield Path(folder).resolve()
@@ -284,7 +284,7 @@ def run(command: Sequence[str], folder: Path, environment: dict[str, str] | None
 def create_database(database: Database, folder: Path) -> None:
     """Create a database with its rows."""
     connection = sqlite3.connect(folder / database.file)
-    connection.executescript(database.schema_)
+    connection.executescript(database.statements)
     for name, table in database.tables.items():
         rows = table.rows if isinstance(table, Table) else [list(row.values()) for row in table]
         columns = table.columns if isinstance(table, Table) else list(table[0])
@@ -336,11 +336,11 @@ def record_all(declared: dict[str, Declaration], scratch: Path, out: Path) -> in
     for name, declaration in declared.items():
         recorder = Recorder(name, declaration, scratch, out)
         try:
-            report(f"{name}: installing")
+            report(f"{name}: installing, if necessary")
             recorder.install()
             calls = asyncio.run(recorder.record())
             report(f"{name}: recorded {len(declaration.sessions)} sessions, {calls} calls")
-        except* (Failed, MCPError, OSError) as errors:
+        except* (Failed, MCPError, OSError, ValidationError) as errors:
             failed += 1
             report(*(f"{name}: {error}" for error in flatten(errors)), f"{name}: see {scratch / name / 'stderr.txt'}")
     return failed
@@ -349,8 +349,8 @@ def record_all(declared: dict[str, Declaration], scratch: Path, out: Path) -> in
 def flatten(error: BaseException) -> list[BaseException]:
     """Return the exceptions in a group."""
     if isinstance(error, BaseExceptionGroup):
-        parts = cast("tuple[BaseException, ...]", error.exceptions)
-        return [leaf for part in parts for leaf in flatten(part)]
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return [leaf for part in group.exceptions for leaf in flatten(part)]
     return [error]
 
 
