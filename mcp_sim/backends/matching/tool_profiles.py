@@ -154,11 +154,11 @@ def _selected(whole: ToolProfile) -> Iterator[ToolProfile]:
 def _shared_prefix(tools: Sequence[Tool], server: str) -> str | None:
     """Return a first word that three tools and three fifths of a server's tools share, unless it is a verb."""
     named = [words(last_segment(tool.name)) for tool in tools if tool.server == server]
-    listed = [parts for parts in named if len(parts) > 1]
-    word, count = Counter(parts[0] for parts in listed).most_common(1)[0] if listed else ("", 0)
+    listed = [parts for parts in named if len(parts) > 1 and parts[0] not in _VERBS]
+    counts = Counter(parts[0] for parts in listed).most_common(1)
+    word, count = counts[0] if counts else ("", 0)
     followed = {parts[1] for parts in listed if parts[0] == word}
-    is_shared = count >= 3 and count >= 0.6 * len(named) and len(followed) > 1 and word not in _VERBS
-    return word if is_shared else None
+    return word if count >= max(3, 0.6 * len(named)) and len(followed) > 1 else None
 
 
 _LISTED = re.compile(r"\[Enum\]:?\s*(\[[^\]]*\]|[\w ,/|-]+)")

@@ -44,25 +44,36 @@ def convert_value(value: Json, schema: Record, part: RenderRow) -> Json:
 
 
 def _typed(value: Json, schema: Record, part: RenderRow) -> Json:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    match main_type(schema):
+    kind = main_type(schema)
+    match kind:
         case "string":
             return _as_text(value)
-        case "integer" | "number" if isinstance(value, str):
-            return _seconds(value)
-        case "integer":
-            return round(value) if is_number else ABSENT
-        case "number":
-            return value if is_number else ABSENT
+        case "integer" | "number":
+            return _as_number(value, whole=kind == "integer")
         case "boolean":
             return value if isinstance(value, bool) else ABSENT
         case "array":
             return _as_list(value, items(schema), part)
         case "object":
-            row = as_object(value) if isinstance(value, dict) else ABSENT
-            return part(schema, row) if row is not ABSENT and properties(schema) else row
+            return _as_object(value, schema, part)
         case _:
             return _one_of(value, schema, part)
+
+
+def _as_number(value: Json, *, whole: bool) -> Json:
+    """Convert a number, or a time to seconds since 1970."""
+    if isinstance(value, str):
+        return _seconds(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return ABSENT
+    return round(value) if whole else value
+
+
+def _as_object(value: Json, schema: Record, part: RenderRow) -> Json:
+    if not isinstance(value, dict):
+        return ABSENT
+    row = as_object(value)
+    return part(schema, row) if properties(schema) else row
 
 
 def _seconds(text: str) -> Json:

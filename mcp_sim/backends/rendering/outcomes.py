@@ -139,14 +139,12 @@ def _template(example: Example) -> list[tuple[str, str]] | None:
 
     A text with other numbers shows the record, not only the arguments, so it is no template.
     """
-    if not isinstance(example.result, str):
-        return None
     slots = {in_sentence(value): name for name, value in example.arguments.items() if len(in_sentence(value)) > 1}
-    if not slots:
+    if not isinstance(example.result, str) or not slots:
         return None
-    ordered = sorted(slots, key=lambda text: -len(text))
-    pieces = re.split("|".join(f"({re.escape(text)})" for text in ordered), example.result)
-    parts = [("", slots[piece]) if piece in slots else (piece, "") for piece in pieces if piece]
+    ordered = "|".join(f"({re.escape(text)})" for text in sorted(slots, key=len, reverse=True))
+    pieces = filter(None, re.split(ordered, example.result))
+    parts = [("", slots[piece]) if piece in slots else (piece, "") for piece in pieces]
     own = "".join(text for text, _ in parts)
-    is_usable = any(name for _, name in parts) and not re.search(r"\d", own) and "\n" not in own
+    is_usable = any(name for _, name in parts) and not re.search(r"\d|\n", own)
     return parts if is_usable else None

@@ -196,17 +196,28 @@ class _SchemaRenderer:
 
     def _guess(self, name: str, schema: Record) -> Json:
         """Return a value for a property without a fact, by its name, or `ABSENT`."""
-        kind, name = main_type(schema), snake(name)
-        answer = self.content.facts.get(self.content.main)
+        guesses = (self._success, self._count, self._sentence, self._argument)
+        found = (guess(snake(name), schema) for guess in guesses)
+        return next((value for value in found if value is not ABSENT), ABSENT)
+
+    def _success(self, name: str, schema: Record) -> Json:
+        kind = main_type(schema)
         if kind == "boolean" and (name in _YES or name.endswith(_DONE)):
             return True
-        if kind == "string" and constants(schema) and name in _YES:
-            good = (one for one in constants(schema) if str(one).lower() in _GOOD)
-            return next(good, constants(schema)[0])
-        if kind in {"integer", "number"} and name in _COUNTS and isinstance(answer, list):
-            return len(as_list(answer))
-        if kind in {"string", ""} and (name in _SENTENCES or (name in _PROSE and name not in self.asked)):
-            return self.content.text
+        choices = constants(schema) if kind == "string" and name in _YES else []
+        good = (one for one in choices if str(one).lower() in _GOOD)
+        return next(good, choices[0]) if choices else ABSENT
+
+    def _count(self, name: str, schema: Record) -> Json:
+        answer = self.content.facts.get(self.content.main)
+        is_count = name in _COUNTS and main_type(schema) in {"integer", "number"}
+        return len(as_list(answer)) if is_count and isinstance(answer, list) else ABSENT
+
+    def _sentence(self, name: str, schema: Record) -> Json:
+        is_sentence = name in _SENTENCES or (name in _PROSE and name not in self.asked)
+        return self.content.text if is_sentence and main_type(schema) in {"string", ""} else ABSENT
+
+    def _argument(self, name: str, schema: Record) -> Json:
         given: Json = self.asked.get(name, ABSENT)
         return ABSENT if given is ABSENT else convert_value(given, schema, self.part)
 
