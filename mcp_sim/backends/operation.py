@@ -63,6 +63,8 @@ class Operation:
     """The entity that it works on; empty: the first one of its backend."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Fact of the outcome -> other names that a result may have for it, besides those of the backend."""
+    is_open: bool = False
+    """Whether a tool that means it may require other arguments, which become fields of what it stores."""
 
     def role(self, name: str) -> Role | None:
         """Return the role of this name, None if there is none."""

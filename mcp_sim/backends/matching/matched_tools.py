@@ -39,13 +39,15 @@ def match_tool(
 ) -> Iterator[MatchedTool]:
     """Yield the operations that a tool may mean, in their order.
 
-    Every required role needs an argument, and every required argument a role, unless its name is among `idle`.
+    Every required role needs an argument, and every required argument a role, unless its name is among `idle` or the
+    operation is open.
     """
     for operation in operations:
         if operation.means is None or not operation.means(profile):
             continue
         arguments = assign_roles(operation.roles, profile)
-        if arguments is not None and not unassigned(profile, arguments.values(), idle):
+        is_whole = operation.is_open or not unassigned(profile, (arguments or {}).values(), idle)
+        if arguments is not None and is_whole:
             reasons = (f"'{' '.join(profile.words)}' means {operation.name}",)
             yield MatchedTool(profile, operation, arguments, confidence=confidence, reasons=reasons)
 
@@ -124,6 +126,12 @@ def named(must: str, may: str | None = None, *, ignoring: str = "") -> Test:
         return all(not group.isdisjoint(nouns) for group in groups) and (known is None or nouns <= known)
 
     return test
+
+
+def unnamed(nouns: str) -> Test:
+    """Return a test whether a tool's name has none of these words, in the singular."""
+    known = vocabulary(nouns)
+    return lambda profile: profile.nouns.isdisjoint(known)
 
 
 def takes(*roles: Role) -> Test:
