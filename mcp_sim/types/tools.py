@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from mcp_sim.types.json_values import Json, Record, encode
 
@@ -15,7 +15,8 @@ from mcp_sim.types.json_values import Json, Record, encode
 class ToolResult:
     """An MCP result: ONE value, from which both text and structuredContent are rendered.
 
-    A text that is alone under `result`, as SDKs wrap what a tool returns, is rendered bare.
+    A text that is alone under `result`, `content` or the like, as servers wrap a tool that returns text, is rendered
+    bare.
     """
 
     value: Json
@@ -40,13 +41,22 @@ class ToolResult:
 
     @property
     def _rendered(self) -> str:
-        match self.form, self.value:
-            case "text", _:
-                return self.value
-            case "structured", {"result": str(text), **others} if not others:
-                return text
-            case _:
-                return self.encoded.decode()
+        if self.form == "text":
+            return self.value
+        wrapped = _wrapped_text(self.value) if self.form == "structured" else None
+        return self.encoded.decode() if wrapped is None else wrapped
+
+
+_WRAPPERS = ("result", "content", "text", "output", "response")
+"""Names of the only property of a result whose value is a text."""
+
+
+def _wrapped_text(value: Json) -> str | None:
+    """Return the text in a result that consists of a text only; None for other results."""
+    if not isinstance(value, dict) or len(cast("Record", value)) != 1:
+        return None
+    name, text = next(iter(cast("Record", value).items()))
+    return text if name in _WRAPPERS and isinstance(text, str) else None
 
 
 @dataclass(frozen=True, slots=True)

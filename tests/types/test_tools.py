@@ -1,0 +1,25 @@
+"""How results are rendered as content blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcp_sim.types import ToolResult
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"result": "three\nlines\nof text"}, "three\nlines\nof text"),
+        ({"content": "text"}, "text"),
+        ({"name": "Ada"}, '{"name":"Ada"}'),
+        ({"result": "text", "count": 1}, '{"result":"text","count":1}'),
+        ({"result": ["a"]}, '{"result":["a"]}'),
+        ({}, "{}"),
+    ],
+)
+def test_a_text_that_is_the_whole_result_is_plain_and_everything_else_is_json(value: Any, text: str) -> None:
+    assert ToolResult(value).content == [{"type": "text", "text": text}]
+    assert ToolResult(value).value == value
