@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import UsageError, did_you_mean
-from mcp_sim.types.kinds import Kind, Perturbation, families
+from mcp_sim.types.kinds import Backend, Kind, Perturbation, families
 from mcp_sim.types.kinds.registries import Registry
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
@@ -70,7 +70,7 @@ def _kinds(family: str) -> Iterator[tuple[str, type[Any]]]:
     return ((name, registry[name]) for name in registry.names())
 
 
-def _first_line(kind: type[Any]) -> str:
+def _first_line(kind: object) -> str:
     return (inspect.getdoc(kind) or "").partition("\n")[0]
 
 
@@ -100,6 +100,8 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
     yield f"{palette.bold(name)}  {palette.dim(' '.join(about(kind)))}".rstrip()
     yield ""
     yield inspect.getdoc(kind) or ""
+    if family == "backends":
+        yield from operation_lines(kind(), palette)
     if not issubclass(kind, Kind):
         return
     if kind.model_fields:
@@ -109,6 +111,19 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
         yield f"\n{palette.bold('example')}"
         entry = example(name, kind)
         yield _indented(permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
+
+
+def operation_lines(backend: Backend, palette: Palette) -> Iterator[str]:
+    """Yield the operations of a backend, as Python calls them."""
+    from mcp_sim.backends.operations_backend import OperationsBackend  # noqa: PLC0415 (only backends need it)
+
+    if not isinstance(backend, OperationsBackend):
+        return
+    yield f"\n{palette.bold('operations')}"
+    for operation in backend.known.values():
+        given = ", ".join(f"{role.name}=None" if role.optional else role.name for role in operation.roles)
+        yield f"  {operation.name}({given})"
+        yield f"      {palette.dim(_first_line(backend.function(operation)))}"
 
 
 def permission(entry: str, kind: type[Kind]) -> str:

@@ -90,6 +90,12 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         assert [str(problem) for problem in check([path]) if problem.severity == "error"] == []
 
 
+def test_the_manual_of_a_backend_has_its_operations_as_python_calls_them(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = listed(capsys, "backends", "notes")
+    assert "  change(index, text)\n      Replace the text of the entry at a position." in shown
+    assert "operations" not in listed(capsys, "backends", "records")
+
+
 def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     shown = listed(capsys, "scenarios", "flaky_crm")
     path, _, text = shown.partition("\n\n")
