@@ -147,7 +147,9 @@ class OperationsBackend(Backend):
         every = [part for other in mine for part in (other, *other.choices.values())]
         peers = frozenset(other.operation for other in every)
         bound = replace(self.unbound(operation, _prefix(plan)), tool=tool, peers=peers)
-        bound = replace(bound, entity=plan.entity or bound.entity, arguments=plan.arguments, fixed=plan.fixed)
+        whole = domain.plans.get(plan.tool, plan)
+        bound = replace(bound, entity=plan.entity or bound.entity, selector=whole.choice or "")
+        bound = replace(bound, arguments=plan.arguments, fixed=plan.fixed)
         return replace(bound, shared=self.prepare(bound, domain))
 
     def unbound(self, operation: Operation, prefix: str = "") -> Binding:

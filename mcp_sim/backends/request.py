@@ -30,6 +30,8 @@ class Binding:
     """The entity that the operation works on, with the prefix of the server if servers have separate state."""
     prefix: str = ""
     """That prefix."""
+    selector: str = ""
+    """The argument by which the tool selects the operation, if it has several."""
     tool: Tool | None = None
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     """Role -> the argument that has it."""
@@ -89,7 +91,7 @@ class Request:
         """Return the request of a tool call."""
         called, arguments = turn.call.arguments, binding.arguments
         given: Record = {role: called[name] for role, name in arguments.items() if name in called}
-        taken = set(arguments.values())
+        taken = {*arguments.values(), binding.selector}
         others = {name: value for name, value in called.items() if name not in taken}
         return cls(
             binding, turn.view, turn.now, {**binding.fixed, **given}, others=others, draws=turn.draws,
