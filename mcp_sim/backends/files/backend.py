@@ -9,7 +9,7 @@ from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL, entities
 from mcp_sim.backends.files.given import Given, read_given_files
 from mcp_sim.backends.files.matching import plans_of
 from mcp_sim.backends.files.paths import ROOT, directories_above, normalize, parent, split_path
-from mcp_sim.backends.git.matching import plans_of as repository_plans
+from mcp_sim.backends.git.backend import Git
 from mcp_sim.backends.matching.tool_profiles import profiles_by_server
 from mcp_sim.types import Key, Record, Tool
 from mcp_sim.types.domain import Domain
@@ -33,7 +33,9 @@ class Files(Backend):
             return None
         given, rest = read_given_files(evidence.state)
         records = _records(given, plans)
-        if given.is_open and not any(repository_plans(listed) for listed in evidence.once(profiles_by_server)):
+        git = Git()
+        servers = evidence.once(profiles_by_server)
+        if given.is_open and not any(git.accepts(git.candidates(listed), listed) for listed in servers):
             records[SHELL][0]["above"] = None
         return Match(plans, entities(), records, rest)
 

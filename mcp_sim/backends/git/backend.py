@@ -2,50 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
-from mcp_sim.backends.git.entities import COMMIT, entities
-from mcp_sim.backends.git.matching import plans_of
-from mcp_sim.backends.matching.tool_profiles import profiles_by_server
-from mcp_sim.types import Record, Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
+from mcp_sim.backends.files.entities import FILE
+from mcp_sim.backends.git.entities import COMMIT, ENTITIES
+from mcp_sim.backends.git.operations import OPERATIONS
+from mcp_sim.backends.git.request import GitRequest
+from mcp_sim.backends.given import Given
+from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.types import Json
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.kinds import Tables, backends
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
+
+_OWNERS = vocabulary(
+    "owner org organization organisation workspace workspace_slug repo_slug repository_slug project_id project_key "
+    "repo_id repository_id repo_name namespace account username group_id repo_full_name"
+)
+"""Arguments that locate a repository at a hosting service."""
+_WORKING_TREE = frozenset({"status", "stage", "unstage", "diff_staged", "diff_unstaged", "checkout"})
+_MENTIONS = vocabulary("git repo repository branch branches commit commits staged staging revision")
+_FILTERED = frozenset({"diff", "diff_staged", "diff_unstaged", "log", "commit", "reset"})
+"""Operations on a repository that files only restrict: `path` alone is the path of the repository."""
 
 
 @backends.register("git")
-class Git(Backend):
+class Git(OperationsBackend):
     """Files, staged changes, commits, branches and tags: one repository with a working tree.
 
     Its files are the entity `file`, which tools for files share. A singleton `repository` stores what is checked out.
     What a state does not specify is generated: who commits, and a history if nothing is given.
+
+    Evidence: words like `stage`, `commit`, `branch` in names of any style, arguments like `repo_path` and
+    `branch_name`, and all tools together, since a hosting service has no working tree. Tools that require the owner of
+    a repository (`owner`, `workspace`, `project_id`) never match.
     """
 
     order = 160
+    confidence = 0.95
+    operations = OPERATIONS
+    entities = ENTITIES
+    request = GitRequest
+    idle = vocabulary("context_lines context timeout reason explanation verbose contains not_contains encoding")
+    names: ClassVar[Names] = {
+        "hash": ("head", "commit_hash", "sha", "commit_sha", "commit_id", "hexsha", "oid", "id", "commit"),
+        "short_hash": ("short_sha", "abbreviated_hash", "abbrev", "short"),
+        "branch": ("current_branch", "branch_name", "name", "current", "active_branch"),
+        "current": ("is_current", "active", "is_active", "current_branch"),
+        "staged": ("staged_files", "staged_changes", "index", "changes_to_be_committed"),
+        "unstaged": ("unstaged_files", "modified", "modified_files", "unstaged_changes", "changed", "not_staged"),
+        "untracked": ("untracked_files",),
+        "is_clean": ("clean", "working_tree_clean"),
+        "branches": ("local_branches", "results", "items"),
+        "author": ("author_name", "committer"),
+        "email": ("author_email", "committer_email"),
+        "date": ("timestamp", "authored_date", "committed_at", "commit_date", "time", "created_at", "author_date"),
+        "message": ("commit_message", "subject", "title"),
+        "parents": ("parent_hashes", "parent_shas"),
+        "diff": ("patch", "changes", "output", "differences", "diff_text"),
+        "count": ("total_files", "total", "total_count", "file_count", "total_lines", "total_entries", "total_commits"),
+        "insertions": ("lines_added", "additions"),
+        "deletions": ("lines_deleted", "lines_removed"),
+        "pushed": ("pushed_refs", "pushed_branches"),
+        "files": ("staged_files", "committed_files", "changed_files", "unstaged_files", "file_paths", "paths",
+                  "files_changed"),
+        "files_changed": ("file_count", "changed_files", "files_count", "num_files"),
+        "has_changes": ("is_different", "changed"),
+        "line": ("line_number", "lineno", "line_no"),
+        "ref": ("ref_name", "selector", "reference", "name"),
+        "branch_name": ("branch",),
+        "files_removed": ("removed_files", "removed", "files_deleted"),
+        "commits": ("history", "log", "entries", "results", "items", "picked_commits", "reverted_commits"),
+        "path": ("repo_path", "repository_path", "repository"),
+    }  # fmt: skip
 
-    def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
-        if not plans:
-            return None
-        from mcp_sim.backends.files.entities import DIRECTORY, FILE
-        from mcp_sim.backends.files.given import read_given_files
-        from mcp_sim.backends.git.given import read_given_repository
-        from mcp_sim.backends.git.initial import initial_records
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operations of a tool on a repository. A selecting argument of `reset` is its mode."""
+        if any(snake(name) in _OWNERS for name in profile.arguments):
+            return
+        for one in super().match_tool(profile):
+            fixed = {"mode": profile.choice} if one.name == "reset" and profile.choice else {}
+            yield replace(one, arguments=_located(one), fixed=fixed)
 
-        given, rest = read_given_repository(evidence.state)
-        files, rest = read_given_files(rest, given.root)
-        found = initial_records(given, has_state=evidence.state is not None)
-        rows: dict[str, list[Record]] = {FILE: [*files.files.values()], DIRECTORY: [*files.directories.values()]}
-        return Match(plans, entities(), found if files.is_empty else {**found, **rows}, rest)
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept three kinds of tools or more that prepare and record commits, if half of them mention git."""
+        kinds = {one.name for one in found}
+        is_local = bool(kinds & _WORKING_TREE) and not kinds.isdisjoint({"commit", "stage"})
+        mentions = sum(_mentions_git(one.profile) for one in found)
+        return found if len(kinds) >= 3 and is_local and mentions * 2 >= len(found) else ()
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        """Return the repository and the files of a state."""
+        from mcp_sim.backends.git.given import given_records
+
+        return given_records(state, is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+        """Complete the given repository of each server, or generate one."""
+        from mcp_sim.backends.files.backend import Files
         from mcp_sim.backends.git.initial import initialize_tables
 
-        for prefix in {(plan.entity or COMMIT).removesuffix(COMMIT): None for plan in plans}:
+        for prefix, plan in {(plan.entity or COMMIT).removesuffix(COMMIT): plan for plan in plans}.items():
+            tables = Files().initial(tables, [replace(plan, entity=prefix + FILE)], seed)
             tables = initialize_tables(tables, prefix, seed)
         return tables
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.git.answer import answer
 
-        return answer(tool, plan, domain)
+def _located(one: MatchedTool) -> Mapping[str, str]:
+    """Return the arguments by role. In operations that files only restrict, `path` alone locates the repository."""
+    arguments = one.arguments
+    if one.name in _FILTERED and "repository" not in arguments and arguments.get("files") == "path":
+        return {**{role: name for role, name in arguments.items() if role != "files"}, "repository": "path"}
+    return arguments
+
+
+def _mentions_git(profile: ToolProfile) -> bool:
+    words = {word for name in profile.arguments for word in snake(name).split("_")}
+    return not _MENTIONS.isdisjoint({*snake(profile.tool.name).split("_"), *profile.description_words, *words})

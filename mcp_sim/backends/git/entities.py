@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from mcp_sim.backends.files.entities import entities as entities_of_files
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
@@ -18,32 +16,20 @@ _TEXTS: Record = {"type": "array", "items": _TEXT}
 _ANY: Record = {}
 
 
-def entities() -> list[Entity]:
-    """Return the entities of a repository, including files and directories."""
-    tables = {
-        COMMIT: ("hash", {"short_hash": _TEXT, "message": _TEXT, "author": _TEXT, "email": _TEXT, "date": _ANY,
-                          "parents": _TEXTS, "files": _ANY}),
-        BRANCH: ("name", {"commit": _TEXT}),
-        TAG: ("name", {"commit": _TEXT, "message": _ANY}),
-        STAGED: ("path", {"content": _ANY}),
-    }  # fmt: skip
-    files = [one for one in entities_of_files() if not one.singleton]
-    only = {
-        "branch": _ANY,
-        "commit": _ANY,
-        "root": _ANY,
-        "author": _TEXT,
-        "email": _TEXT,
-        "stashes": _ANY,
-        "remotes": _ANY,
-        "worktrees": _ANY,
-    }
-    return [
-        *files,
-        *(Entity(name, key, None, _fields({key: _TEXT, **more}), natural=True) for name, (key, more) in tables.items()),
-        Entity(REPOSITORY, REPOSITORY, None, _fields(only), singleton=True),
-    ]
+def _entity(name: str, key: str, texts: str, anything: str, *, singleton: bool = False) -> Entity:
+    """Return an entity with fields for texts, and for values of any type."""
+    fields = {one: Field(one, _TEXT) for one in texts.split()} | {one: Field(one, _ANY) for one in anything.split()}
+    if name == COMMIT:
+        fields["parents"] = Field("parents", _TEXTS)
+    return Entity(name, key, None, fields, natural=not singleton, singleton=singleton)
 
 
-def _fields(schemas: Mapping[str, Record]) -> dict[str, Field]:
-    return {name: Field(name, schema) for name, schema in schemas.items()}
+ENTITIES = (
+    *(one for one in entities_of_files() if not one.singleton),
+    _entity(COMMIT, "hash", "hash short_hash message author email", "date files"),
+    _entity(BRANCH, "name", "name commit", ""),
+    _entity(TAG, "name", "name commit", "message"),
+    _entity(STAGED, "path", "path", "content"),
+    _entity(REPOSITORY, REPOSITORY, "author email", "branch commit root stashes remotes worktrees", singleton=True),
+)
+"""Files, directories, and what a repository stores besides them."""

@@ -1,115 +1,176 @@
-"""Repository of a given state: commits, branches, tags, remotes, and marks of files."""
+"""Repository of a given state: commits, branches, tags, remotes, marks of files, and the files themselves."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+from itertools import islice
 
+from mcp_sim.backends.files.entities import DIRECTORY, FILE
+from mcp_sim.backends.files.given import read_given_files
+from mcp_sim.backends.files.paths import ROOT, join_path, normalize
+from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG
 from mcp_sim.backends.git.request import parse_author
-from mcp_sim.backends.matching.scopes import Scope, scopes, without
+from mcp_sim.backends.given import MAX_DEPTH, MAX_OBJECTS, Given
 from mcp_sim.types import Json, Record
+from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import snake, vocabulary
 
-_COMMITS = vocabulary("commits commit_history commit_log history log")
-_BRANCHES = vocabulary("branches local_branches")
-_TAGS = vocabulary("tags")
-_CURRENT = vocabulary("current_branch head active_branch branch checked_out")
-_REMOTES = vocabulary("remotes remote")
-_AUTHORS = vocabulary("author user committer git_user config")
-_ROOTS = vocabulary("repo_path repository_path root path repo repository_root")
-_MARKS = {"staged": "staged", "staged_files": "staged", "staging_area": "staged", "untracked": "untracked",
-          "untracked_files": "untracked", "modified": "modified", "modified_files": "modified", "unstaged": "modified",
-          "unstaged_files": "modified"}  # fmt: skip
+_PARTS: Mapping[str, frozenset[str]] = {
+    "commits": vocabulary("commits commit_history commit_log history log"),
+    "branches": vocabulary("branches local_branches"),
+    "tags": vocabulary("tags"),
+    "current": vocabulary("current_branch head active_branch branch checked_out"),
+    "remotes": vocabulary("remotes remote"),
+    "owner": vocabulary("author user committer git_user config"),
+    "root": vocabulary("repo_path repository_path root path repo repository_root"),
+    "staged": vocabulary("staged staged_files staging_area"),
+    "untracked": vocabulary("untracked untracked_files"),
+    "modified": vocabulary("modified modified_files unstaged unstaged_files"),
+}
+"""Part of a repository -> the names that a state may have for it."""
+_MARKS = ("staged", "untracked", "modified")
 _HASHES = ("hash", "sha", "commit_hash", "commit_id", "commit", "id", "oid", "hexsha", "head", "tip", "target")
 _MESSAGES = ("message", "msg", "subject", "title", "commit_message")
 _DATES = ("date", "timestamp", "committed_at", "authored_date", "created_at", "time", "committed_date")
 _FILES = ("files", "changes", "changed_files", "tree", "snapshot")
+_PATHS = ("path", "file", "filename", "file_path", "name")
+_PARENTS = ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha")
 _FIRST = re.compile(r"\b(init|initial|first)", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class Given:
-    """The given repository: `commits`, oldest first; `marks` are `staged`, `untracked` and `modified`.
+def given_records(state: Json, *, is_whole: bool) -> Given:
+    """Return the records of a state, and the rest of the state.
 
-    Marks and branches map a path or a name to its content or commit, None if only listed.
+    Without a state, everything will be generated. Otherwise the singleton record holds the parts of the repository as
+    `given`; the records that depend on the files are made of them later.
     """
-
-    commits: list[Record] = field(default_factory=list[Record])
-    branches: dict[str, Json] = field(default_factory=dict[str, Json])
-    tags: dict[str, Json] = field(default_factory=dict[str, Json])
-    marks: dict[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
-    current: str | None = None
-    author: Record = field(default_factory=dict[str, Json])
-    root: str | None = None
-    remotes: list[Record] = field(default_factory=list[Record])
-
-
-def read_given_repository(state: Json) -> tuple[Given, Json]:
-    """Return the repository of a state, and the rest of the state."""
-    found = next((scope for scope in scopes(state, 3) if _is_repository(scope.body)), None)
-    if found is None:
-        return Given(), state
-    return _read(found), without(state, found.path, _used_fields(found.body))
+    found, rest = _take_repository(state, (), MAX_DEPTH)
+    if not found and is_whole and _are_commits(state):
+        found["commits"], rest = _commits(state, ""), None
+    files, rest = read_given_files(rest, found.get("root"))
+    noted: Record = {"given": None if state is None else found}
+    records: dict[str, Sequence[Record]] = {COMMIT: [], BRANCH: [], TAG: [], STAGED: [], REPOSITORY: [noted]}
+    if not files.is_empty:
+        records |= {FILE: [*files.files.values()], DIRECTORY: [*files.directories.values()]}
+    elif committed := _committed_files(found):
+        records[FILE] = committed
+    return Given(records, rest)
 
 
-def _is_repository(body: Record) -> bool:
-    named = {snake(name): value for name, value in body.items()}
-    commits = (as_list(value) for name, value in named.items() if name in _COMMITS)
-    has_commits = any(
-        rows and all(_first_value(as_object(row), _MESSAGES) is not None for row in rows) for rows in commits
-    )
-    return has_commits or (
-        bool(_BRANCHES & named.keys()) and bool((_COMMITS | _CURRENT | _MARKS.keys()) & named.keys())
-    )
+def _committed_files(found: Record) -> list[Record]:
+    """Return the files of the current branch, as far as its commits give their contents."""
+    contents: Record = {}
+    for row in found.get("commits") or ():
+        if row.get("branch") in {None, found.get("current")}:
+            contents |= as_object(row.get("files"))
+    root = normalize(str(found.get("root") or ROOT))
+    texts = {path: text for path, text in contents.items() if isinstance(text, str)}
+    return [{"path": join_path(root, path.lstrip("/")), "content": text} for path, text in texts.items()]
 
 
-def _used_fields(body: Record) -> list[str]:
-    known = _REMOTES | _COMMITS | _BRANCHES | _TAGS | _CURRENT | _AUTHORS | _ROOTS | _MARKS.keys()
-    nested = {name for name, value in body.items() if snake(name) in _ROOTS and not isinstance(value, str)}
-    return [name for name in body if snake(name) in known and name not in nested]
+def _take_repository(value: Json, place: tuple[str, ...], depth: int) -> tuple[Record, Json]:
+    """Return the parts of the first repository within a value, and the rest of the value."""
+    body = as_object(value)
+    parts = [*_parts(body)]
+    if _is_repository(parts):
+        read = _read(parts, place)
+        return read, {name: inner for name, inner in body.items() if name not in {named for _, named, _ in parts}}
+    for name, inner in islice(body.items(), MAX_OBJECTS if depth else 0):
+        found, rest = _take_repository(inner, (*place, name), depth - 1)
+        if found:
+            return found, {**body, name: rest}
+    return {}, value
 
 
-def _read(scope: Scope) -> Given:
-    found = Given()
-    for name, value in scope.body.items():
-        word = snake(name)
-        if word in _COMMITS:
-            found.commits = [_commit(as_object(row)) for row in _oldest_first(as_list(value))]
-        elif word in _BRANCHES or word in _TAGS:
-            _read_refs(value, found, found.branches if word in _BRANCHES else found.tags)
-        elif word in _REMOTES:
-            found.remotes = [*_remotes(value)]
-        elif word in _MARKS:
-            found.marks[_MARKS[word]] = dict(_files_by_path(value))
+def _parts(body: Record) -> Iterator[tuple[str, str, Json]]:
+    """Yield each part of a repository that an object has, its name there, and its value."""
+    for name, value in body.items():
+        part = next((part for part, names in _PARTS.items() if snake(name) in names), None)
+        if part is not None and (part != "root" or isinstance(value, str)):
+            yield part, name, value
+
+
+def _is_repository(parts: Sequence[tuple[str, str, Json]]) -> bool:
+    named = {part for part, _, _ in parts}
+    has_commits = any(part == "commits" and _are_commits(value) for part, _, value in parts)
+    return has_commits or ("branches" in named and not named.isdisjoint({"commits", "current", *_MARKS}))
+
+
+def _are_commits(value: Json) -> bool:
+    rows = rows_of(value, "hash")
+    return bool(rows) and all(_first_value(row, _MESSAGES) is not None for row in rows or ())
+
+
+def _read(parts: Sequence[tuple[str, str, Json]], place: Sequence[str]) -> Record:
+    """Return the parts of a repository by name. Commits are in order, the oldest first.
+
+    Branches, tags and marks map a name or a path to a commit or a content, None if it is only listed.
+    """
+    found: Record = {"commits": [], "root": next((name for name in place if name.startswith("/")), None)}
+    for part, _, value in parts:
+        if part == "commits":
+            found["commits"] += _commits(value, "")
+        elif part == "branches":
+            found |= _branches(value, found)
+        elif part == "tags":
+            found["tags"] = {name: _first_value(row, _HASHES) for name, row in _by_name(value, "commit").items()}
+        elif part == "remotes":
+            found["remotes"] = [*_remotes(value)]
+        elif part in _MARKS:
+            found[part] = _contents(value)
         else:
-            _read_field(word, value, found)
-    absolute = [name for name in scope.path if name.startswith("/")]
-    found.root = found.root or next(iter(absolute), None)
+            found |= _setting(part, value)
     return found
 
 
+def _setting(part: str, value: Json) -> Record:
+    """Return the current branch, the owner or the root."""
+    if part == "root":
+        return {"root": value}
+    if part == "current":
+        named = value if isinstance(value, str) else _first_value(as_object(value), ("branch", "ref", "name"))
+        return {"current": str(named).removeprefix("ref:").strip().removeprefix("refs/heads/")} if named else {}
+    body = as_object(value)
+    if body.get("user.name"):
+        return {"author": body["user.name"], "email": body.get("user.email")}
+    owner = parse_author(as_object(body.get("user")) or value)
+    return {"author": owner.get("name"), "email": owner.get("email")}
+
+
+def _by_name(value: Json, plain: str) -> dict[str, Record]:
+    """Return rows by name; `plain` is the field of values under names. Entries of a list are names alone."""
+    rows = rows_of(value, "name", plain if isinstance(value, dict) else "name") or []
+    return {str(_first_value(row, ("name", "branch", "tag", "remote"))): row for row in rows}
+
+
+def _branches(value: Json, found: Record) -> Record:
+    """Return the tips of branches, the current branch if one is marked, and commits that are listed by branch."""
+    tips: Record = {}
+    taken: Record = {"branches": tips, "commits": found["commits"]}
+    for name, row in _by_name(value, "commit").items():
+        listed = next((row[field] for field in ("commits", "commit") if isinstance(row.get(field), list)), None)
+        if _are_commits(listed):
+            taken["commits"] = [*taken["commits"], *_commits(listed, name)]
+        tips[name] = _first_value(row, _HASHES) if listed is None else None
+        if tips[name] == name:
+            tips[name] = None
+        if any(row.get(mark) is True for mark in ("current", "is_current", "active")):
+            taken["current"] = name
+    return taken
+
+
 def _remotes(value: Json) -> Iterator[Record]:
-    """Yield remotes, given by name or in a list."""
-    listed = [(name, body) for name, body in as_object(value).items()]
-    listed += [(str(_first_value(as_object(one), ("name", "remote")) or one), one) for one in as_list(value)]
-    for name, body in listed:
-        url = body if isinstance(body, str) else _first_value(as_object(body), ("url", "fetch_url", "push_url"))
-        yield {"name": name, "url": str(url or name)}
+    for name, row in _by_name(value, "url").items():
+        yield {"name": name, "url": str(_first_value(row, ("url", "fetch_url", "push_url")) or name)}
 
 
-def _read_field(word: str, value: Json, found: Given) -> None:
-    if word in _CURRENT:
-        named = value if isinstance(value, str) else as_object(value).get("branch", as_object(value).get("ref"))
-        found.current = str(named).removeprefix("ref:").strip().removeprefix("refs/heads/") if named else found.current
-    elif word in _AUTHORS:
-        body = as_object(value)
-        dotted = {"name": body.get("user.name"), "email": body.get("user.email")}
-        found.author = dotted if dotted["name"] else parse_author(as_object(body.get("user")) or value)
-    elif word in _ROOTS and isinstance(value, str):
-        found.root = value
+def _contents(value: Json) -> Record:
+    """Return files by path, with their content if it is given."""
+    rows = rows_of(value, "path", "content" if isinstance(value, dict) else "path") or []
+    named = ((_first_value(row, _PATHS), row.get("content")) for row in rows)
+    return {path: content for path, content in named if isinstance(path, str)}
 
 
 def _first_value(row: Record, names: Sequence[str]) -> Json:
@@ -117,64 +178,49 @@ def _first_value(row: Record, names: Sequence[str]) -> Json:
     return next((called[name] for name in names if called.get(name) is not None), None)
 
 
-def _oldest_first(rows: list[Json]) -> list[Json]:
-    """Return commits sorted by dates; else by parents or by messages such as "Initial commit"; else as given."""
-    bodies = [as_object(row) for row in rows]
-    if len(bodies) < 2:
-        return rows
-    dates = [str(_first_value(row, _DATES) or "") for row in (bodies[0], bodies[-1])]
-    if dates[0] != dates[1] and all(dates):
-        return rows if dates[0] < dates[1] else rows[::-1]
-    known = {str(_first_value(row, _HASHES)) for row in bodies}
-    parents = [any(str(one) in known for one in _parents(row)) for row in (bodies[0], bodies[-1])]
-    firsts = [bool(_FIRST.search(str(_first_value(row, _MESSAGES)))) for row in (bodies[0], bodies[-1])]
-    return rows[::-1] if parents == [True, False] or firsts == [False, True] else rows
+# commits --------------------------------------------------------------------------------------------------------------
 
 
-def _parents(row: Record) -> list[Json]:
-    value = _first_value(row, ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha"))
-    return as_list(value) if isinstance(value, list) else [value] if value is not None else []
+def _commits(value: Json, branch: str) -> list[Record]:
+    """Return commits under the names of the entity's fields, the oldest first."""
+    by_branch = as_object(value)
+    if by_branch and all(isinstance(one, list) for one in by_branch.values()):
+        return [row for name, listed in by_branch.items() for row in _commits(listed, name)]
+    rows = rows_of(value, "hash", "message") or []
+    return [_commit({"branch": branch or None, **row}) for row in (rows[::-1] if _is_newest_first(rows) else rows)]
+
+
+def _is_newest_first(rows: Sequence[Record]) -> bool:
+    """Whether commits are in reverse order: by dates; else by parents, or by messages such as "Initial commit"."""
+    if len(rows) < 2:
+        return False
+    ends = (rows[0], rows[-1])
+    first, last = (str(_first_value(row, _DATES) or "") for row in ends)
+    if first and last and first != last:
+        return first > last
+    known = {str(_first_value(row, _HASHES)) for row in rows}
+    parents = [not known.isdisjoint(_parents(row)) for row in ends]
+    initial = [bool(_FIRST.search(str(_first_value(row, _MESSAGES)))) for row in ends]
+    return parents == [True, False] or initial == [False, True]
+
+
+def _parents(row: Record) -> list[str]:
+    value = _first_value(row, _PARENTS)
+    return [str(one) for one in (as_list(value) if isinstance(value, list) else [value]) if one is not None]
 
 
 def _commit(row: Record) -> Record:
-    """Return a commit under the entity's field names, without missing fields."""
+    """Return a commit under the names of the entity's fields, without missing fields."""
     author = parse_author(_first_value(row, ("author", "author_name", "committer", "user")))
-    email = author.get("email") or _first_value(row, ("author_email", "email"))
+    files = _first_value(row, _FILES)
     fields: Record = {
         "hash": _first_value(row, _HASHES),
         "message": _first_value(row, _MESSAGES),
         "author": author.get("name"),
+        "email": author.get("email") or _first_value(row, ("author_email", "email")),
+        "date": _first_value(row, _DATES),
+        "branch": row.get("branch"),
+        "parents": _parents(row) or None,
+        "files": _contents(files) if isinstance(files, dict | list) else None,
     }
-    fields |= {"email": email, "date": _first_value(row, _DATES), "branch": row.get("branch")}
-    fields |= {"parents": [str(one) for one in _parents(row)] or None}
-    files = _first_value(row, _FILES)
-    fields["files"] = dict(_files_by_path(files)) if isinstance(files, dict | list) else None
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _files_by_path(value: Json) -> Iterator[tuple[str, Json]]:
-    """Yield files by path, with their content if given."""
-    if isinstance(value, dict):
-        for path, content in cast("Mapping[str, Json]", value).items():
-            yield path, content if isinstance(content, str) else as_object(content).get("content")
-        return
-    for one in as_list(value):
-        path = (
-            one
-            if isinstance(one, str)
-            else _first_value(as_object(one), ("path", "file", "filename", "file_path", "name"))
-        )
-        if isinstance(path, str):
-            yield path, as_object(one).get("content")
-
-
-def _read_refs(value: Json, found: Given, into: dict[str, Json]) -> None:
-    """Read the names of branches or tags, and their commits if given."""
-    listed = [(str(name), body) for name, body in as_object(value).items()]
-    listed += [(str(_first_value(as_object(one), ("name", "branch", "tag")) or one), one) for one in as_list(value)]
-    for name, body in listed:
-        row = as_object(body)
-        is_bare = isinstance(body, str) and body != name
-        into[name] = body if is_bare else _first_value(row, _HASHES)
-        if row.get("current") is True or row.get("is_current") is True or row.get("active") is True:
-            found.current = name

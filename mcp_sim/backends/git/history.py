@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
+from itertools import islice
 
 from mcp_sim.backends.files.paths import is_within
 from mcp_sim.backends.git.entities import COMMIT
 from mcp_sim.backends.git.inspection import render_patch
-from mcp_sim.backends.git.repository import Repository, difference
-from mcp_sim.backends.git.request import Request
+from mcp_sim.backends.git.repository import Difference, Repository, difference
+from mcp_sim.backends.git.request import GitRequest
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_object
 
 _AGO = re.compile(r"(\d+)\s*(minute|hour|day|week|month|year)s?\s+ago")
 _SPANS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
+_SHORT = frozenset({"oneline", "short", "compact"})
 _DAYS = {"now": 0, "today": 0, "yesterday": 1}
 
 
@@ -28,43 +30,61 @@ def render_commit(repo: Repository, commit: Record) -> Record:
     return {**commit, "author_email": commit.get("email"), "files": files, "files_changed": len(files)}
 
 
-def log(request: Request) -> Outcome:
-    """List commits, newest first. Raises `Refused` if there are none yet, or the revision is unknown."""
-    repo = request.repository
-    revision = request.text("revision")
-    if revision is None and repo.head is None:
+def changes_of(repo: Repository, commit: Record) -> Difference:
+    """Return what a commit changed since its first parent."""
+    before = repo.snapshot(next(iter(commit.get("parents") or []), None))
+    return difference(before, repo.snapshot(commit["hash"]))
+
+
+def log(request: GitRequest) -> Outcome:
+    """List commits, newest first: those of a revision, the head by default, that pass all filters of the call.
+
+    Raises `Refused` if there are none yet, the revision is unknown, or a time is invalid.
+    """
+    repo, revision = request.repository, request.text("revision")
+    if not revision and repo.head is None:
         raise Refused("conflict", f"Your current branch '{repo.branch}' does not have any commits yet")
-    found = repo.history(repo.resolve(revision) if revision is not None else repo.head)
-    found = [row for row in found if _is_selected(request, row)][request.number("skip") or 0 :]
-    count = request.number("count")
-    rows: list[Json] = [render_commit(repo, row) for row in found[:count]]
+    found, start, limit = _selected(request), request.number("skip") or 0, request.number("limit")
+    rows: list[Json] = [render_commit(repo, row) for row in islice(found, start, limit and start + limit)]
+    text = _log_text(rows, is_short=request.flag("oneline") or request.text("format") in _SHORT)
     if request.flag("oneline"):
-        rows = [{name: row[name] for name in ("hash", "short_hash", "message")} for row in found[:count]]
-    is_short = request.flag("oneline") or request.text("format") in {"oneline", "short", "compact"}
-    texts = [f"{row['short_hash']} {_title(row)}" if is_short else format_commit(row) for row in rows]
-    text = "Commit history:\n" + (("\n" if is_short else "\n\n").join(texts) or "No commits")
+        rows = [{name: row[name] for name in ("hash", "short_hash", "message")} for row in rows]
     return Outcome(text, {"commits": rows, "count": len(rows), "branch": repo.branch}, "commits")
 
 
-def _is_selected(request: Request, row: Record) -> bool:
-    """Return whether a commit passes the filters of the call."""
-    repo, author, words = request.repository, request.text("author"), request.text("grep")
-    at, since, until = _parse_time(row["date"]), _time(request, "since"), _time(request, "until")
-    wanted = [repo.at(path) for path in request.named]
-    by = f"{row.get('author')} <{row.get('email')}>".lower()
-    return (
-        (not wanted or any(is_within(path, wanted) for path in as_object(row.get("files"))))
-        and (author is None or author.lower() in by)
-        and (words is None or words.lower() in str(row.get("message")).lower())
-        and (since is None or at is None or at >= since)
-        and (until is None or at is None or at <= until)
-    )
+def _log_text(rows: Sequence[Record], *, is_short: bool) -> str:
+    texts = [f"{row['short_hash']} {_title(row)}" if is_short else format_commit(row) for row in rows]
+    return "Commit history:\n" + (("\n" if is_short else "\n\n").join(texts) or "No commits")
 
 
-def _time(request: Request, role: str) -> datetime | None:
+def _selected(request: GitRequest) -> Iterator[Record]:
+    """Return the commits of a log, newest first."""
+    repo, filters = request.repository, [*_filters(request)]
+    found = repo.history(repo.resolve(request.text("revision") or "HEAD"))
+    return (row for row in found if all(passes(row) for passes in filters))
+
+
+def _filters(request: GitRequest) -> Iterator[Callable[[Record], bool]]:
+    """Yield the tests that the commits of a log must pass."""
+    repo, author, words = request.repository, request.text("author").lower(), request.text("grep").lower()
+    since, until = _time(request, "since"), _time(request, "until")
+    wanted = [repo.at(path) for path in request.files]
+    if wanted:
+        yield lambda row: any(is_within(path, wanted) for path in as_object(row.get("files")))
+    if author:
+        yield lambda row: author in f"{row.get('author')} <{row.get('email')}>".lower()
+    if words:
+        yield lambda row: words in str(row.get("message")).lower()
+    if since is not None:
+        yield lambda row: (_parse_time(row["date"]) or since) >= since
+    if until is not None:
+        yield lambda row: (_parse_time(row["date"]) or until) <= until
+
+
+def _time(request: GitRequest, role: str) -> datetime | None:
     """Return the time of an argument: a date, or relative such as "2 days ago". Raises `Refused` for other texts."""
-    value, now = request.text(role), request.repository.turn.now
-    if value is None:
+    value, now = request.text(role), request.now
+    if not value:
         return None
     ago = _AGO.fullmatch(value.strip().lower())
     if ago is not None:
@@ -90,38 +110,58 @@ def _title(commit: Record) -> str:
 
 
 def format_commit(commit: Record) -> str:
-    """Return a commit as text."""
-    email = f" <{commit['email']}>" if commit.get("email") else ""
-    lines = (f"Commit: {commit['hash']}", f"Author: {commit.get('author')}{email}", f"Date: {commit['date']}")
+    """Return a commit as lines."""
+    lines = (f"Commit: {commit['hash']}", f"Author: {_author(commit)}", f"Date: {commit['date']}")
     return "\n".join((*lines, f"Message: {commit.get('message')}"))
 
 
-def show(request: Request) -> Outcome:
-    """Return a commit and its changes."""
-    repo = request.repository
-    commit = repo.commit(repo.resolve(request.required_text("revision")))
-    before = repo.snapshot(next(iter(commit.get("parents") or []), None))
-    patch = render_patch(repo, difference(before, repo.snapshot(commit["hash"])))
-    row = render_commit(repo, commit)
-    return Outcome(
-        f"{format_commit(commit)}\n\n{patch}".rstrip(),
-        {**row, "commit": row, "diff": patch, "type": "commit", "content": f"{format_commit(commit)}\n\n{patch}"},
-    )
+def show(request: GitRequest) -> Outcome:
+    """Return a commit and its changes; the content of a file for `revision:path`.
+
+    Raises `Refused` if the revision is unknown, or does not have the file.
+    """
+    repo, (revision, is_file, name) = request.repository, request.required("revision").partition(":")
+    commit = repo.commit(repo.resolve(revision or "HEAD"))
+    if is_file:
+        return _file_at(repo, commit, name)
+    patch, row = render_patch(repo, changes_of(repo, commit)), render_commit(repo, commit)
+    message = "\n".join(f"    {line}".rstrip() for line in str(commit.get("message") or "").split("\n"))
+    heading = f"commit {commit['hash']}\nAuthor: {_author(commit)}\nDate:   {_date_text(commit)}"
+    text = f"{heading}\n\n{message}\n\n{patch}".rstrip()
+    return Outcome(text, {**row, "commit": row, "diff": patch, "type": "commit", "content": text})
+
+
+def _file_at(repo: Repository, commit: Record, name: str) -> Outcome:
+    path = repo.at(name)
+    content = repo.snapshot(commit["hash"]).get(path)
+    if content is None:
+        raise Refused("not_found", f"path '{name}' does not exist in '{commit['short_hash']}'", path=name, key=name)
+    facts: Record = {"content": content, "path": repo.shown(path), "commit": commit["hash"], "type": "blob"}
+    return Outcome(content, facts, "content")
+
+
+def _author(commit: Record) -> str:
+    return f"{commit.get('author')} <{commit['email']}>" if commit.get("email") else str(commit.get("author"))
+
+
+def _date_text(commit: Record) -> str:
+    """Return the date of a commit as git shows it with `--date=iso`."""
+    date = _parse_time(commit["date"])
+    return str(commit["date"]) if date is None else f"{date:%Y-%m-%d %H:%M:%S %z}"
 
 
 _DEFAULT_ENTRIES = 30
 """Default number of reflog entries."""
 
 
-def blame(request: Request) -> Outcome:
+def blame(request: GitRequest) -> Outcome:
     """Return who wrote each line of a file, and in which commit.
 
     Raises `Refused` if the file or the revision does not exist.
     """
     repo = request.repository
-    path = repo.at(request.required_text("file"))
-    start = request.text("revision")
-    lines = _blame_lines(repo, path, repo.head if start is None else repo.resolve(start))
+    path, start = repo.at(request.required("file")), request.text("revision")
+    lines = _blame_lines(repo, path, repo.resolve(start) if start else repo.head)
     if lines is None:
         raise Refused("not_found", f"no such path '{request.text('file')}' in {start or 'HEAD'}", path=path, key=path)
     first, last = request.number("first") or 1, request.number("last") or len(lines)
@@ -157,9 +197,9 @@ def _keep_authors(before: list[tuple[Record, str]], row: Record, lines: list[str
     return after
 
 
-def reflog(request: Request) -> Outcome:
+def reflog(request: GitRequest) -> Outcome:
     """List every commit that the head pointed to, newest first, including unreachable ones."""
-    repo, most = request.repository, request.number("count") or _DEFAULT_ENTRIES
+    repo, most = request.repository, request.number("limit") or _DEFAULT_ENTRIES
     moves = [*reversed(repo.moves), *_first_moves(repo)][:most]
     entries = [
         {**render_commit(repo, repo.commit(move["hash"])), **move, "ref": f"HEAD@{{{at}}}"}

@@ -6,10 +6,9 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_sim.backends.files.entities import DIRECTORY, FILE
-from mcp_sim.backends.files.paths import ROOT, directories_above, is_within, join_path, normalize, parent, split_path
+from mcp_sim.backends.files.entities import FILE
+from mcp_sim.backends.files.paths import ROOT, is_within, join_path, normalize, parent, split_path
 from mcp_sim.backends.git.entities import BRANCH, COMMIT, DEFAULT_REMOTE, MAIN, REPOSITORY, STAGED, TAG
-from mcp_sim.backends.git.given import Given
 from mcp_sim.backends.git.repository import identifier
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -22,72 +21,51 @@ _GENERATED_COMMITS = 6
 _TEXT: Record = {"type": "string"}
 
 
-def initial_records(given: Given, *, has_state: bool) -> dict[str, list[Record]]:
-    """Return the records of a state. What depends on the files is noted in the singleton record."""
-    marks: Record = {**given.marks, "branches": given.branches, "tags": given.tags, "commits": given.commits,
-                     "remotes": given.remotes}  # fmt: skip
-    known: Record = {"branch": given.current, "root": given.root, "author": given.author.get("name")}
-    noted = {"is_told": has_state, "email": given.author.get("email"), "given": marks}
-    return {COMMIT: [], BRANCH: [], TAG: [], STAGED: [], REPOSITORY: [{**known, **noted}]}
-
-
 def initialize_tables(tables: Tables, prefix: str, seed: int) -> Tables:
     """Return the tables with the initial repository."""
-    noted = tables.get(prefix + REPOSITORY, {}).get(prefix + REPOSITORY, {})
-    files = {normalize(str(path)): row for path, row in tables.get(prefix + FILE, {}).items()}
-    builder = _Builder(noted, files, Draws(seed, "", "repository", 0))
-    rows = builder.given() if noted.get("is_told") else builder.generated()
+    noted: Record = tables.get(prefix + REPOSITORY, {}).get(prefix + REPOSITORY, {})
+    files = {str(path): row for path, row in tables.get(prefix + FILE, {}).items()}
+    builder = _Builder(noted.get("given"), files, Draws(seed, "", "repository", 0))
+    rows = builder.rows()
     by_key: dict[str, Mapping[Key, Record]] = {prefix + name: table for name, table in rows.items()}
     by_key[prefix + REPOSITORY] = {prefix + REPOSITORY: rows[REPOSITORY][REPOSITORY]}
-    return {**tables, **_tree(tables, prefix, files), **by_key}
-
-
-def _tree(tables: Tables, prefix: str, files: Mapping[str, Record]) -> dict[str, Mapping[Key, Record]]:
-    """Return files under normalized paths, and their parent directories."""
-    rows: dict[Key, Record] = {path: {**row, "path": path, "folder": parent(path)} for path, row in files.items()}
-    known = tables.get(prefix + DIRECTORY, {})
-    needed = dict.fromkeys(above for path in files for above in directories_above(path))
-    missing: dict[Key, Record] = {
-        one: {"path": one, "folder": parent(one), **_times(files, one)} for one in needed if one not in known
-    }
-    return {prefix + FILE: rows, prefix + DIRECTORY: {**known, **missing}}
-
-
-def _times(files: Mapping[str, Record], directory: str) -> Record:
-    inside = next(row for path, row in files.items() if is_within(path, [directory]))
-    return {name: inside[name] for name in ("created_at", "modified_at") if name in inside}
+    return {**tables, **by_key}
 
 
 class _Builder:
-    """Builder of a repository. `noted` holds the given parts, `files` the files by path."""
+    """Builder of a repository from its given parts and the files by path. It is generated if no parts are given."""
 
-    def __init__(self, noted: Record, files: Mapping[str, Record], draws: Draws) -> None:
-        self._noted, self._files, self._draws = noted, files, draws
-        self._given: Record = as_object(noted.get("given"))
+    def __init__(self, given: Record | None, files: Mapping[str, Record], draws: Draws) -> None:
+        self._files, self._draws = files, draws
         self._work = {path: str(row.get("content") or "") for path, row in files.items()}
-        self._root = _root_of(files, noted.get("root"))
+        self._root = _root_of(files, (given or {}).get("root"))
         self._commits: dict[str, Record] = {}
+        self._given: Record = self._generated() if given is None else given
 
-    # given
-
-    def given(self) -> dict[str, dict[Key, Record]]:
-        """Return the repository as given. By default all files are in the first commit."""
-        rows: list[Record] = self._given.get("commits") or []
-        contents = list(self._contents(rows))
-        current = self._noted.get("branch") or self._main()
-        tips: dict[str, str] = {}
-        for at, row in enumerate(rows):
-            branch = row.get("branch") or current
-            made = self._commit(row, self._parents(row, tips.get(branch)), contents[at])
-            tips[branch] = made["hash"]
-        branches = {name: self._tip(commit, tips.get(name)) for name, commit in self._given_map("branches").items()}
-        branches = {name: tip for name, tip in {**tips, **branches}.items() if tip is not None}
-        is_branch = current in branches or not self._commits
-        tags = {name: self._tip(commit, None) for name, commit in self._given_map("tags").items()}
-        staged = {self._at(path): content for path, content in self._given_map("staged").items()}
+    def rows(self) -> dict[str, dict[Key, Record]]:
+        """Return the records of the repository by entity and key. By default all files are in the first commit."""
+        current = self._given.get("current") or self._main()
+        tips = self._add_given_commits(current)
+        branches = {**tips, **self._refs("branches", tips)}
+        staged = {self._at(path): content for path, content in self._map("staged").items()}
         staged = {path: self._work.get(path) if text is None else text for path, text in staged.items()}
-        head = {"branch": current if is_branch else None, "commit": None if is_branch else self._tip(current, None)}
-        return self._tables(branches, {name: tip for name, tip in tags.items() if tip is not None}, staged, head)
+        is_branch = current in branches or not self._commits
+        head = {"branch": current, "commit": None} if is_branch else {"branch": None, "commit": self._tip(current)}
+        return self._tables(branches, self._refs("tags", {}), staged, head)
+
+    def _add_given_commits(self, current: str) -> dict[str, str]:
+        """Add the given commits, and return the last one of each branch."""
+        rows: list[Record] = self._given.get("commits") or []
+        tips: dict[str, str] = {}
+        for row, files in zip(rows, [*self._contents(rows)], strict=True):
+            branch = row.get("branch") or current
+            tips[branch] = self._commit(row, self._parents(row, tips.get(branch)), files)["hash"]
+        return tips
+
+    def _refs(self, name: str, tips: Mapping[str, str]) -> dict[str, str]:
+        """Return the commits of the given branches or tags."""
+        found = ((ref, self._tip(commit, tips.get(ref))) for ref, commit in self._map(name).items())
+        return {ref: tip for ref, tip in found if tip is not None}
 
     def _parents(self, row: Record, before: str | None) -> list[str]:
         """Return the given parents that exist; by default the tip of the branch, else the newest commit."""
@@ -96,14 +74,14 @@ class _Builder:
         newest = before or next(reversed(self._commits), None)
         return [] if newest is None else [newest]
 
-    def _given_map(self, name: str) -> Record:
+    def _map(self, name: str) -> Record:
         return as_object(self._given.get(name))
 
     def _main(self) -> str:
-        named = [*self._given_map("branches")]
+        named = [*self._map("branches")]
         return next((one for one in (MAIN, "master") if one in named), next(iter(named), MAIN))
 
-    def _tip(self, prefix: Json, otherwise: str | None) -> str | None:
+    def _tip(self, prefix: Json, otherwise: str | None = None) -> str | None:
         """Return the commit of an abbreviated id; by default `otherwise`, else the newest commit."""
         matches = (one for one in self._commits if prefix and one.startswith(str(prefix)))
         return next(matches, otherwise or next(reversed(self._commits), None))
@@ -128,7 +106,7 @@ class _Builder:
 
     def _modified(self) -> Record:
         """Return modified files as committed: as given, else the current content shortened."""
-        changed = {self._at(path): content for path, content in self._given_map("modified").items()}
+        changed = {self._at(path): content for path, content in self._map("modified").items()}
         return {
             path: content if isinstance(content, str) else _shortened(self._work.get(path, ""))
             for path, content in changed.items()
@@ -136,68 +114,53 @@ class _Builder:
 
     def _tracked(self) -> Record:
         """Return all tracked files as they were before they were modified."""
-        new = {self._at(path) for name in ("untracked", "staged") for path in self._given_map(name)}
+        new = {self._at(path) for name in ("untracked", "staged") for path in self._map(name)}
         files = {path: text for path, text in self._work.items() if path not in new and is_within(path, [self._root])}
         return {**files, **self._modified()}
 
     def _at(self, path: str) -> str:
         return normalize(path) if path.startswith("/") else normalize(join_path(self._root, path))
 
-    # generated
-
-    def generated(self) -> dict[str, dict[Key, Record]]:
-        """Generate commits that add the files one after the other. One file is modified since, and one is new."""
+    def _generated(self) -> Record:
+        """Return commits that add the files one after the other. One file is modified since, and one is new."""
         paths = sorted(self._work, key=lambda path: (str(self._files[path].get("created_at") or ""), path))
         old = paths[:-1] if len(paths) > 1 else paths
         size = max(1, -(-len(old) // _GENERATED_COMMITS))
-        names = [self._generated_author(at) for at in range(3)]
-        for start in range(0, len(old), size):
-            self._add_commit(
-                old[start : start + size],
-                names[int(self._draws.unit(f"by/{start}") * 3)],
-                is_changed=start + size >= len(old),
-            )
-        commits = [*self._commits]
-        tips = {MAIN: commits[-1], "develop": commits[max(0, len(commits) - 2)]} if commits else {}
-        return self._tables(tips, {}, {}, {"branch": MAIN, "commit": None})
+        groups = [old[start : start + size] for start in range(0, len(old), size)]
+        commits: list[Record] = [self._generated_commit(at * size, group) for at, group in enumerate(groups)]
+        for at, row in enumerate(commits):
+            row["hash"] = identifier(self._draws, f"commit/{at}")
+        if commits:
+            files: Record = commits[-1]["files"]
+            files[old[-1]] = _shortened(files[old[-1]])
+        named = next(reversed(split_path(self._root)), "project")
+        remote: Record = {"name": DEFAULT_REMOTE, "url": f"https://git.example.com/{named}.git"}
+        branches = {"develop": commits[-2:][0]["hash"]} if commits else {}
+        return {"commits": commits, "current": MAIN, "branches": branches, "remotes": [remote]}
 
-    def _add_commit(self, paths: Sequence[str], author: Record, *, is_changed: bool) -> None:
+    def _generated_commit(self, start: int, paths: Sequence[str]) -> Record:
         named = posixpath.basename(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
-        files = {path: self._work[path] for path in paths}
-        files |= {paths[-1]: _shortened(files[paths[-1]])} if is_changed else {}
-        before = [next(reversed(self._commits))] if self._commits else []
-        message = f"Add {named}" if before else "Initial commit"
+        author = self._generated_author(int(self._draws.unit(f"by/{start}") * 3))
         date = max(str(self._files[path].get("created_at") or "") for path in paths)
-        self._commit({"message": message, **author, "date": date or None}, before, files)
+        return {
+            **author,
+            "message": f"Add {named}" if start else "Initial commit",
+            "date": date or None,
+            "files": {path: self._work[path] for path in paths},
+        }
 
     def _generated_author(self, at: int) -> Record:
-        name = str(
-            value_maker("person", "full_name", _TEXT)(chance_of(self._draws.seed, "author", at), {}, Moment.unknown())
-        )
+        chance = chance_of(self._draws.seed, "author", at)
+        name = str(value_maker("person", "full_name", _TEXT)(chance, {}, Moment.unknown()))
         return {"author": name, "email": f"{'.'.join(name.lower().split())}@example.com"}
 
-    # both
-
-    def _remotes(self) -> list[Record]:
-        """Return the given remotes; the default one if there is no state."""
-        if self._noted.get("is_told"):
-            return self._given.get("remotes") or []
-        called = next(reversed(split_path(self._root)), "project")
-        return [{"name": DEFAULT_REMOTE, "url": f"https://git.example.com/{called}.git"}]
-
     def _commit(self, fields: Record, parents: Sequence[str], files: Record) -> Record:
-        author = self._generated_author(0)
-        name = fields.get("author") or self._noted.get("author") or author["author"]
-        email = fields.get("email") or self._noted.get("email") or (author["email"] if name == author["author"] else "")
+        made = self._generated_author(0)
+        name = fields.get("author") or self._given.get("author") or made["author"]
+        email = fields.get("email") or self._given.get("email") or (made["email"] if name == made["author"] else "")
         key = str(fields.get("hash") or identifier(self._draws, f"commit/{len(self._commits)}"))
-        row: Record = {
-            "hash": key,
-            "short_hash": key[:7],
-            "message": fields.get("message") or "",
-            "author": name,
-            "email": email,
-        }
-        row |= {"date": fields.get("date"), "parents": [*parents], "files": files}
+        row: Record = {"hash": key, "short_hash": key[:7], "message": fields.get("message") or "", "author": name}
+        row |= {"email": email, "date": fields.get("date"), "parents": [*parents], "files": files}
         self._commits[key] = row
         return row
 
@@ -205,10 +168,10 @@ class _Builder:
         self, branches: Mapping[str, str], tags: Mapping[str, str], staged: Mapping[str, Json], head: Record
     ) -> dict[str, dict[Key, Record]]:
         last: Record = next(reversed(self._commits.values()), self._generated_author(0))
-        author = self._noted.get("author") or last["author"]
-        email = self._noted.get("email") or (last["email"] if author == last["author"] else "")
+        author = self._given.get("author") or last["author"]
+        email = self._given.get("email") or (last["email"] if author == last["author"] else "")
         only: Record = {**head, "root": self._root, "author": author, "email": email, "stashes": []}
-        only["remotes"] = self._remotes()
+        only["remotes"] = self._given.get("remotes") or []
         rows: dict[str, Any] = {
             COMMIT: self._commits,
             BRANCH: {name: {"name": name, "commit": tip} for name, tip in branches.items()},

@@ -7,7 +7,6 @@ content, null for a deleted file). The index is stored as the difference from th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mcp_sim.backends.files.entities import FILE
@@ -15,7 +14,8 @@ from mcp_sim.backends.files.paths import ROOT, is_within, normalize, parent, res
 from mcp_sim.backends.files.tree import Tree
 from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Change, Json, Record, Turn, View
+from mcp_sim.backends.request import Request
+from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.draws import Draws
 
@@ -42,43 +42,34 @@ def apply_changes(before: Snapshot, changes: Mapping[str, Json]) -> dict[str, st
     return {path: content for path, content in {**before, **changes}.items() if content is not None}
 
 
+_MIN_DIGITS = 4
+"""The fewest digits of an abbreviated id."""
 _MAX_MOVES = 200
 """Maximum number of stored head moves."""
 
 
-@dataclass(slots=True)
 class Repository:
-    """The repository as one call sees it. Its changes are visible to later operations of the call.
+    """The repository as one call sees it, with the changes of the call.
 
     `root` is the directory of its working tree, `place` the path that the client uses for it.
     """
 
-    turn: Turn
-    view: View
-    prefix: str
-    place: str = ""
-    root: str = ROOT
-    changes: list[Change] = field(default_factory=list[Change])
-
-    @classmethod
-    def of(cls, turn: Turn, entity: str, place: str, *, is_new: bool = False) -> Repository:
-        """Return the repository of a turn. `entity` is that of commits. Raises `Refused` if there is none at `place`,
-        unless `is_new`.
-        """
-        found = cls(turn, turn.view, entity.removesuffix(COMMIT), place)
-        known = str(found.record.get("root") or ROOT)
-        wanted = normalize(place) if place and place not in {".", "./"} else known
-        if not is_new and not is_within(known, [wanted]) and not is_within(wanted, [known]):
-            raise Refused("not_found", f"Not a git repository: {place}", path=place, key=place)
-        found.root = wanted if is_within(known, [wanted]) and wanted != ROOT else known
-        return found
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.place = request.text("repository")
+        known = str(self.record.get("root") or ROOT)
+        wanted = normalize(self.place) if self.place not in {"", ".", "./"} else known
+        is_above = is_within(known, [wanted])
+        self.root = wanted if is_above and wanted != ROOT else known
+        self.is_here = is_above or is_within(wanted, [known])
+        """Whether the place is in the repository, or contains it."""
 
     # read
 
     @property
     def record(self) -> Record:
-        name = self.prefix + REPOSITORY
-        return self.view.get(name, name) or {}
+        """What is stored once: what is checked out, the root, the owner, remotes, stashes and worktrees."""
+        return self._request.record(self._request.entity_named(REPOSITORY), REPOSITORY) or {}
 
     @property
     def moves(self) -> list[Record]:
@@ -96,19 +87,21 @@ class Repository:
         return self.tip(self.branch) if self.branch is not None else self.record.get("commit")
 
     def get(self, entity: str, key: str) -> Record | None:
-        return self.view.get(self.prefix + entity, key)
+        """Return a record of the repository, None if there is none."""
+        return self._request.record(key, entity)
 
     def rows(self, entity: str) -> list[Record]:
-        return [row for _, row in self.view.rows(self.prefix + entity)]
+        """Return the records of an entity of the repository, in the order of creation."""
+        return [*self._request.rows(entity)]
 
     def tip(self, branch: str) -> str | None:
         """Return the commit of a branch."""
         return (self.get(BRANCH, branch) or {}).get("commit")
 
     def commit(self, commit: str) -> Record:
-        """Return a commit. One without a date has the time at which the world began."""
-        found = self.get(COMMIT, commit) or {}
-        return {**found, "date": found.get("date") or iso(self.turn.start)}
+        """Return a commit. One without a date has the time at which the world began, if that is known."""
+        found, turn = self.get(COMMIT, commit) or {}, self._request.turn
+        return {**found, "date": found.get("date") or iso(self._request.now if turn is None else turn.start)}
 
     def first_parents(self, commit: str | None) -> Iterator[Record]:
         """Yield a commit, its first parent, and so on."""
@@ -125,8 +118,12 @@ class Repository:
             if one not in found and self.get(COMMIT, one) is not None:
                 found[one] = self.commit(one)
                 waiting += found[one].get("parents") or []
-        order = {key: at for at, (key, _) in enumerate(self.view.rows(self.prefix + COMMIT))}
+        order = {row["hash"]: at for at, row in enumerate(self.rows(COMMIT))}
         return sorted(found.values(), key=lambda one: -order.get(one["hash"], -1))
+
+    def is_ancestor(self, commit: str, other: str | None) -> bool:
+        """Return whether a commit is another one or one of its ancestors."""
+        return any(row["hash"] == commit for row in self.history(other))
 
     def snapshot(self, commit: str | None) -> dict[str, str]:
         """Return the files of a commit."""
@@ -155,12 +152,12 @@ class Repository:
 
     def working(self) -> dict[str, str]:
         """Return the files of the working tree."""
-        rows = ((str(path), str(row.get("content") or "")) for path, row in self.view.rows(self.prefix + FILE))
+        rows = ((str(row["path"]), str(row.get("content") or "")) for row in self.rows(FILE))
         return {path: content for path, content in rows if is_within(path, [self.root])}
 
     def content(self, path: str) -> str | None:
         """Return the content of a file in the working tree."""
-        row = self.view.get(self.prefix + FILE, path)
+        row = self.get(FILE, path)
         return None if row is None else str(row.get("content") or "")
 
     def shown(self, path: str) -> str:
@@ -198,8 +195,7 @@ class Repository:
                 return row["commit"]
         if self.get(COMMIT, name) is not None:
             return name
-        found = self.view.find(self.prefix + COMMIT, "short_hash", name[:7]) if len(name) >= 7 else ()
-        rows = [row for _, row in found] if len(name) >= 7 else self.rows(COMMIT) if len(name) >= 4 else []
+        rows = self.rows(COMMIT) if len(name) >= _MIN_DIGITS else []
         matches = [row["hash"] for row in rows if row["hash"].startswith(name.lower())]
         return matches[0] if len(matches) == 1 else None
 
@@ -207,12 +203,11 @@ class Repository:
 
     def put(self, entity: str, key: str, record: Record | None) -> None:
         """Write a record; None removes it."""
-        name = self.prefix + entity
-        key = name if entity == REPOSITORY else key
-        op = "remove" if record is None else "put"
-        change = Change(op, name, key, record, expected=self.view.version(name, key))
-        self.changes.append(change)
-        self.view = self.view.after((change,))
+        key = self._request.entity_named(REPOSITORY) if entity == REPOSITORY else key
+        if record is None:
+            self._request.drop(key, entity)
+        else:
+            self._request.put(key, record, entity)
 
     def stage(self, path: str, content: str | None) -> None:
         """Stage a content of a file."""
@@ -222,20 +217,22 @@ class Repository:
             self.put(STAGED, path, None)
 
     def unstage(self) -> None:
+        """Empty the index."""
         for path in self.staged():
             self.put(STAGED, path, None)
 
     def write(self, path: str, content: str | None) -> None:
         """Write a file in the working tree; None removes it."""
-        tree = Tree(self.view, self.turn.now, self.prefix)
+        tree = Tree(self._request.view, self._request.now, self._request.binding.prefix)
         entry = tree.find(path)
         if content is not None:
             tree.make(parent(path))
             tree.write(path, content)
         elif entry is not None:
             tree.remove(entry)
-        self.changes += tree.changes
-        self.view = tree.view
+        for change in tree.changes:
+            entity = change.entity.removeprefix(self._request.binding.prefix)
+            self.put(entity, str(change.key), None if change.op == "remove" else change.record)
 
     def point_branch(self, commit: str) -> None:
         """Point the current branch, or a detached head, to a commit."""
@@ -246,7 +243,7 @@ class Repository:
 
     def record_move(self, action: str, message: str, *, is_made: bool = False) -> None:
         """Record a move of the head; `is_made` if the commit is new."""
-        date = iso(self.turn.now.replace(microsecond=0))
+        date = iso(self._request.now.replace(microsecond=0))
         move: Record = {"hash": self.head, "action": action, "message": f"{action}: {message}"}
         move |= {"date": date, "is_made": is_made}
         self.update_record(moves=[*self.moves, move][-_MAX_MOVES:])
@@ -259,9 +256,9 @@ class Repository:
         self, message: str, parents: list[str], files: Mapping[str, Json], author: Record, action: str = "commit"
     ) -> Record:
         """Add a commit and point the head to it."""
-        count = self.view.count(self.prefix + COMMIT)
-        made = identifier(self.turn.draws, f"commit/{count}/{'/'.join(parents)}")
-        date = iso(self.turn.now.replace(microsecond=0))
+        count = self._request.view.count(self._request.entity_named(COMMIT))
+        made = identifier(self._request.draws, f"commit/{count}/{'/'.join(parents)}")
+        date = iso(self._request.now.replace(microsecond=0))
         row: Record = {"hash": made, "short_hash": made[:7], "message": message, **author, "date": date}
         row |= {"parents": parents, "files": dict(files)}
         self.put(COMMIT, made, row)

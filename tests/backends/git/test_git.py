@@ -34,7 +34,7 @@ async def test_written_files_are_staged_and_committed(tmp_path: Path) -> None:
         await answered(world, "git_add", files=["a.txt", "c.txt"], **HERE)
         staged = await answered(world, "git_diff_staged", **HERE)
         assert "+++ b/c.txt" in staged
-        assert "No changes" in await answered(world, "git_diff_unstaged", **HERE)
+        assert await answered(world, "git_diff_unstaged", **HERE) == "Unstaged changes:\n"
         text = await answered(world, "git_commit", message="Third", **HERE)
         assert text.startswith("Changes committed successfully with hash ")
         assert "working tree clean" in await answered(world, "git_status", **HERE)
