@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.given_rows import rows_of
+from mcp_sim.types.given_rows import rows_of, unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import singular, snake
 
@@ -56,10 +56,11 @@ def take_given(state: Json, sought: Sequence[Sought], *, is_whole: bool = False)
     """
     records: dict[str, list[Record]] = {one.entity: [] for one in sought}
     rest = _take(state, sought, records, MAX_DEPTH)
-    if is_whole and sought and not any(records.values()) and state not in (None, {}):
-        rows = _rows(innermost(state), sought[0])
+    if is_whole and sought and not any(records.values()):
+        inner = innermost(state)
+        rows = _rows(inner, sought[0])
         if rows:
-            return Given({**records, sought[0].entity: rows}, None)
+            return Given({**records, sought[0].entity: rows}, unwrap_rows(inner)[1] or None)
     return Given(records, rest)
 
 
@@ -82,8 +83,9 @@ def _take(value: Json, sought: Sequence[Sought], records: dict[str, list[Record]
         found = next(_matching(name, inner, sought), None)
         if found is not None:
             records[found[0]] += found[1]
-            continue
-        rest = _take(inner, sought, records, depth - 1) if depth else inner
+            rest = unwrap_rows(inner)[1] or None
+        else:
+            rest = _take(inner, sought, records, depth - 1) if depth else inner
         if rest is not None or inner is None:
             left[name] = rest
     left |= dict(islice(as_object(value).items(), MAX_OBJECTS, None))

@@ -16,6 +16,7 @@ from mcp_sim.infer.given_tables import (
     is_scope,
     make_table,
     unwrap_only_row,
+    unwrap_table,
     with_integer_ids,
 )
 from mcp_sim.infer.nouns import Nouns
@@ -26,18 +27,21 @@ from mcp_sim.types.lexicon.english import singular, snake
 
 Tables: TypeAlias = "dict[str, tuple[Entity, list[Record]]]"
 Lists: TypeAlias = "dict[str, dict[str, list[Json]]]"
+Path: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
     """Entities of a given state, and their records.
 
-    `scopes` maps an entity to the part of the state that it was found in.
+    `scopes` maps an entity to the part of the state that it was found in, `paths` to the path of its table, or of the
+    object whose values are its fields.
     """
 
     entities: Mapping[str, Entity] = field(default_factory=dict[str, Entity])
     records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, "list[Record]"])
     scopes: Mapping[str, str] = field(default_factory=dict[str, str])
+    paths: Mapping[str, Path] = field(default_factory=dict[str, "Path"])
 
     def counter(self, entity: str) -> str | None:
         """Return the field of a singleton that holds the id of the next record (`state.ticket_counter`)."""
@@ -55,6 +59,7 @@ class _Found:
     tables: Tables
     singles: dict[str, Record]
     scopes: dict[str, str]
+    paths: dict[str, Path]
     lists: Lists
 
 
@@ -72,7 +77,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     tables = {name: entity for name, (entity, _) in found.tables.items()}
     records = {name: rows for name, (_, rows) in found.tables.items()}
     records |= {name: [one] for name, one in found.singles.items()}
-    return Given({**dict(_nested_entities(found)), **tables, **singles}, records, found.scopes)
+    return Given({**dict(_nested_entities(found)), **tables, **singles}, records, found.scopes, found.paths)
 
 
 def _read_parts(nouns: Nouns, state: Json, apart: Collection[str]) -> _Found:
@@ -80,36 +85,36 @@ def _read_parts(nouns: Nouns, state: Json, apart: Collection[str]) -> _Found:
 
     `apart` are names of lists whose keys are not those of another table.
     """
-    found = _Found(nouns, {}, {}, {}, {})
-    _sort_parts(found, "state", state, apart)
+    found = _Found(nouns, {}, {}, {}, {}, {})
+    _sort_parts(found, (), state, apart)
     return found
 
 
-def _sort_parts(found: _Found, scope: str, value: Json, apart: Collection[str]) -> None:
+def _sort_parts(found: _Found, path: Path, value: Json, apart: Collection[str]) -> None:
     """Sort the parts of an object into tables and singletons."""
     if not isinstance(value, dict):
         return
+    scope = snake(path[-1]) if path else "state"
     single: Record = {}
     for name, held in cast("Record", value).items():
-        inner = unwrap_only_row(found.nouns, name, held)
+        inner, besides = unwrap_table(name, unwrap_only_row(found.nouns, name, held))
+        single |= besides
         lists = lists_by_key(inner) if name not in apart else None
         if lists is not None:
             found.lists[name] = lists
             continue
         rows = find_rows(found.nouns, name, inner)
         if rows is not None:
-            rows = with_integer_ids(rows)
-            entity = _entity_of_rows(found, name, rows)
             single |= find_stray_values(inner)
-            _add_table(found, scope, entity, rows)
+            _add_table(found, (*path, name), scope, with_integer_ids(rows))
         elif isinstance(inner, dict) and inner and is_scope(found.nouns, name, cast("Record", inner)):
-            _sort_parts(found, snake(name), inner, apart)
+            _sort_parts(found, (*path, name), inner, apart)
         else:
             single[name] = inner
     if single:
         name = scope if scope not in found.tables else f"{scope}_state"
         found.singles[name] = {**found.singles.get(name, {}), **single}
-        found.scopes[name] = scope
+        found.scopes[name], found.paths[name] = scope, path
 
 
 def _entity_of_rows(found: _Found, name: str, rows: Sequence[tuple[Key | None, Record]]) -> str:
@@ -120,11 +125,12 @@ def _entity_of_rows(found: _Found, name: str, rows: Sequence[tuple[Key | None, R
     return stem if is_key and meant not in found.nouns.names and stem in found.nouns.names else meant
 
 
-def _add_table(found: _Found, scope: str, entity: str, rows: list[tuple[Key | None, Record]]) -> None:
+def _add_table(found: _Found, path: Path, scope: str, rows: list[tuple[Key | None, Record]]) -> None:
+    entity = _entity_of_rows(found, path[-1], rows)
     if entity in found.tables:
         entity = f"{scope}_{entity}"
     found.tables[entity] = make_table(found.nouns, entity, rows)
-    found.scopes[entity] = scope
+    found.scopes[entity], found.paths[entity] = scope, path
 
 
 def _nested_entities(found: _Found) -> Iterator[tuple[str, Entity]]:

@@ -10,7 +10,8 @@ from mcp_sim.infer.keys import is_id_name
 from mcp_sim.infer.nouns import COLLECTIONS, Nouns
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_list, schema_of, type_name
+from mcp_sim.types.given_rows import unwrap_rows
+from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name
 from mcp_sim.types.json_values import is_integral_float, to_integer
 from mcp_sim.types.lexicon.english import is_plural, last_word, snake, vocabulary
 
@@ -145,22 +146,33 @@ def _without_required(schema: Record) -> Record:
 def find_rows(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Record]] | None:
     """Return the rows of a table, each with its outer key. None if the value is no table."""
     if isinstance(value, list):
-        rows = cast("list[Json]", value)
-        if not rows:
-            return [] if nouns.includes(name) else None
-        whole = all(isinstance(row, dict) for row in rows)
-        return (
-            [(None, cast("Record", row)) for row in rows] if whole and are_alike(cast("list[Record]", rows)) else None
-        )
+        return _listed_rows(nouns, name, as_list(value))
     if not isinstance(value, dict):
         return None
-    body = cast("dict[str, Json]", value)
+    body = as_object(value)
     if not body:
         return [] if nouns.includes(name) and _is_collection(name) else None
-    inner = {key: cast("Record", row) for key, row in body.items() if isinstance(row, dict)}
+    inner = {key: as_object(row) for key, row in body.items() if isinstance(row, dict)}
     if len(inner) >= len(body) / 2 and are_alike([*inner.values()]) and not _holds_tables(nouns, inner):
         return [*inner.items()]
     return _rows_of_name_map(nouns, name, body)
+
+
+def _listed_rows(nouns: Nouns, name: str, rows: list[Json]) -> list[tuple[Key | None, Record]] | None:
+    if not rows:
+        return [] if nouns.includes(name) else None
+    are_objects = all(isinstance(row, dict) for row in rows)
+    return [(None, row) for row in rows] if are_objects and are_alike(cast("list[Record]", rows)) else None
+
+
+def unwrap_table(name: str, value: Json) -> tuple[Json, Record]:
+    """Return the rows that a table holds under `rows` or the like, and what it holds besides.
+
+    An object that names no columns is a table only if its name is that of a collection: the `items` of a `cart` are a
+    part of the cart.
+    """
+    is_table = _is_collection(name) or "columns" in as_object(value)
+    return unwrap_rows(value) if is_table else (value, {})
 
 
 def unwrap_only_row(nouns: Nouns, name: str, value: Json) -> Json:

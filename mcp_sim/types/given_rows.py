@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -10,6 +10,8 @@ from mcp_sim.types.json_values import Json, Record
 
 _HELD = ("rows", "data", "records", "items", "entries", "values")
 """Names under which an object holds the rows of a table."""
+_COLUMNS = ("columns", "headers", "header")
+"""Names under which it holds the names of their columns."""
 
 
 def rows_of(value: Json, key: str, plain: str = "") -> list[Record] | None:
@@ -19,37 +21,67 @@ def rows_of(value: Json, key: str, plain: str = "") -> list[Record] | None:
     an object that holds one of these under `rows`, `data` or the like. Keys of an object become the field `key`. Where
     `plain` names a field, entries that are no objects become that field: a list of texts, or texts under keys.
     """
-    if isinstance(value, list):
-        return _listed(as_list(value), plain)
-    if not isinstance(value, dict):
-        return None
-    body = cast("Record", value)
-    held = next((body[name] for name in _HELD if isinstance(body.get(name), list)), None)
-    if held is not None and (len(body) == 1 or isinstance(body.get("columns"), list)):
-        return _with_columns(as_list(held), as_list(body.get("columns")), plain)
-    return _keyed(body, key, plain)
+    held, _ = unwrap_rows(value)
+    if isinstance(held, list):
+        return _listed(as_list(held), plain)
+    return _keyed(as_object(held), key, plain) if isinstance(held, dict) else None
 
 
-def _listed(values: list[Json], plain: str) -> list[Record] | None:
-    if all(isinstance(one, dict) for one in values):
-        return cast("list[Record]", values)
-    if not plain or any(isinstance(one, list) for one in values):
-        return None
-    return [as_object(one) or {plain: one} for one in values]
+def unwrap_rows(value: Json) -> tuple[Json, Record]:
+    """Return the rows that an object holds under `rows`, `data` or the like, and what it holds besides.
+
+    Rows that are lists become objects if the object names their columns. Without columns, only numbers may be besides,
+    such as a count. A value of any other shape is returned as it is, with nothing besides.
+    """
+    body = as_object(value)
+    name = next((name for name in _HELD if _may_be_rows(body.get(name))), None)
+    if name is None:
+        return value, {}
+    named = next((one for one in _COLUMNS if isinstance(body.get(one), list | dict)), "")
+    besides = {one: held for one, held in body.items() if one not in {name, named}}
+    if not named:
+        is_table = all(isinstance(held, int | float) for held in besides.values())
+        return (body[name], besides) if is_table else (value, {})
+    rows = _with_columns(as_list(body[name]), column_names(body[named])) if isinstance(body[name], list) else None
+    return (value, {}) if rows is None else (rows, besides)
 
 
-def _with_columns(rows: list[Json], columns: list[Json], plain: str) -> list[Record] | None:
-    names = [str(as_object(one).get("name", one)) for one in columns]
-    if not names or all(isinstance(row, dict) for row in rows):
-        return _listed(rows, plain)
-    if any(not isinstance(row, list) or len(as_list(row)) > len(names) for row in rows):
+def column_names(columns: Json) -> list[str]:
+    """Return the names of columns: of a list of names or of objects with a `name`, or of an object by name."""
+    listed = as_list(columns) or [*as_object(columns)]
+    return [str(as_object(one).get("name", one)) for one in listed]
+
+
+def _may_be_rows(value: Json) -> bool:
+    return isinstance(value, list) or (_are_objects([*as_object(value).values()]) and bool(value))
+
+
+def _are_objects(values: Sequence[Json]) -> bool:
+    return all(isinstance(one, dict) for one in values)
+
+
+def _with_columns(rows: list[Json], names: Sequence[str]) -> list[Json] | None:
+    """Return rows as objects; None if the columns do not fit them."""
+    if not all(isinstance(row, list) for row in rows):
+        return rows
+    if len(set(names)) < len(names) or any(len(as_list(row)) > len(names) for row in rows):
         return None
     return [dict(zip(names, as_list(row), strict=False)) for row in rows]
 
 
-def _keyed(body: Mapping[str, Json], key: str, plain: str) -> list[Record] | None:
-    if all(isinstance(one, dict) for one in body.values()):
-        return [{key: at, **as_object(one)} for at, one in body.items()]
-    if not plain:
+def _listed(values: list[Json], plain: str) -> list[Record] | None:
+    if _are_objects(values):
+        return cast("list[Record]", values)
+    if not plain or any(isinstance(one, list) for one in values):
         return None
-    return [{key: at, **(as_object(one) or {plain: one})} for at, one in body.items()]
+    return [_entry(one, plain) for one in values]
+
+
+def _keyed(body: Mapping[str, Json], key: str, plain: str) -> list[Record] | None:
+    if not plain and not _are_objects([*body.values()]):
+        return None
+    return [{key: at, **_entry(one, plain)} for at, one in body.items()]
+
+
+def _entry(value: Json, plain: str) -> Record:
+    return cast("Record", value) if isinstance(value, dict) else {plain: value}

@@ -229,3 +229,22 @@ async def test_a_counter_continues_the_format_of_given_ids(tmp_path: Path) -> No
         made = [value(await world.call("create_case", {"title": "New"}))["case_id"] for _ in range(2)]
         assert made == ["T8", "T9"]
         assert value(await world.call("get_case", {"case_id": "T9"}))["title"] == "New"
+
+
+async def test_tables_of_rows_with_named_columns_are_read(tmp_path: Path) -> None:
+    for rows in (
+        {"columns": ["id", "title"], "rows": [["b1", "Dune"], ["b2", "Emma"]]},
+        {"columns": [{"name": "id"}, {"name": "title"}], "rows": [["b1", "Dune"], ["b2", "Emma"]], "total": 2},
+        {"rows": [{"id": "b1", "title": "Dune"}, {"id": "b2", "title": "Emma"}]},
+        {"items": {"b1": {"title": "Dune"}, "b2": {"title": "Emma"}}},
+    ):
+        tools = tool("get_book", {"id": STRING}, "id"), tool("list_books")
+        for state in ({"books": rows}, {"library": {"tables": {"books": rows}}}):
+            async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+                assert value(await world.call("get_book", {"id": "b2"}))["title"] == "Emma"
+
+
+def test_the_items_of_one_object_are_a_part_of_it() -> None:
+    found = read_given_state({"cart": {"items": [{"sku": "a", "n": 1}]}}, Nouns(frozenset({"cart", "item"})))
+    assert "cart" not in found.records
+    assert found.paths["item"] == ("cart", "items")
