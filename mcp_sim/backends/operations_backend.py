@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -51,10 +51,9 @@ class OperationsBackend(Backend):
     def match(self, evidence: ServerEvidence) -> Match | None:
         """Match the tools of each server; tools for which a spec chooses this backend match on any evidence."""
         matched: list[MatchedTool] = []
-        for listed in evidence.once(profiles_by_server):
+        for listed in self.profiles(evidence):
             found = self.candidates(listed)
-            matched += self.accepts(found, listed)
-            matched += self._declared(listed, found, evidence.declared(self.name), matched)
+            matched += self._with_declared(listed, found, self.accepts(found, listed), evidence.declared(self.name))
         if not matched:
             return None
         entities = self.entities_for(matched)
@@ -63,27 +62,38 @@ class OperationsBackend(Backend):
         first = next((entity.name for entity in entities), None)
         return Match(plans_of(matched, self.name, first), entities, given.records, given.rest)
 
-    def _declared(
+    def profiles(self, evidence: ServerEvidence) -> Sequence[Sequence[ToolProfile]]:
+        """Return the profiles of the tools of each server: one for each choice of an argument that selects."""
+        return evidence.once(profiles_by_server)
+
+    def _with_declared(
         self,
         listed: Sequence[ToolProfile],
         found: Sequence[MatchedTool],
+        accepted: Sequence[MatchedTool],
         declared: Mapping[str, Mapping[str, Any]],
-        matched: Sequence[MatchedTool],
     ) -> list[MatchedTool]:
-        """Return the tools for which a spec chooses this backend, and that are not accepted.
+        """Return the accepted tools, and those for which a spec chooses this backend.
 
-        They do what their words mean, or the operation that the spec declares.
+        They do what the spec declares, or else what their words mean.
         """
-        accepted = {one.profile.tool.id for one in matched}
-        open_tools = declared.keys() - accepted
-        meant = [one for one in found if one.profile.tool.id in open_tools]
-        known = {one.profile.tool.id for one in meant}
+        chosen = [one for one in found if one.profile.tool.id in declared]
+        matched = {(one.profile.tool.id, one.profile.choice): one for one in (*chosen, *accepted)}
         for profile in listed:
-            operation = self.known.get(str(declared.get(profile.tool.id, {}).get("operation", "")))
-            if operation is not None and profile.tool.id in open_tools - known:
+            place = profile.tool.id, profile.choice
+            operation = self._declared_operation(profile, declared.get(profile.tool.id, {}))
+            if operation is not None and (place not in matched or matched[place].name != operation.name):
                 arguments = possible_roles(operation.roles, profile)
-                meant.append(MatchedTool(profile, operation, arguments, confidence=1.0))
-        return meant
+                matched[place] = MatchedTool(profile, operation, arguments, confidence=1.0)
+        return list(matched.values())
+
+    def _declared_operation(self, profile: ToolProfile, sim: Mapping[str, Any]) -> Operation | None:
+        """Return the operation that a spec declares for a tool, or for the choice of a tool, that it gives this backend.
+
+        None if it declares none.
+        """
+        part = sim.get("choices", {}).get(profile.choice, sim)
+        return self.known.get(str(part.get("operation", ""))) if part.get("backend") == self.name else None
 
     def candidates(self, listed: Sequence[ToolProfile]) -> list[MatchedTool]:
         """Return the operations that the tools of a server may mean, at most one for each profile."""
@@ -120,7 +130,7 @@ class OperationsBackend(Backend):
         """Run the operation of the plan, render its outcome, and fail as the tool does where it is refused."""
         if plan.choice is not None:
             return choice_answer(tool, plan, lambda one: backends[one.backend]().compile(tool, one, domain))
-        operation = self._planned(tool, plan)
+        operation = self.planned(tool, plan)
         binding = self.bind(operation, tool, plan, domain)
         render = outcome_renderer(tool, domain, {**self.result_names(binding), **operation.names})
         run, request_type = self.function(operation), self.request
@@ -171,6 +181,10 @@ class OperationsBackend(Backend):
         """The operations by name."""
         return resolve(self.operations)
 
+    @property
+    def operation_names(self) -> Collection[str]:
+        return self.known
+
     def function(self, operation: Operation) -> Run:
         """Return the function that runs an operation. Imports it if the operation names it."""
         if not isinstance(operation.run, str):
@@ -180,7 +194,8 @@ class OperationsBackend(Backend):
         function: Callable[[Any], Outcome] = getattr(import_module(f"{package}.{module}"), name)
         return function
 
-    def _planned(self, tool: Tool, plan: Plan) -> Operation:
+    def planned(self, tool: Tool, plan: Plan) -> Operation:
+        """Return the operation of a plan. Raises `ValueError` if there is none of its name."""
         operation = self.known.get(plan.operation)
         if operation is None:
             raise ValueError(

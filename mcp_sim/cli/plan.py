@@ -204,7 +204,7 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "next id": plan.counter or "",
         "also": ", ".join(map(_also, plan.also)),
         "swaps": f"{plan.swap.field}: {plan.swap.old} for {plan.swap.new}" if plan.swap else "",
-        "choice": f"{plan.choice}: {', '.join(plan.choices)}" if plan.choice else "",
+        "choice": f"{plan.choice}: {', '.join(_choices(plan))}" if plan.choice else "",
         "filters": ", ".join(_filters(plan)),
         "text": f"{plan.query} in {', '.join(plan.searched)}" if plan.query else "",
         "order": ", ".join(name for name in (plan.sort, plan.order) if name),
@@ -220,6 +220,11 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "because": "; ".join(plan.reasons),
     }
     yield from ((label, text) for label, text in texts.items() if text)
+
+
+def _choices(plan: Plan) -> Iterator[str]:
+    for value, one in plan.choices.items():
+        yield f"{value} ({one.operation})" if one.operation not in {"", value} else value
 
 
 def _requirements(plan: Plan) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.generate.record_counts import orphans
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.descriptions import describe_arguments
+from mcp_sim.simulator.match_tools import check_operations, match_tools
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart
@@ -19,7 +20,7 @@ from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, backends
+from mcp_sim.types.kinds import ServerEvidence
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import GivenRecords
 
@@ -75,9 +76,10 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
     within = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
     tools = {name: describe_arguments(unwrap_tool(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    matches = _match_tools(ServerEvidence(tools, state, examples, overrides), overrides)
+    matches = match_tools(ServerEvidence(tools, state, examples, overrides))
     entities = {**{entity.name: entity for entity in matches.entities}, **_declared(specs)}
     matched = {plan.tool: plan for plan in matches.plans}
+    check_operations(specs, matched)
     rest = {name: tool for name, tool in tools.items() if name not in matched}
     found = infer(rest, entities, overrides, examples, matches.state)
     for spec in specs:
@@ -135,45 +137,6 @@ def _prefixed(part: Inferred, server: str) -> Inferred:
     plans = {name: rename_entities_in_plan(plan, called) for name, plan in part.plans.items()}
     records = {called(name): rows for name, rows in part.records.items()}
     return Inferred(entities, plans, records, frozenset(map(called, part.unmentioned)))
-
-
-def _match_tools(evidence: ServerEvidence, overrides: Mapping[str, Mapping[str, Any]]) -> Match:
-    """Return the best match of each tool, without guesses, and what the matched backends hold of the given state.
-
-    Each backend sees the part of the state that earlier backends left. A tool's `sim:` block overrules any match.
-    """
-    plans: dict[str, Plan] = {}
-    accepted: list[Match] = []
-    state = evidence.state
-    kinds = sorted(set(backends.names()) - BACKENDS_WITHOUT_MATCH, key=lambda name: (backends[name].order, name))
-    for kind in kinds:
-        match = backends[kind]().match(replace(evidence, state=state))
-        won = [plan for plan in match.plans if _wins(plan, plans, overrides)] if match is not None else []
-        if match is not None and won:
-            plans |= {plan.tool: plan for plan in won}
-            accepted.append(match)
-            state = match.state
-    plans |= {tool: Plan(tool, "compute") for tool, sim in overrides.items() if sim.get("backend") == "python"}
-    overridden = [replace(plan, **overrides.get(plan.tool, {})) for plan in plans.values()]
-    entities = [entity for match in accepted for entity in match.entities]
-    return Match(overridden, entities, dict(_matched_records(accepted)), state)
-
-
-def _wins(plan: Plan, plans: Mapping[str, Plan], overrides: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether a plan replaces the ones matched so far: it is declared, or no guess and surer than they are."""
-    sim = overrides.get(plan.tool, {})
-    wanted = sim.get("backend")
-    if wanted is not None:
-        return wanted == plan.backend
-    if {"verb", "entity"} & sim.keys():
-        return False
-    other = plans.get(plan.tool)
-    return plan.confidence >= 0.6 and (other is None or plan.confidence > other.confidence)
-
-
-def _matched_records(accepted: list[Match]) -> Iterator[tuple[str, list[Record]]]:
-    for match in accepted:
-        yield from ((name, [*rows]) for name, rows in match.records.items())
 
 
 def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:

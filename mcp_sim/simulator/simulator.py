@@ -253,7 +253,7 @@ class Simulator:
 
         No records are generated for it, unless a backend adds some of its own.
         """
-        used = {plan.backend for plan in self.scenario.domain.plans.values()} - BACKENDS_WITHOUT_MATCH
+        used = {plan.backend for plan in self._variants()} - BACKENDS_WITHOUT_MATCH
         if any(backends[name].initial is not Backend.initial for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
@@ -263,11 +263,15 @@ class Simulator:
         from mcp_sim.generate.records import generate  # noqa: PLC0415 (listing tools must not wait for it)
 
         tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
-        plans = list(self.scenario.domain.plans.values())
+        plans = self._variants()
         used = {plan.backend for plan in plans}
         for name in sorted(used, key=lambda name: (backends[name].order, name)):
             tables = backends[name]().initial(tables, [plan for plan in plans if plan.backend == name], seed)
         return tables
+
+    def _variants(self) -> list[Plan]:
+        """Return the plans of all tools; of a tool with choices, the plan of each."""
+        return [variant for plan in self.scenario.domain.plans.values() for variant in plan.variants]
 
     def _first_version(self, seed: int) -> Version:
         """Return the version that worlds of this seed begin with."""

@@ -247,6 +247,11 @@ class Plan:
     """The evidence for the plan, as sentences."""
 
     @property
+    def variants(self) -> tuple[Plan, ...]:
+        """The plans of its choices; the plan itself if it has none."""
+        return tuple(self.choices.values()) or (self,)
+
+    @property
     def guessed(self) -> bool:
         """Whether there is too little evidence for the plan; steps with such a plan are marked in the ledger."""
         return self.confidence < 0.6 or self.verb == "unknown"

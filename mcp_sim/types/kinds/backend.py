@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
@@ -58,8 +58,13 @@ class ServerEvidence:
         return self.found[find]
 
     def declared(self, backend: str) -> Mapping[str, Mapping[str, Any]]:
-        """Return the tools for which a spec chooses this backend, and what it declares for them."""
-        return {tool: given for tool, given in self.overrides.items() if given.get("backend") == backend}
+        """Return the tools for which a spec chooses this backend, and what it declares for them.
+
+        It may choose the backend for some values of an argument only, under `choices`.
+        """
+        parts = {tool: (given, *given.get("choices", {}).values()) for tool, given in self.overrides.items()}
+        chosen = [tool for tool in parts if any(part.get("backend") == backend for part in parts[tool])]
+        return {tool: self.overrides[tool] for tool in chosen}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,11 @@ class Backend:
 
     order: ClassVar[int] = 1000
     """The position in which backends are asked to match, lowest first; then by name."""
+
+    @property
+    def operation_names(self) -> Collection[str]:
+        """What its tools can do, as a spec names it under `operation:`; empty if there are no fixed names."""
+        return ()
 
     def match(self, evidence: ServerEvidence) -> Match | None:
         """Return the tools of a server that this backend handles, or None.

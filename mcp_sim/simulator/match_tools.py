@@ -1,0 +1,108 @@
+"""Match tools to backends, and merge what specs declare about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcp_sim.spec.tool_specs import Spec
+from mcp_sim.types import Record
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, backends
+from mcp_sim.types.plans import Plan
+
+
+def match_tools(evidence: ServerEvidence) -> Match:
+    """Return the best match of each tool, without guesses, and what the matched backends hold of the given state.
+
+    Each backend sees the part of the state that earlier backends left. A tool's `sim:` block overrules any match.
+    """
+    plans: dict[str, Plan] = {}
+    accepted: list[Match] = []
+    state, overrides = evidence.state, evidence.overrides
+    for kind in matching_backends():
+        match = backends[kind]().match(replace(evidence, state=state))
+        won = [plan for plan in match.plans if _wins(plan, plans, overrides)] if match is not None else []
+        if match is not None and won:
+            plans |= {plan.tool: plan for plan in won}
+            accepted.append(match)
+            state = match.state
+    plans |= {tool: Plan(tool, "compute") for tool, sim in overrides.items() if sim.get("backend") == "python"}
+    overridden = [_overridden(plan, overrides.get(plan.tool, {})) for plan in plans.values()]
+    entities = [entity for match in accepted for entity in match.entities]
+    return Match(overridden, entities, dict(_matched_records(accepted)), state)
+
+
+def matching_backends() -> list[str]:
+    """Return the backends that match tools, in the order in which they are asked."""
+    return sorted(set(backends.names()) - BACKENDS_WITHOUT_MATCH, key=lambda name: (backends[name].order, name))
+
+
+def _wins(plan: Plan, plans: Mapping[str, Plan], overrides: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether a plan replaces the ones matched so far: it is declared, or no guess and surer than they are."""
+    declared = [part for _, part in _declared_parts(overrides.get(plan.tool, {}))]
+    wanted = {part["backend"] for part in declared if "backend" in part}
+    if wanted:
+        return plan.backend in wanted
+    if any({"verb", "entity"} & part.keys() for part in declared):
+        return False
+    other = plans.get(plan.tool)
+    return plan.confidence >= 0.6 and (other is None or plan.confidence > other.confidence)
+
+
+def _declared_parts(sim: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Yield what a spec declares of a tool and of each of its choices, with the path under `sim:`."""
+    yield (), sim
+    yield from ((("choices", value), part) for value, part in sim.get("choices", {}).items())
+
+
+def _overridden(plan: Plan, sim: Mapping[str, Any]) -> Plan:
+    """Return a matched plan with what a spec declares; each choice is overridden by itself."""
+    declared: Mapping[str, Mapping[str, Any]] = sim.get("choices", {})
+    if "operation" in sim and not declared:
+        same = (one for one in plan.choices.values() if one.operation == sim["operation"])
+        plan = next(same, replace(plan, choice=None, choices={}))
+    plain = Plan(plan.tool, plan.verb, plan.entity, plan.backend)
+    choices = {
+        value: replace(plan.choices.get(value, plain), **declared.get(value, {}))
+        for value in {**plan.choices, **declared}
+    }
+    return replace(plan, **{**sim, "choices": choices})
+
+
+def _matched_records(accepted: Sequence[Match]) -> Iterator[tuple[str, list[Record]]]:
+    for match in accepted:
+        yield from ((name, [*rows]) for name, rows in match.records.items())
+
+
+def check_operations(specs: Sequence[Spec], plans: Mapping[str, Plan]) -> None:
+    """Note operations that a backend does not have, and tools whose operation in a declared backend is unknown."""
+    for spec in specs:
+        for tool, sim in spec.overrides.items():
+            for path, part in _declared_parts(sim):
+                problem = _operation_problem(part, _matched_part(plans.get(tool), path))
+                if problem is not None and spec.root is not None:
+                    key, message = problem
+                    spec.root.at("sim", spec.tools[tool].name, *path, key).error(message)
+
+
+def _matched_part(plan: Plan | None, path: tuple[str, ...]) -> Plan | None:
+    return plan.choices.get(path[-1]) if plan is not None and path else plan
+
+
+def _operation_problem(part: Mapping[str, Any], plan: Plan | None) -> tuple[str, str] | None:
+    """Return the key and the message of a problem with the declared backend and operation of a tool."""
+    kind = part.get("backend", "records" if plan is None else plan.backend)
+    if kind in BACKENDS_WITHOUT_MATCH or kind not in backends.names():
+        return None
+    known, operation = backends[kind]().operation_names, part.get("operation")
+    if operation is not None:
+        problem = f"unknown operation {operation!r} of {kind}{did_you_mean(operation, known)}"
+        return ("operation", problem) if known and operation not in known else None
+    if plan is not None and plan.backend == kind and (plan.operation or plan.choices):
+        return None
+    return (
+        "backend",
+        f"could not find which operation of {kind} this tool is; set `operation:`{did_you_mean('', known)}",
+    )
