@@ -103,7 +103,7 @@ class Git(OperationsBackend):
         """Return the repository and the files of a state."""
         from mcp_sim.backends.git.given import given_records
 
-        return given_records(state, is_whole=is_whole)
+        return given_records(state)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Complete the given repository of each server, or generate one."""

@@ -40,15 +40,13 @@ _PARENTS = ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha")
 _FIRST = re.compile(r"\b(init|initial|first)", re.IGNORECASE)
 
 
-def given_records(state: Json, *, is_whole: bool) -> Given:
+def given_records(state: Json) -> Given:
     """Return the records of a state, and the rest of the state.
 
     Without a state, everything will be generated. Otherwise the singleton record holds the parts of the repository as
     `given`; the records that depend on the files are made of them later.
     """
     found, rest = _take_repository(state, (), MAX_DEPTH)
-    if not found and is_whole and _are_commits(state):
-        found["commits"], rest = _commits(state, ""), None
     files, rest = read_given_files(rest, found.get("root"))
     noted: Record = {"given": None if state is None else found}
     records: dict[str, Sequence[Record]] = {COMMIT: [], BRANCH: [], TAG: [], STAGED: [], REPOSITORY: [noted]}
@@ -62,8 +60,9 @@ def given_records(state: Json, *, is_whole: bool) -> Given:
 def _committed_files(found: Record) -> list[Record]:
     """Return the files of the current branch, as far as its commits give their contents."""
     contents: Record = {}
+    current = found.get("current")
     for row in found.get("commits") or ():
-        if row.get("branch") in {None, found.get("current")}:
+        if current is None or row.get("branch", current) == current:
             contents |= as_object(row.get("files"))
     root = normalize(str(found.get("root") or ROOT))
     texts = {path: text for path, text in contents.items() if isinstance(text, str)}
@@ -99,8 +98,17 @@ def _is_repository(parts: Sequence[tuple[str, str, Json]]) -> bool:
 
 
 def _are_commits(value: Json) -> bool:
+    rows = [row for listed in _by_branch(value).values() for row in listed]
+    return bool(rows) and all(_first_value(row, _MESSAGES) is not None for row in rows)
+
+
+def _by_branch(value: Json) -> dict[str, list[Record]]:
+    """Return commits as they are given, by branch; the branch is empty if it is not given."""
     rows = rows_of(value, "hash")
-    return bool(rows) and all(_first_value(row, _MESSAGES) is not None for row in rows or ())
+    if rows is not None:
+        return {"": rows}
+    listed = ((name, rows_of(inner, "hash")) for name, inner in as_object(value).items())
+    return {name: rows for name, rows in listed if rows is not None}
 
 
 def _read(parts: Sequence[tuple[str, str, Json]], place: Sequence[str]) -> Record:
@@ -111,7 +119,7 @@ def _read(parts: Sequence[tuple[str, str, Json]], place: Sequence[str]) -> Recor
     found: Record = {"commits": [], "root": next((name for name in place if name.startswith("/")), None)}
     for part, _, value in parts:
         if part == "commits":
-            found["commits"] += _commits(value, "")
+            found["commits"] += _commits(_by_branch(value))
         elif part == "branches":
             found |= _branches(value, found)
         elif part == "tags":
@@ -152,7 +160,7 @@ def _branches(value: Json, found: Record) -> Record:
     for name, row in _by_name(value, "commit").items():
         listed = next((row[field] for field in ("commits", "commit") if isinstance(row.get(field), list)), None)
         if _are_commits(listed):
-            taken["commits"] = [*taken["commits"], *_commits(listed, name)]
+            taken["commits"] = [*taken["commits"], *_commits({name: rows_of(listed, "hash") or []})]
         tips[name] = _first_value(row, _HASHES) if listed is None else None
         if tips[name] == name:
             tips[name] = None
@@ -181,13 +189,10 @@ def _first_value(row: Record, names: Sequence[str]) -> Json:
 # commits --------------------------------------------------------------------------------------------------------------
 
 
-def _commits(value: Json, branch: str) -> list[Record]:
+def _commits(listed: Mapping[str, list[Record]]) -> list[Record]:
     """Return commits under the names of the entity's fields, the oldest first."""
-    by_branch = as_object(value)
-    if by_branch and all(isinstance(one, list) for one in by_branch.values()):
-        return [row for name, listed in by_branch.items() for row in _commits(listed, name)]
-    rows = rows_of(value, "hash", "message") or []
-    return [_commit({"branch": branch or None, **row}) for row in (rows[::-1] if _is_newest_first(rows) else rows)]
+    ordered = ((branch, rows[::-1] if _is_newest_first(rows) else rows) for branch, rows in listed.items())
+    return [_commit({"branch": branch or None, **row}) for branch, rows in ordered for row in rows]
 
 
 def _is_newest_first(rows: Sequence[Record]) -> bool:

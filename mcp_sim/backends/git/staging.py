@@ -71,8 +71,10 @@ def unstage(request: GitRequest) -> Outcome:
 def restore(request: GitRequest) -> Outcome:
     """Restore files from the index, discarding changes in the working tree; unstage them if `staged` is set.
 
-    Raises `Refused` if a named one matches nothing.
+    Raises `Refused` if none is named, or a named one matches nothing.
     """
+    if not (request.texts("files") or request.flag("all")):
+        raise Refused("invalid", "you must specify path(s) to restore")
     if request.flag("staged"):
         return unstage(request)
     repo = request.repository

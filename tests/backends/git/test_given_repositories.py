@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
+import pytest
 from support.matched_tools import answered, refused, simulator
 from support.repositories import (
     FILES,
@@ -89,3 +91,30 @@ async def test_relative_paths_are_below_the_given_repository_and_there_is_no_oth
             '\n\tb.txt\n\nnothing added to commit but untracked files present (use "git add" to track)'
         )
         assert "Not a git repository" in await refused(world, "git_status", repo_path="/srv/other")
+
+
+COMMITS = [
+    {"hash": FIRST, "message": "One", "author": "Ann", "files": {"a.txt": "one\n"}},
+    {"hash": SECOND, "message": "Two", "author": "Ann", "files": {"a.txt": "two\n"}},
+]
+SHAPES: list[Any] = [
+    {"commits": COMMITS},
+    {"commits": {row["hash"]: {name: row[name] for name in row if name != "hash"} for row in COMMITS}},
+    {"commits": {"columns": ["hash", "message", "author", "files"], "rows": [[*row.values()] for row in COMMITS]}},
+    {"commits": {"rows": COMMITS}},
+    {"commits": {"main": COMMITS}},
+    {"branches": {"main": {"commits": COMMITS}}, "current_branch": "main"},
+    {"branches": [{"name": "main", "commit": SECOND, "current": True}], "history": COMMITS},
+    {"workspace": {"project": {"git": {"commits": COMMITS}}}},
+    {"repositories": {"/srv/box": {"commits": COMMITS, "branches": {"main": SECOND}}}},
+]
+
+
+@pytest.mark.parametrize("state", SHAPES)
+async def test_a_repository_is_found_in_every_shape(tmp_path: Path, state: Any) -> None:
+    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
+        log = await answered(world, "git_log", repo_path=".", oneline=True)
+        assert log.splitlines()[1:] == ["2222222 Two", "1111111 One"]
+        assert await answered(world, "git_branch", repo_path=".", branch_type="local") == "* main"
+        assert "clean" in await answered(world, "git_status", repo_path=".")
+        assert "-one\n+two" in await answered(world, "git_show", repo_path=".", revision="HEAD")
