@@ -88,10 +88,7 @@ class OperationsBackend(Backend):
         return list(matched.values())
 
     def _declared_operation(self, profile: ToolProfile, sim: Mapping[str, Any]) -> Operation | None:
-        """Return the operation that a spec declares for a tool, or for the choice of a tool, that it gives this backend.
-
-        None if it declares none.
-        """
+        """Return the operation that a spec declares for a tool of this backend, or for a choice; None if none."""
         part = sim.get("choices", {}).get(profile.choice, sim)
         return self.known.get(str(part.get("operation", ""))) if part.get("backend") == self.name else None
 
