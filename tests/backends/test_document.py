@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+from support import matched_tools
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
+
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
 
 FILE = {"filename": STRING}
 WORD = [
@@ -309,3 +315,85 @@ async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
         await world.call("add_paragraph", {**FACTS, "text": "a" * 10_000})
         arguments = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
         assert "too long" in error_text(await world.call("search_and_replace", arguments))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"documents": {"facts.docx": "Water is wet.\n\nIce is cold."}},
+        {"documents": {"facts.docx": ["Water is wet.", {"text": "Ice is cold."}]}},
+        {"documents": {"facts.docx": {"author": "Ada", "paragraphs": ["Water is wet.", "Ice is cold."]}}},
+        {"documents": [{"filename": "facts.docx", "parts": [{"text": "Water is wet."}, "Ice is cold."]}]},
+        {"documents": {"columns": ["name", "content"], "rows": [["facts.docx", "Water is wet.\nIce is cold."]]}},
+        {"office": {"docs": {"facts.docx": {"content": "Water is wet.\nIce is cold."}}}},
+        {"facts.docx": ["Water is wet.", "Ice is cold."]},
+        {"office": {"facts.docx": "Water is wet.\nIce is cold.", "more.docx": "Fire is hot."}},
+    ],
+)  # fmt: skip
+async def test_documents_are_given_in_every_common_shape(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, WORD, state) as sim, sim.open() as world:
+        assert success_value(await world.call("get_document_text", FACTS)) == "Water is wet.\nIce is cold."
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"items": ["dig", "plant"]},
+        {"garden": {"checklist": [{"task": "dig"}, {"task": "plant", "done": True}]}},
+        {"documents": {"garden": {"items": ["dig", "plant"]}}},
+    ],
+)
+async def test_the_only_document_needs_no_name_in_a_state(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, CHECKLIST, state) as sim, sim.open() as world:
+        assert [one["task"] for one in success_value(await world.call("list_items", {}))] == ["dig", "plant"]
+
+
+async def test_slides_of_a_given_presentation_keep_their_fields(tmp_path: Path) -> None:
+    state: Json = {"presentations": {"deck": {"slides": [{"title": "Owls", "layout": 2}]}}}
+    async with simulator(tmp_path, SLIDES, state) as sim, sim.open() as world:
+        slide = success_value(await world.call("get_slide_info", {"slide_index": 0}))["result"]
+        assert (slide["title"], slide["layout"]) == ("Owls", 2)
+
+
+async def test_a_spec_may_choose_the_backend(tmp_path: Path) -> None:
+    tools = [tool("fetch_line", {**FILE, "line_number": INTEGER}), tool("put_down", {**FILE, "text": STRING})]
+    sim: Json = {
+        "fetch_line": {"backend": "document", "operation": "read_part"},
+        "put_down": {"backend": "document", "operation": "add"},
+    }
+    state: Json = {"documents": {"facts.docx": ["Water is wet."]}}
+    async with matched_tools.simulator(tmp_path, tools, state, {"sim": sim}).open() as world:
+        success_value(await world.call("put_down", {**FACTS, "text": "Ice is cold."}))
+        assert success_value(await world.call("fetch_line", {**FACTS, "line_number": 1}))["text"] == "Ice is cold."
+
+
+async def test_operations_are_called_from_python(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WORD).open() as world:
+        document = Library("document", world.view, datetime(2026, 1, 1, tzinfo=UTC))
+        document.create("facts.docx", {"author": "Ada"})
+        document.add("heading", "Facts", fields={"level": 1})
+        document.add("paragraph", text="Water is wet.")
+        document.add("paragraph", "Ice is cold.", index=1)
+        document.add("footnote", "Below zero.", index=1, holder="paragraph")
+        document.add_near("wet", "Steam is hot.", kind="paragraph")
+        document.replace_within(-1, "Below", "Under")
+        assert document.text().value == "Facts\nIce is cold.\nWater is wet.\nSteam is hot.\nUnder zero."
+        assert document.outline("paragraph").text.splitlines()[1] == "[1] paragraph: Ice is cold."
+        assert document.find("is").value["total_count"] == 3
+        document.move(0, 1)
+        document.change(0, "Ice is ice.", fields={"style": "bold"})
+        assert document.read_part(0).value == {"index": 0, "kind": "paragraph", "text": "Ice is ice.", "style": "bold"}
+        document.remove_many([1, 2])
+        document.copy("more.docx")
+        document.replace("ice", "water", document="facts.docx")
+        assert document.text("facts.docx").text.startswith("Ice is water.")
+        assert document.text().text.startswith("Ice is ice.")
+        document.create("deck")
+        document.add("slide", "Plan")
+        document.put_in("slide", 0, "table", fields={"data": [["a", 1]]})
+        assert document.read_part(0, "slide").text == "Plan\na\n1"
+        assert document.list_documents().value == ["facts.docx", "more.docx", "deck"]
+        with pytest.raises(Refused, match="There are 1 slides"):
+            document.remove(3, "slide")
+        document.delete("deck")
+        assert all(one.entity == "document" for one in document.changes)

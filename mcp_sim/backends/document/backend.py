@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from mcp_sim.backends.document.given import DEFAULT_NAME, DOCUMENT, document_of, entity, read_given_documents
-from mcp_sim.backends.document.matching import match_tools, plan_for
-from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
-from mcp_sim.types import Key, Record, Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
+from mcp_sim.backends.document.given import DOCUMENT, given_documents
+from mcp_sim.backends.document.operations import DOCUMENTS, OPERATIONS, counted_kind, part_kind
+from mcp_sim.backends.document.request import DEFAULT_NAME, Conventions, DocumentRequest
+from mcp_sim.backends.given import Given
+from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.request import Binding
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.kinds import Tables, backends
 from mcp_sim.types.plans import Plan
+
+_INDEXED = frozenset({"remove", "read_part", "change", "move", "tick", "untick"})
+"""Operations that take the index of a part."""
+_SHOWN = frozenset({"count", "info", "read", "outline", "text"})
+"""Operations that show what a document has."""
+_MIN_NAMED = 3
+"""Number of tools from which a server's tools are taken to name their document."""
+
+_FIELDS = (
+    Field("name", {"type": "string"}, required=True),
+    Field("parts", {"type": ["array", "null"], "items": {"type": "object"}}),
+)
 
 
 @backends.register("document")
-class Document(Backend):
+class Document(OperationsBackend):
     """Parts are added, inserted at an index, read, changed, moved and deleted; later parts shift.
 
     A document is identified by file name or id; if no tool names one, there is exactly one. Indexes start at 0, unless
@@ -22,26 +42,82 @@ class Document(Backend):
     """
 
     order = 90
+    confidence = 0.8
+    operations = OPERATIONS
+    request = DocumentRequest
+    entities = (Entity(DOCUMENT, "name", "report-001.docx", {field.name: field for field in _FIELDS}, natural=True),)
 
-    def match(self, evidence: ServerEvidence) -> Match | None:
-        found = match_tools(evidence.once(profiles_of_tools))
-        if not found:
-            return None
-        rows, state = read_given_documents(evidence.state)
-        return Match([plan_for(one) for one in found], [entity()], {DOCUMENT: rows}, state)
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operations of a tool, with the kind of part in its name and the kind that its index counts."""
+        kind, counted = part_kind(profile), counted_kind(profile)
+        kinds = {"kind": kind, "holder": counted if counted != kind else ""}
+        for one in super().match_tool(profile):
+            fixed = {role: kind for role, kind in kinds.items() if kind and one.operation.role(role) is not None}
+            yield replace(one, fixed=fixed)
+
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
+        if sum("document" in one.arguments for one in found) >= _MIN_NAMED:
+            found = [one for one in found if "document" in one.arguments or one.profile.has(*DOCUMENTS.split("|"))]
+        added = {_kind(one) for one in found if one.name == "add"}
+        if not _is_indexed(found, added, listed) and not _fills_documents(found):
+            return []
+        return [one for one in found if _kind(one) in {"", *added} or one.name == "put_in"]
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        kinds = dict.fromkeys(kind for one in matched if (kind := _kind(one)))
+        is_named = any("document" in one.arguments for one in matched)
+        return given_documents(state, kinds, is_named=is_named, is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give unknown documents an empty list of parts. Create the only document if no tool names one."""
-        rows: dict[Key, Record] = {
-            key: {**row, "parts": row.get("parts") or []} for key, row in tables.get(DOCUMENT, {}).items()
-        }
-        if not any("document" in plan.arguments for plan in plans):
-            rows = {DEFAULT_NAME: rows.get(DEFAULT_NAME, document_of(DEFAULT_NAME, []))}
+        known = tables.get(DOCUMENT, {})
+        rows: dict[Key, Record] = {key: {**row, "parts": row.get("parts") or []} for key, row in known.items()}
+        if not any("document" in part.arguments for plan in plans for part in (plan, *plan.choices.values())):
+            rows = {DEFAULT_NAME: rows.get(DEFAULT_NAME, {"name": DEFAULT_NAME, "parts": []})}
         initial: dict[str, Mapping[Key, Record]] = dict(tables)
         initial[DOCUMENT] = rows
         return initial
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.document.answer import answer
+    def prepare(self, binding: Binding, domain: Domain) -> Conventions:
+        """Return what the tools of a server call things, and how the tool counts."""
+        plans = (plan for whole in domain.plans.values() for plan in (whole, *whole.choices.values()))
+        own = [plan for plan in plans if plan.backend == self.name]
+        texts = {*_arguments("text", (plan for plan in own if plan.operation == "add"))}
+        keys = Counter(_arguments("document", (plan for plan in own if plan.operation != "create")))
+        text = next(iter(texts)) if len(texts) == 1 and texts != {"title"} else "text"
+        return Conventions(text, max(keys, key=keys.__getitem__, default="document"), *_counting(binding))
 
-        return answer(tool, plan, domain)
+
+def _arguments(role: str, plans: Iterable[Plan]) -> list[str]:
+    return [plan.arguments[role] for plan in plans if role in plan.arguments]
+
+
+def _kind(one: MatchedTool) -> str:
+    return str(one.fixed.get("kind", ""))
+
+
+def _is_indexed(found: Sequence[MatchedTool], added: Collection[str], listed: Sequence[ToolProfile]) -> bool:
+    """Whether parts of a kind that is added have an index, and a tool takes one."""
+    by_index = {_kind(one) for one in found if one.name in _INDEXED}
+    counted = {counted_kind(profile) for profile in listed}
+    return bool(by_index) and not (by_index | counted).isdisjoint(added)
+
+
+def _fills_documents(found: Sequence[MatchedTool]) -> bool:
+    """Whether documents are created and parts added, which are then counted or shown."""
+    adding = [one for one in found if one.name == "add" and "document" in one.arguments]
+    done = {one.name for one in found}
+    return len(adding) > 1 and "create" in done and not done.isdisjoint(_SHOWN)
+
+
+def _counting(binding: Binding) -> tuple[int, bool]:
+    """Return the first index, and whether negative ones count from the end, as the index's schema says."""
+    arguments = properties(binding.tool.input_schema) if binding.tool is not None else {}
+    schema = arguments.get(binding.arguments.get("index", ""), {})
+    description = str(schema.get("description", "")).lower()
+    phrases = ("1-based", "starting from 1", "starts at 1")
+    first = schema.get("minimum") == 1 or any(phrase in description for phrase in phrases)
+    return int(first), "negative" in description

@@ -1,75 +1,117 @@
-"""Documents as records, and the documents of a given state."""
+"""The documents of a given state."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
+from mcp_sim.backends.document.operations import PARTS
+from mcp_sim.backends.document.request import DEFAULT_NAME
+from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import decode_strict
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import last_word, singular, vocabulary
 
 DOCUMENT = "document"
-DEFAULT_NAME = "document"
-"""Name of the only document if no tool names one."""
 
-_WHOLE = vocabulary("document documents doc docs presentation presentations notebook notebooks file deck")
-_NO_PARTS: list[Json] = []
-
-
-def entity() -> Entity:
-    """Return the entity: name, other fields, and parts in order."""
-    parts: Record = {"type": ["array", "null"], "items": {"type": "object"}}
-    fields = (Field("name", {"type": "string"}, required=True), Field("parts", parts))
-    return Entity(DOCUMENT, "name", "report-001.docx", {field.name: field for field in fields}, natural=True)
+_NAMES = vocabulary("document doc presentation notebook deck")
+_KEYS = ("name", "filename", "file_name", "path", "file_path", "filepath", "id", "title")
+"""Names of the field that holds the name of a document."""
+_HELD = PARTS | vocabulary("part content text body source element block checklist task")
+"""Names, in the singular, of the field that holds the parts or the text of a document."""
+_TEXTS = ("content", "source", "body", "task", "value")
+"""Names of the field that holds the text of a part, if it has neither a text nor a title."""
 
 
-def read_given_documents(state: Json) -> tuple[list[Record], Json]:
+def given_documents(state: Json, kinds: Collection[str], *, is_named: bool, is_whole: bool) -> Given:
     """Return the documents of a state, and the rest of it.
 
-    Understood are `{name: [part, ...]}` under a name for documents, and notebooks among files.
+    Documents are objects or texts by name, lists of parts by name, or lists of objects with a name. Notebooks are also
+    found among files. If tools name no document (`is_named`), the only one may be a list of parts of one of `kinds`.
     """
-    body = as_object(state)
-    for name, part in body.items():
-        if snake(name) in _WHOLE and as_object(part):
-            rows = [document_of(doc, _given_parts(inner)) for doc, inner in as_object(part).items()]
-            return rows, {other: value for other, value in body.items() if other != name}
-    return [row for part in body.values() for row in _notebooks(as_object(part))], state
+    found = take_given(state, [Sought(DOCUMENT, "name", _NAMES, "text", _document)])
+    rows = found.records[DOCUMENT]
+    if not is_named:
+        return _the_only_one(state, found, kinds)
+    if not rows and is_whole:
+        rows, found = _whole(state), Given(rest=None)
+    return Given({DOCUMENT: rows}, found.rest) if rows else Given({DOCUMENT: list(_notebooks(state))}, state)
 
 
-def _notebooks(files: Record) -> Iterator[Record]:
+def _the_only_one(state: Json, found: Given, kinds: Collection[str]) -> Given:
+    """Return the single document of a state under the default name."""
+    rows = found.records[DOCUMENT]
+    if len(rows) == 1:
+        return Given({DOCUMENT: [{**rows[0], "name": DEFAULT_NAME}]}, found.rest)
+    names = frozenset({*kinds, "checklist"})
+    found = take_given(state, [Sought("part", "title", names, "text", partial(_part, next(iter(kinds), "")))])
+    parts = found.records["part"]
+    return Given({DOCUMENT: [{"name": DEFAULT_NAME, "parts": parts}] if parts else []}, found.rest)
+
+
+def _whole(state: Json) -> Sequence[Record]:
+    """Return the documents of a state that holds nothing else, possibly inside wrappers."""
+    for _ in range(MAX_DEPTH):
+        rows = [_document(row, is_sure=False) for row in rows_of(state, "name", "text") or ()]
+        if rows and None not in rows:
+            return [row for row in rows if row is not None]
+        inner = [*as_object(state).values()]
+        state = inner[0] if len(inner) == 1 else None
+    return ()
+
+
+def _document(row: Record, *, is_sure: bool = True) -> Record | None:
+    """Return an object as a document; None if it cannot be one. Unless `is_sure`, it must have parts or a text."""
+    name = next((str(row[key]) for key in _KEYS if isinstance(row.get(key), str | int)), None)
+    held = next((key for key in row if singular(last_word(key)) in _HELD and isinstance(row[key], list | str)), "")
+    if name is None or not (held or is_sure):
+        return None
+    parts = _parts(name, held, row.get(held))
+    fields = {key: value for key, value in row.items() if key != held}
+    return None if parts is None else {**fields, "name": name, "parts": parts}
+
+
+def _parts(name: str, held: str, value: Json) -> list[Record] | None:
+    """Return the parts that a list or a text holds; None if it is the broken text of a notebook."""
+    if isinstance(value, str):
+        if name.endswith(".ipynb"):
+            return _cells(value)
+        return [{"kind": "paragraph", "text": line} for line in value.splitlines() if line.strip()]
+    kind = singular(last_word(held))
+    return [_part(kind if kind in PARTS else "", one) for one in as_list(value)]
+
+
+def _part(kind: str, value: Json) -> Record:
+    """Return a text or an object as a part of a kind."""
+    if not isinstance(value, dict):
+        return {"kind": kind or "paragraph", "text": str(value)}
+    held = as_object(value)
+    text = next((name for name in _TEXTS if name in held and not {"text", "title"} & held.keys()), "")
+    lines = held.get(text)
+    joined = "".join(map(str, as_list(lines))) if isinstance(lines, list) else lines
+    fields = {name: one for name, one in held.items() if name != text}
+    return {**({"kind": kind} if kind else {}), **fields, **({"text": joined} if text else {})}
+
+
+def _notebooks(value: Json, depth: int = MAX_DEPTH) -> Iterator[Record]:
     """Yield the notebooks among texts by path, as documents of cells."""
-    for path, text in files.items():
-        held = _parse_notebook(text) if isinstance(text, str) and path.endswith(".ipynb") else {}
-        if isinstance(held.get("cells"), list):
-            yield document_of(path, [_cell(as_object(one)) for one in as_list(held["cells"])])
+    for path, inner in as_object(value).items():
+        cells = _cells(inner) if isinstance(inner, str) and path.endswith(".ipynb") else None
+        if cells is not None:
+            yield {"name": path, "parts": cells}
+        elif depth:
+            yield from _notebooks(inner, depth - 1)
 
 
-def _parse_notebook(text: str) -> Record:
+def _cells(text: str) -> list[Record] | None:
+    """Return the cells of a notebook's text; None if it is no notebook."""
     try:
-        return as_object(decode_strict(text))
+        cells: Json = as_object(decode_strict(text)).get("cells")
     except ValueError:
-        return {}
-
-
-def _cell(held: Record) -> Record:
-    source = held.get("source", "")
-    text = source if isinstance(source, str) else "".join(str(line) for line in as_list(source))
-    kept = {name: held[name] for name in ("cell_type", "execution_count") if name in held}
-    return {"kind": "cell", **kept, "text": text}
-
-
-def document_of(name: str, parts: Sequence[Record], **more: Json) -> Record:
-    """Return a document as a record."""
-    return {"name": name, **more, "parts": [*parts]}
-
-
-def _given_parts(value: Json) -> list[Record]:
-    inner = as_object(value)
-    listed = (
-        next((as_list(part) for part in inner.values() if isinstance(part, list)), _NO_PARTS)
-        if inner
-        else as_list(value)
-    )
-    return [as_object(one) if isinstance(one, dict) else {"kind": "paragraph", "text": str(one)} for one in listed]
+        return None
+    if not isinstance(cells, list):
+        return None
+    kept = ("cell_type", "execution_count", "source")
+    return [_part("cell", {name: as_object(one)[name] for name in kept if name in one}) for one in as_list(cells)]

@@ -1,0 +1,182 @@
+"""Operations on whole documents. Each raises `Refused` if the document does not exist, or must not exist."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from mcp_sim.backends.compute.text_changes import replace_text
+from mcp_sim.backends.document.request import DEFAULT_NAME, DocumentRequest, line_of, text_of
+from mcp_sim.backends.outcome import Outcome, done
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.english import snake, words
+
+_OWN = frozenset({"name", "parts"})
+"""Fields of a document that a call cannot change as properties."""
+
+
+def create(request: DocumentRequest) -> Outcome:
+    """Create an empty `document` with these `fields`."""
+    name = request.text("document", DEFAULT_NAME)
+    _check_free(request, name)
+    fields = {snake(field): value for field, value in request.fields().items() if field not in _OWN}
+    return _made(request, {"name": name, **fields, "parts": []}, f"Document {name} created successfully")
+
+
+def update(request: DocumentRequest) -> Outcome:
+    """Set properties of a `document`: `fields`, and those that an object among them holds."""
+    fields = request.fields()
+    flat = {snake(name): value for name, value in fields.items() if not isinstance(value, dict)}
+    nested = {name: value for one in fields.values() for name, value in as_object(one).items()}
+    changed = {name: value for name, value in {**flat, **nested}.items() if name not in _OWN}
+    return request.store({**request.document, **changed}, f"Document {request.name} updated successfully")
+
+
+def validate(request: DocumentRequest) -> Outcome:
+    """Check that a `document` exists."""
+    return done(f"Document {request.document['name']} is valid", valid=True)
+
+
+def save(request: DocumentRequest) -> Outcome:
+    """Save a `document` under a `path`."""
+    path = request.text("path", request.name)
+    return request.store({**request.document, "name": path}, f"Document saved to {path}", file_path=path)
+
+
+def load(request: DocumentRequest) -> Outcome:
+    """Load the document at a `path` under the name `document`, by default the path."""
+    path = request.text("path")
+    found = request.record(path)
+    if found is None:
+        raise Refused("not_found", f"File not found: {path}", path=path, key=path, entity=request.entity)
+    name = request.text("document", path)
+    return _made(request, {**found, "name": name}, f"Opened {path} as {name}")
+
+
+def merge(request: DocumentRequest) -> Outcome:
+    """Merge the parts of several documents, the `sources`, into the document `target`."""
+    name = request.required("target")
+    parts: list[Json] = [part for one in request.texts("sources") for part in request.existing(one)["parts"]]
+    return _made(request, {"name": name, "parts": parts}, f"Documents merged into {name}")
+
+
+def copy(request: DocumentRequest) -> Outcome:
+    """Copy a `document` under the name `target`."""
+    record = request.document
+    name = request.text("target", f"copy_of_{record['name']}")
+    _check_free(request, name)
+    return request.store({**record, "name": name}, f"Document {record['name']} copied to {name}")
+
+
+def delete(request: DocumentRequest) -> Outcome:
+    """Delete a `document`."""
+    name = request.document["name"]
+    request.drop(name)
+    return done(f"Document {name} deleted")
+
+
+def text(request: DocumentRequest) -> Outcome:
+    """Return the text of all parts, one per line."""
+    whole = "\n".join(filter(None, map(text_of, request.parts)))
+    return Outcome(whole, {"value": whole}, "value")
+
+
+def outline(request: DocumentRequest) -> Outcome:
+    """List the parts, of one `kind` if it is given, each with its index."""
+    placed, many = _placed(request), f"{request.kind}s"
+    facts: Record = {many: _rows(request, placed), "count": len(placed)}
+    return Outcome(_lines(placed) or f"No {many} yet", facts, many, is_json=True)
+
+
+def read(request: DocumentRequest) -> Outcome:
+    """Return everything in a `document`: its fields and its parts."""
+    record, placed, kind = request.document, _placed(request), request.kind
+    fields = {name: value for name, value in record.items() if name != "parts"}
+    noun = next((str(part["kind"]) for _, part in placed if "kind" in part), kind)
+    title = f"{record['name']} ({_counted(len(placed), noun)})"
+    shown: Record = {**fields, f"{kind}_count": len(placed), f"{kind}s": _rows(request, placed)}
+    return Outcome(f"{title}\n\n{_lines(placed)}".strip(), {"value": shown}, "value", is_json=True)
+
+
+def count(request: DocumentRequest) -> Outcome:
+    """Count the parts of a `document`, of one `kind` if it is given."""
+    number, kind, name = len(request.places()), request.kind, request.document["name"]
+    facts: Record = {f"{kind}_count": number, "count": number, request.conventions.key: name}
+    return Outcome(f"{name} has {_counted(number, kind)}", facts, "count")
+
+
+def info(request: DocumentRequest) -> Outcome:
+    """Return the fields of a `document`, the number of its words, and how many parts of each kind it has."""
+    record, parts = request.document, request.parts
+    counts = Counter(f"{part.get('kind', 'part')}_count" for part in parts)
+    number = sum(len(text_of(part).split()) for part in parts)
+    fields = {name: value for name, value in record.items() if name not in _OWN}
+    shown: Record = {request.conventions.key: record["name"], **fields, "word_count": number, **counts}
+    lines = (f"{name.replace('_', ' ')}: {value}" for name, value in shown.items())
+    return Outcome("\n".join(lines), {"value": shown}, "value", is_json=True)
+
+
+def list_documents(request: DocumentRequest) -> Outcome:
+    """List the names of all documents."""
+    names = [str(key) for key, _ in request.view.rows(request.entity)]
+    named = words(request.tool.name) if request.tool is not None else ()
+    many = next((word for word in named if word.endswith("s")), "documents")
+    return Outcome("\n".join(names) or f"No {many} yet", {many: names, "total": len(names)}, many, is_json=True)
+
+
+def find(request: DocumentRequest) -> Outcome:
+    """Find the parts that contain the text `query`. Case matters, unless the field `match_case` is false."""
+    wanted, kind = request.text("query"), request.text("kind", "paragraph")
+    fold = str.lower if request.others.get("match_case") is False else str
+    texts = enumerate(map(text_of, request.parts), request.conventions.first)
+    found = [(at, one) for at, one in texts if wanted and fold(wanted) in fold(one)]
+    rows: list[Json] = [{f"{kind}_index": at, "text": one, "context": one} for at, one in found]
+    lines = "\n".join(f"[{at}] {one}" for at, one in found)
+    shown: Record = {"query": wanted, "total_count": len(rows), "occurrences": rows}
+    return Outcome(lines or f"No occurrences of '{wanted}' found.", {"value": shown}, "value", is_json=True)
+
+
+def replace(request: DocumentRequest) -> Outcome:
+    """Replace the text `query` by `replacement` in all parts."""
+    old, new = request.text("query"), request.text("replacement")
+    if not old:
+        raise Refused("invalid", "The text to find must not be empty")
+    number = sum(text_of(part).count(old) for part in request.parts)
+    request.parts[:] = [_replaced(part, old, new) for part in request.parts]
+    sentence = f"Replaced {number} occurrence(s) of '{old}' with '{new}'."
+    sentence = sentence if number else f"No occurrences of '{old}' found."
+    return request.stored(sentence, count=number)
+
+
+def _check_free(request: DocumentRequest, name: str) -> None:
+    if request.record(name) is not None:
+        raise Refused("conflict", f"Document {name} already exists")
+
+
+def _made(request: DocumentRequest, record: Record, sentence: str) -> Outcome:
+    return request.store(record, sentence, **{request.conventions.key: record["name"]})
+
+
+def _placed(request: DocumentRequest) -> list[tuple[int, Record]]:
+    """Return the parts that an index counts, each after its index."""
+    return list(enumerate((request.parts[place] for place in request.places()), request.conventions.first))
+
+
+def _rows(request: DocumentRequest, placed: list[tuple[int, Record]]) -> list[Json]:
+    return [{"index": at, **request.shown(part)} for at, part in placed]
+
+
+def _lines(placed: list[tuple[int, Record]]) -> str:
+    return "\n".join(f"[{at}] {line_of(part)}" for at, part in placed)
+
+
+def _counted(number: int, kind: str) -> str:
+    return f"{number} {kind}{'' if number == 1 else 's'}"
+
+
+def _replaced(part: Record, old: str, new: str) -> Record:
+    return {
+        name: replace_text(value, old, new) if isinstance(value, str) and name != "kind" else value
+        for name, value in part.items()
+    }
