@@ -9,6 +9,9 @@ import pytest
 from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types.clock import DEFAULT_NOW
 
 Json = Any
 NUMBER = {"type": "integer"}
@@ -247,3 +250,85 @@ async def test_attributes_of_entries_filter_the_listed_entries(tmp_path: Path) -
         assert [one["key"] for one in (await answered(world, "memo_get", category="task"))["items"]] == ["plan"]
         assert (await answered(world, "memo_get", ranks=["high"]))["items"] == []
         assert (await answered(world, "memo_get", key="none"))["items"] == []
+
+
+TEA: Json = {"tea": "green", "cup": {"size": 2}}
+ROWS: Json = [{"key": key, "value": value} for key, value in TEA.items()]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        TEA,
+        {"store": TEA},
+        {"redis": {"store": TEA}},
+        {"app": {"version": 2, "settings": TEA}},
+        {"cache": ROWS},
+        {"cache": {key: {"value": value} for key, value in TEA.items()}},
+        {"cache": {"columns": ["key", "value"], "rows": [list(pair) for pair in TEA.items()]}},
+        {"cache": {"entries": TEA}},
+    ],
+    ids=["whole", "map", "under a wrapper", "beside others", "list", "objects", "columns", "entries"],
+)
+async def test_a_given_store_has_any_common_shape(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, STORE, state).open() as world:
+        assert await answered(world, "mget_keys", keys=["tea", "cup", "none"]) == {**TEA, "none": None}
+
+
+async def test_given_namespaces_separate_keys(tmp_path: Path) -> None:
+    rows: Json = [{"namespace": "a", "key": "tea", "value": "green"}, {"namespace": "b", "key": "tea", "value": "red"}]
+    for state in ({"memories": {"a": {"tea": "green"}, "b": {"tea": "red"}}}, {"memories": rows}):
+        async with simulator(tmp_path, MEMORY, state).open() as world:
+            assert await answered(world, "recallMemory", namespace="b", name="tea") == "red"
+            assert await answered(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
+
+
+async def test_given_structures_are_read_and_changed_by_commands(tmp_path: Path) -> None:
+    state: Json = {
+        "store": {"q": ["a", "b"], "u": {"name": "Ada"}, "t": {"type": "set", "value": ["red"]}, "s": "text"}
+    }
+    async with simulator(tmp_path, STRUCTURES, state).open() as world:
+        assert await answered(world, "lpop", name="q") == "a"
+        assert await answered(world, "hget", name="u", key="name") == "Ada"
+        assert await answered(world, "type", key="t") == "set"
+        assert "string" in await refused(world, "lpop", name="s")
+
+
+async def test_tools_of_any_name_use_the_store_if_a_spec_says_so(tmp_path: Path) -> None:
+    chosen = {"jot": {"backend": "key_value", "operation": "set"}, "peek": {"backend": "key_value", "operation": "get"}}
+    tools = [tool("jot", key=TEXT, value=TEXT), tool("peek", key=TEXT)]
+    async with simulator(tmp_path, tools, {"store": TEA}, {"sim": chosen}).open() as world:
+        assert await answered(world, "peek", key="cup") == {"size": 2}
+        await answered(world, "jot", key="cup", value="big")
+        assert await answered(world, "peek", key="cup") == "big"
+
+
+async def test_tools_that_delete_several_keys_delete_them(tmp_path: Path) -> None:
+    tools = [*STORE, tool("delete_keys", keys={"type": "array", "items": TEXT}), tool("delete_all_keys")]
+    async with simulator(tmp_path, tools, {"store": {"a": 1, "b": 2, "c": 3}}).open() as world:
+        assert "2 keys" in await answered(world, "delete_keys", keys=["a", "b", "none"])
+        assert await answered(world, "list_keys") == ["c"]
+        assert "1 keys" in await answered(world, "delete_all_keys")
+
+
+async def test_programs_call_the_operations_on_a_view(store: Simulator) -> None:
+    async with store.open() as world:
+        keys = Library("key_value", world.view, DEFAULT_NOW)
+        assert keys.get("user:1").value == {"name": "Ada"}
+        keys.set("note", "one", seconds=60)
+        keys.append("note", " two")
+        assert (keys.get("note").text, keys.ttl("note").value) == ("one two", 60)
+        assert keys.keys("user:*").value == ["user:1"]
+        assert keys.list("hits").text == "hits: 3"
+        assert keys.increment("hits", 2).value == 5
+        keys.hset("h", "field", "value")
+        assert keys.hgetall("h").text == "field: value"
+        keys.rpush("q", ["a", "b"])
+        assert keys.lrange("q", 0, -1).text == "a\nb"
+        keys.set("tea", "green", space="drinks")
+        assert (keys.get("tea", space="drinks").text, keys.exists("tea").facts["exists"]) == ("green", False)
+        keys.delete(["note", "none"])
+        with pytest.raises(Refused, match="note"):
+            keys.get("note")
+        assert world.view.get("entry", "hits") == {"key": "hits", "value": 3}
+        assert {change.key for change in keys.changes} == {"note", "hits", "h", "q", "drinks:tea"}

@@ -1,223 +1,168 @@
-"""Operations on the entries of a key-value store."""
+"""The operations of a key-value store, and the words and arguments by which tools mean them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from fnmatch import fnmatchcase
-from typing import Any
+import re
 
-from mcp_sim.backends.key_value.matching import ENTRY, is_database
-from mcp_sim.backends.key_value.store import Store, attributes_of, recall
-from mcp_sim.backends.key_value.structures import STRUCTURES
-from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
-from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.backends.matching.matched_tools import both, either, lacks, takes
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import FLAG, LIST, TEXT, Operation, Test, pick, role, roles
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary
+from mcp_sim.types.plans import Verb
 
-_MOST = 2**63
-"""The bound of counters."""
+_INTEGER = frozenset({"integer"})
+_KEY_NAMES = "key old_key name setting variable setting_name variable_name memory_key"
+_KEY_OR_KEYS = role("key", f"{_KEY_NAMES} keys names")
+_ROLES = roles(
+    role("key", _KEY_NAMES),
+    role("value", "value data content new_value"),
+    role("keys", types=LIST),
+    role("entries", "entries items pairs values data"),
+    role("space", "namespace collection bucket scope store section hash category", TEXT),
+    role("pattern", "pattern prefix match query filter search", TEXT),
+    role("seconds", "ttl seconds expire_seconds expiration expire expires_in ttl_seconds ex"),
+    role("amount", "amount by increment delta step value"),
+    role("limit", "limit count", _INTEGER),
+    role("target", "new_key new_name destination target to", TEXT),
+    role("fresh", "nx only_if_absent if_not_exists", FLAG),
+    role("default", "default default_value"),
+)
+_COMMAND_ROLES = roles(
+    role("key", "name hash_name hash_key list_name set_name stream hash list set key"),
+    role("field", "field field_name key"),
+    role("value", "value member element values members"),
+    role("fields", "fields mapping entries values"),
+    role("score"),
+    role("start", "start index from"),
+    role("stop", "stop end to"),
+    role("count", "count limit"),
+    role("with_scores", types=FLAG),
+    role("channel", "channel channel_name"),
+    role("message", "message payload"),
+    role("entry", "entry_id id"),
+    role("seconds", "expire_seconds expire expiration ttl seconds ex"),
+)
 
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else encode(value).decode()
-
-
-def _set(store: Store) -> Outcome:
-    """Set a value, new or replaced."""
-    key, before = store.key, store.entry(store.key)
-    if before is not None and store.get("fresh") is True:
-        raise Refused("conflict", f"Key {key} already exists", key=key, entity=ENTRY)
-    facts: Record = {"key": key, "value": store.get("value"), "created": before is None}
-    change = store.put(key, store.get("value"), store.until(), about=attributes_of(store))
-    until = f" with expiration {_text(store.get('seconds'))} seconds" if store.until() else ""
-    return Outcome(f"Successfully set {key}{until}", facts, changes=(change,))
-
-
-def _get(store: Store) -> Outcome:
-    if store.entry(store.key) is None and "default" in store.roles and store.get("default") is not None:
-        return _valued(store.key, store.get("default"), exists=False)
-    entry = _expected(store)
-    if isinstance(entry, Outcome):
-        return entry
-    if "kind" in entry:
-        raise Refused("invalid", f"Key {store.key} holds a {entry['kind']}, not a string", key=store.key)
-    return _valued(store.key, entry["value"], exists=True)
-
-
-def _expected(store: Store) -> Record | Outcome:
-    """Return the entry of a key. If it is missing, a database answers so; other stores raise Refused."""
-    entry = store.entry(store.key)
-    if entry is None and is_database(store.tool):
-        facts: Record = {"key": store.key, "exists": False, "count": 0, "deleted": False}
-        return Outcome(f"Key {store.key} not found", facts, is_absent=True)
-    return store.known(store.key) if entry is None else entry
+_STORES = vocabulary(
+    "key value kv cache memory setting preference config configuration variable store redis entry secret"
+)
+DATABASES = vocabulary("redis valkey keydb dragonfly memcached upstash etcd")
+"""Words for databases that answer, instead of failing, if a key does not exist."""
+_MENTIONS = DATABASES | vocabulary("key keys")
+_BEGINNING = 12
+"""How many words of a description are searched for the mention of a store."""
 
 
-def _valued(key: str, value: Json, *, exists: bool) -> Outcome:
-    facts: Record = {"value": value, "key": key, "exists": exists}
-    return Outcome(_text(value), facts, "value", is_json=isinstance(value, dict | list))
+# tests of tools -------------------------------------------------------------------------------------------------------
 
 
-def _delete(store: Store) -> Outcome:
-    asked = store.get("key")
-    keys = [str(one) for one in as_list(asked)] if isinstance(asked, list) else [store.key]
-    found = [key for key in dict.fromkeys(keys) if store.entry(key) is not None]
-    if not found and not isinstance(asked, list) and isinstance(missing := _expected(store), Outcome):
-        return missing
-    facts: Record = {"key": store.key, "deleted": bool(found), "count": len(found)}
-    named = f"{len(found)} keys" if isinstance(asked, list) else store.key
-    return Outcome(f"Successfully deleted {named}", facts, changes=tuple(map(store.drop, found)))
+def _mentions_keys(profile: ToolProfile) -> bool:
+    return not _MENTIONS.isdisjoint(re.findall(r"[a-z]+", profile.description)[:_BEGINNING])
 
 
-def _exists(store: Store) -> Outcome:
-    found = store.entry(store.key) is not None
-    text = f"Key {store.key} {'exists' if found else 'does not exist'}"
-    return Outcome(text, {"exists": found, "key": store.key})
+def _is_of_store(profile: ToolProfile) -> bool:
+    """Whether the name, the description or an argument mentions a store or its keys."""
+    arguments = {singular(snake(name)) for name in profile.arguments}
+    return not (_STORES.isdisjoint(profile.nouns) and arguments.isdisjoint({"key", "entry"})) or _mentions_keys(profile)
 
 
-def _list(store: Store) -> Outcome:
-    """List the keys that match a pattern or prefix, with values unless the tool lists keys."""
-    pattern, limit = str(store.get("pattern") or ""), store.get("limit")
-    found = [(key, record["value"]) for key, record in store.entries() if _matches(pattern, key)]
-    found = found[:limit] if isinstance(limit, int) else found
-    keys: list[Json] = [key for key, _ in found]
-    entries: list[Json] = [{"key": key, "value": value} for key, value in found]
-    facts: Record = {"keys": keys, "entries": entries, "count": len(keys), "all": dict(found)}
-    lists_keys = {"key", "keys", "scan"} & {*snake(store.tool.name).split("_")} or "keys" in store.tool.description
-    return Outcome("\n".join(keys) or "No keys found", facts, "keys" if lists_keys else "entries", is_json=True)
+def _called(line: str) -> Test:
+    """Return a test whether the name of a tool of a store contains one of these words."""
+    known = vocabulary(line)
+    return lambda profile: not known.isdisjoint(profile.words) and _is_of_store(profile)
 
 
-def _matches(pattern: str, key: str) -> bool:
-    return fnmatchcase(key, pattern) if any(sign in pattern for sign in "*?[") else key.startswith(pattern)
+def _is_command(name: str) -> Test:
+    """Return a test whether the name of a tool is a command, or ends with it."""
+    return lambda profile: bool(profile.words) and name in {"".join(profile.words), profile.words[-1]}
 
 
-def _search(store: Store) -> Outcome:
-    """List the entries whose key or value contains a text."""
-    query, limit = str(store.get("pattern") or "").lower(), store.get("limit")
-    found = [(key, one["value"]) for key, one in store.entries() if query in f"{key} {_text(one['value'])}".lower()]
-    entries: list[Json] = [{"key": key, "value": value} for key, value in found]
-    entries = entries[:limit] if isinstance(limit, int) else entries
-    facts: Record = {"entries": entries, "keys": [one["key"] for one in entries], "count": len(entries)}
-    return Outcome(
-        "\n".join(f"{one['key']}: {_text(one['value'])}" for one in entries) or "Nothing found",
-        facts,
-        "entries",
-        is_json=True,
-    )
+def _filters_entries(profile: ToolProfile) -> bool:
+    """Whether a tool takes nothing but optional filters."""
+    return not profile.needed and profile.selector is None
 
 
-def _increment(store: Store) -> Outcome:
-    return _counted(store, 1)
+def _names_keys(profile: ToolProfile) -> bool:
+    """Whether a tool lists keys without values."""
+    return not {"key", "keys", "scan"}.isdisjoint(profile.words) or "keys" in profile.tool.description
 
 
-def _decrement(store: Store) -> Outcome:
-    return _counted(store, -1)
+def _is_type_of_key(profile: ToolProfile) -> bool:
+    return _is_command("type")(profile) and (_mentions_keys(profile) or [*profile.arguments] == ["key"])
 
 
-def _counted(store: Store, sign: int) -> Outcome:
-    """Increment or decrement a number. A missing one starts at 0."""
-    entry, amount = store.entry(store.key), store.get("amount")
-    before = _number(0 if entry is None else entry["value"])
-    step = _number(1 if amount is None else amount)
-    if before is None or step is None:
-        raise Refused("invalid", f"The value of {store.key} is not a number: {_text((entry or {}).get('value'))}")
-    value = before + sign * step if max(abs(before), abs(step)) < _MOST else _MOST
-    if abs(value) >= _MOST:
-        raise Refused("invalid", "Increment or decrement would overflow")
-    kept: Json = str(value) if entry is not None and isinstance(entry["value"], str) else value
-    change = store.put(store.key, kept, (entry or {}).get("expires_at"))
-    return Outcome(f"{store.key} is now {value}", {"value": value, "key": store.key}, "value", changes=(change,))
+_SETS = _called("set mset put store save write remember update add create insert")
+_GETS = _called("get mget read fetch retrieve recall lookup load show")
+_DELETES = _called("delete del remove forget unset invalidate evict")
+_LISTS = either(_called("list keys scan ls all browse"), both(_GETS, lacks(_ROLES["key"])))
 
 
-def _number(value: Json) -> Any:
-    if isinstance(value, str):
-        try:
-            return int(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+# tables ---------------------------------------------------------------------------------------------------------------
 
 
-def _append(store: Store) -> Outcome:
-    """Append to a text or a list."""
-    entry, more = store.entry(store.key), store.get("value")
-    before: Json = "" if entry is None else entry["value"]
-    if isinstance(before, list):
-        value: Json = [*as_list(before), *(as_list(more) if isinstance(more, list) else [more])]
-    else:
-        value = _text(before) + _text(more)
-    change = store.put(store.key, value, (entry or {}).get("expires_at"))
-    facts: Record = {"key": store.key, "value": value, "count": len(value)}
-    return Outcome(f"Successfully appended to {store.key}", facts, changes=(change,))
+def _command(name: str, line: str, verb: Verb = "get", run: str = "") -> Operation:
+    return Operation(name, f"structures:{run or name}", verb, pick(line, _COMMAND_ROLES), _is_command(name))
 
 
-def _expire(store: Store) -> Outcome:
-    entry, until = _expected(store), store.until()
-    if isinstance(entry, Outcome):
-        return entry
-    if until is None:
-        raise Refused("invalid", f"A key expires after a number of seconds above 0, not {store.get('seconds')}")
-    facts: Record = {"key": store.key, "seconds": store.get("seconds"), "expires_at": until}
-    change = store.put(store.key, entry["value"], until, entry.get("kind", ""))
-    return Outcome(f"{store.key} expires in {store.get('seconds')} seconds", facts, changes=(change,))
+def _entry(name: str, line: str, means: Test, verb: Verb = "get", run: str = "") -> Operation:
+    return Operation(name, f"entries:{run or name}", verb, pick(line, _ROLES), means)
 
 
-def _persist(store: Store) -> Outcome:
-    entry = store.known(store.key)
-    change = store.put(store.key, entry["value"], None, entry.get("kind", ""))
-    return Outcome(f"{store.key} does not expire any more", {"key": store.key}, changes=(change,))
-
-
-def _ttl(store: Store) -> Outcome:
-    """Return the seconds until a key expires, or -1 if it does not."""
-    seconds = store.seconds_left(store.known(store.key))
-    return Outcome(str(seconds), {"seconds": seconds, "key": store.key}, "seconds")
-
-
-def _clear(store: Store) -> Outcome:
-    keys = [key for key, _ in store.entries()]
-    return Outcome(
-        f"Deleted {len(keys)} keys", {"count": len(keys), "deleted": True}, changes=tuple(map(store.drop, keys))
-    )
-
-
-def _get_many(store: Store) -> Outcome:
-    """Return the values of several keys. Missing ones are null."""
-    found = {str(key): store.entry(str(key)) for key in as_list(store.get("keys"))}
-    values = {key: None if entry is None else entry["value"] for key, entry in found.items()}
-    entries = [{"key": key, "value": value} for key, value in values.items()]
-    return Outcome(encode(values).decode(), {"values": values, "entries": entries}, "values", is_json=True)
-
-
-def _set_many(store: Store) -> Outcome:
-    asked = store.get("entries")
-    rows = [as_object(row) for row in as_list(asked)]
-    pairs = as_object(asked) or {str(row.get("key", row.get("name"))): row.get("value") for row in rows}
-    changes = tuple(store.put(str(key), value, None) for key, value in pairs.items())
-    return Outcome(f"Successfully set {len(pairs)} keys", {"count": len(pairs), "keys": [*pairs]}, changes=changes)
-
-
-def _rename(store: Store) -> Outcome:
-    entry, target = _expected(store), str(store.get("target"))
-    if isinstance(entry, Outcome):
-        return replace(entry, facts={"error": entry.text, "key": store.key})
-    put = store.put(target, entry["value"], entry.get("expires_at"), entry.get("kind", ""))
-    changes = (put,) if target == store.key else (store.drop(store.key), put)
-    text = f"Renamed {store.key} to {target}"
-    return Outcome(text, {"key": target, "status": "success", "message": text}, changes=changes)
-
-
-def _count(store: Store) -> Outcome:
-    count = sum(1 for _ in store.entries())
-    return Outcome(str(count), {"count": count}, "count")
-
-
-OPERATIONS: Mapping[str, Callable[[Store], Outcome]] = {
-    "set": _set, "get": _get, "delete": _delete, "exists": _exists, "list": _list, "increment": _increment,
-    "decrement": _decrement, "append": _append, "expire": _expire, "ttl": _ttl, "clear": _clear, "persist": _persist,
-    "get_many": _get_many, "set_many": _set_many, "rename": _rename, "count": _count, "search": _search,
-    "recall": recall, **STRUCTURES,
-}  # fmt: skip
+COMMANDS = (
+    _command("hset", "key field value seconds?", "update"),
+    _command("hget", "key field"),
+    _command("hdel", "key field", "delete"),
+    _command("hgetall", "key"),
+    _command("hkeys", "key", run="members"),
+    _command("hvals", "key"),
+    _command("hlen", "key", run="size"),
+    _command("hexists", "key field"),
+    _command("lpush", "key value seconds?", "update", "push"),
+    _command("rpush", "key value seconds?", "update", "push"),
+    _command("lpop", "key", "update", "pop"),
+    _command("rpop", "key", "update", "pop"),
+    _command("lrange", "key start stop"),
+    _command("llen", "key", run="size"),
+    _command("lindex", "key start"),
+    _command("lrem", "key value count?", "update"),
+    _command("sadd", "key value seconds?", "update"),
+    _command("srem", "key value", "update", "remove_members"),
+    _command("smembers", "key", run="members"),
+    _command("sismember", "key value"),
+    _command("scard", "key", run="size"),
+    _command("zadd", "key value score seconds?", "update"),
+    _command("zrem", "key value", "update", "remove_members"),
+    _command("zrange", "key start? stop? with_scores?"),
+    _command("zscore", "key value"),
+    _command("zcard", "key", run="size"),
+    _command("xadd", "key fields seconds?", "update"),
+    _command("xrange", "key count?"),
+    _command("xlen", "key", run="size"),
+    _command("xdel", "key entry", "update"),
+    _command("publish", "channel message"),
+    Operation("type", "structures:kind_of", "get", pick("key", _COMMAND_ROLES), _is_type_of_key),
+)
+"""Commands on structures under keys, named as in Redis."""
+ENTRIES = (
+    _entry("increment", "key amount? space?", _called("increment incr incrby"), "update"),
+    _entry("decrement", "key amount? space?", _called("decrement decr decrby"), "update"),
+    _entry("append", "key value space?", _called("append"), "update"),
+    _entry("persist", "key space?", _called("persist"), "update"),
+    _entry("expire", "key seconds space?", _called("expire touch"), "update"),
+    _entry("ttl", "key space?", _called("ttl")),
+    _entry("rename", "key target space?", _called("rename"), "update"),
+    _entry("exists", "key space?", _called("exists exist has contains")),
+    _entry("count", "space?", _called("count size dbsize length")),
+    _entry("clear", "pattern? space?", _called("clear flush flushall flushdb reset purge"), "delete"),
+    _entry("set", "key value seconds? fresh? space?", _SETS, "update", "set_value"),
+    _entry("set_many", "entries space?", both(_SETS, lacks(_ROLES["key"])), "update"),
+    Operation("delete", "entries:delete", "delete", (_KEY_OR_KEYS, *pick("space?", _ROLES)), _DELETES),
+    _entry("clear", "pattern? space?", both(_DELETES, lacks(_KEY_OR_KEYS)), "delete"),
+    _entry("get_many", "keys space?", either(_GETS, _LISTS)),
+    _entry("recall", "key? limit?", both(_GETS, _filters_entries, takes(*pick("key space limit", _ROLES))), "list"),
+    _entry("keys", "pattern? limit? space?", both(_LISTS, _names_keys), "list", "list_keys"),
+    _entry("list", "pattern? limit? space?", _LISTS, "list", "list_entries"),
+    _entry("search", "pattern limit? space?", _called("search find"), "search"),
+    _entry("get", "key default? space?", _GETS),
+)
+"""Operations on entries, in the order in which the words of a tool are compared."""

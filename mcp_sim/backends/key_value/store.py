@@ -1,79 +1,98 @@
-"""The entries of a key-value store as one call sees them."""
+"""One call on a key-value store, and the entries as it sees them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
 
-from mcp_sim.backends.key_value.matching import ENTRY
+from mcp_sim.backends.key_value.operations import DATABASES
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
+from mcp_sim.backends.request import Binding, Request
 from mcp_sim.generate.time_fields import parse_time
-from mcp_sim.types import Change, Json, Record, Tool, View
+from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_object, properties
-from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.lexicon.english import snake, words
+
+ENTRY = "entry"
+KINDS = {"h": "hash", "l": "list", "r": "list", "s": "set", "z": "zset", "x": "stream"}
+"""First letter of a command -> the kind of structure that it works on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class Settings:
+    """What the description and the schema of a tool imply for its calls."""
+
+    answers_missing: bool = False
+    """Whether the store is a database that answers, instead of failing, if a key does not exist."""
+    attributes: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    """Defaults of arguments without a role: the attributes of a new entry."""
+
+
+def settings_of(binding: Binding) -> Settings:
+    """Return the settings of a tool."""
+    if binding.tool is None:
+        return Settings()
+    mentioned = {*words(binding.tool.server), *re.findall(r"[a-z]+", binding.tool.description.lower())}
+    declared = properties(expanded(binding.tool.input_schema))
+    others = declared.keys() - {*binding.arguments.values(), binding.selector}
+    attributes = {name: part["default"] for name, part in declared.items() if name in others and "default" in part}
+    return Settings(not DATABASES.isdisjoint(mentioned), attributes)
+
+
+class Store(Request):
     """One call, and the entries as it sees them, without expired ones."""
 
-    view: View
-    now: datetime
-    entity: str
-    given: Mapping[str, Json]
-    roles: Mapping[str, str]
-    tool: Tool
-
-    def get(self, role: str, default: Json = None) -> Json:
-        return self.given.get(self.roles.get(role, ""), default)
-
     @property
-    def space(self) -> str:
-        return str(self.get("space") or "")
+    def settings(self) -> Settings:
+        """What the tool implies; calls from Python have no tool."""
+        return self.binding.shared or Settings()
 
     @property
     def key(self) -> str:
-        return str(self.get("key"))
+        """The key that the call names. Raises `Refused` if it is missing."""
+        return self.required("key")
 
-    def place(self, key: str) -> str:
-        """Return the key of the record: the entry's key in its namespace."""
-        return f"{self.space}:{key}" if self.space else key
+    @property
+    def space(self) -> str:
+        """The namespace that the call names, if any."""
+        return str(self.given.get("space") or "")
+
+    # entries
 
     def entry(self, key: str) -> Record | None:
-        found = self.view.get(self.entity, self.place(key))
+        """Return the entry of a key, None if there is none."""
+        found = self.record(self._place(key))
         return found if found is not None and self._lives(found) else None
-
-    def known(self, key: str) -> Record:
-        """Return the entry of a key. Raises Refused if there is none."""
-        found = self.entry(key)
-        if found is None:
-            raise Refused("not_found", f"Key {key} not found", key=key, entity=ENTRY)
-        return found
 
     def entries(self) -> Iterator[tuple[str, Record]]:
         """Yield all entries of the namespace, by the key that the caller uses."""
-        for place, record in self.view.rows(self.entity):
+        start = self._place("")
+        for record in self.rows():
             if (record.get("namespace") or "") == self.space and self._lives(record):
-                yield str(place).removeprefix(f"{self.space}:" if self.space else ""), record
+                yield str(record["key"]).removeprefix(start), record
 
-    def put(self, key: str, value: Json, expires_at: str | None, kind: str = "", about: Record | None = None) -> Change:
-        """Return the change that stores an entry. `kind` is that of a structure, `about` are its attributes."""
-        place = self.place(key)
-        record: Record = {"key": place, "value": value}
-        record |= {"kind": kind} if kind else {}
-        record |= {"about": about} if about else {}
-        record |= {"namespace": self.space} if self.space else {}
-        record |= {"expires_at": expires_at} if expires_at is not None else {}
-        return Change("put", self.entity, place, record, expected=self.view.version(self.entity, place))
+    def keep(self, key: str, value: Json, like: Record | None = None, **more: Json) -> None:
+        """Write an entry. What else it has is that of the entry `like` and then of `more`, if it has a value."""
+        besides = {name: one for name, one in (like or {}).items() if name in {"expires_at", "kind"}}
+        besides |= {"namespace": self.space, **more}
+        place = self._place(key)
+        self.put(place, {"key": place, "value": value, **{name: one for name, one in besides.items() if one}})
 
-    def drop(self, key: str) -> Change:
-        place = self.place(key)
-        return Change("remove", self.entity, place, expected=self.view.version(self.entity, place))
+    def remove(self, key: str) -> None:
+        """Remove an entry."""
+        self.drop(self._place(key))
+
+    def attributes(self) -> Record:
+        """Return the attributes that the call gives a new entry, with defaults and the time; none without arguments."""
+        given = {snake(name): value for name, value in {**self.settings.attributes, **self.others}.items()}
+        return {**given, "created_at": iso(self.now)} if given else {}
+
+    # expiry
 
     def until(self) -> str | None:
         """Return the time when what is set now expires, or None. Raises `Refused` if it is out of range."""
@@ -89,43 +108,44 @@ class Store:
         ends = parse_time(entry.get("expires_at"))
         return -1 if ends is None else int((ends - self.now).total_seconds())
 
+    # structures
+
+    @property
+    def kind(self) -> str:
+        """The kind of structure that the command works on."""
+        return KINDS[self.binding.operation.name[0]]
+
+    def held(self) -> Any:
+        """Return the structure under the key, or an empty one. Raises `Refused` if it is of another kind."""
+        empty: Any = {} if self.kind in {"hash", "zset"} else []
+        entry = self.entry(self.key)
+        if entry is None:
+            return empty
+        is_alike = "kind" not in entry and isinstance(entry["value"], type(empty))
+        if not is_alike and entry.get("kind") != self.kind:
+            raise Refused("invalid", f"Key {self.key} holds a {kind_of(entry)}, not a {self.kind}", key=self.key)
+        return entry["value"]
+
+    def hold(self, value: Json) -> None:
+        """Write the structure under the key. An empty one is removed."""
+        before = self.entry(self.key)
+        if value:
+            until = self.until() or (before or {}).get("expires_at")
+            self.keep(self.key, value, kind=self.kind, expires_at=until)
+        elif before is not None:
+            self.remove(self.key)
+
+    def _place(self, key: str) -> str:
+        """Return the key of the record: the entry's key in its namespace."""
+        return f"{self.space}:{key}" if self.space else key
+
     def _lives(self, record: Record) -> bool:
         ends = parse_time(record.get("expires_at"))
         return ends is None or ends > self.now
 
 
-def attributes_of(store: Store) -> Record:
-    """Return the attributes that a call gives an entry, with defaults and the time."""
-    defaults = {
-        name: part["default"]
-        for name, part in properties(expanded(store.tool.input_schema)).items()
-        if "default" in part
-    }
-    arguments = {**defaults, **store.given}
-    about = {snake(name): value for name, value in arguments.items() if name not in store.roles.values()}
-    return {**about, "created_at": iso(store.now)} if about else {}
-
-
-def recall(store: Store) -> Outcome:
-    """List all entries, or those that the key and the attributes select."""
-    limit = store.get("limit")
-    key = store.get("key")
-    wanted = {snake(name): value for name, value in store.given.items() if name not in store.roles.values()}
-    rows: list[Json] = [
-        {"key": known, "value": record["value"], **as_object(record.get("about"))}
-        for known, record in store.entries()
-        if key in (None, known) and _has_attributes(as_object(record.get("about")), wanted)
-    ]
-    shown = rows[:limit] if isinstance(limit, int) and limit > 0 else rows
-    facts: Record = {"items": shown, "total": len(rows)}
-    return Outcome(encode(shown).decode(), facts, is_json=True)
-
-
-def _has_attributes(about: Record, wanted: Record) -> bool:
-    """Whether the attributes of an entry match. Attributes that the entry lacks do not count."""
-    pairs = ((about[one], value) for name, value in wanted.items() if (one := _field(about, name)) is not None)
-    return all(has in value if isinstance(value, list) else has == value for has, value in pairs)
-
-
-def _field(about: Record, name: str) -> str | None:
-    return next((one for one in (name, singular(name)) if one in about), None)
+def kind_of(entry: Record) -> str:
+    """Return the kind of the structure that an entry has as its value: `string` if it has none."""
+    value = entry["value"]
+    bare = "hash" if isinstance(value, dict) else "list" if isinstance(value, list) else "string"
+    return str(entry.get("kind") or bare)

@@ -1,141 +1,170 @@
-"""Commands on hashes, lists, sets, sorted sets and streams under keys, like those of Redis.
+"""Commands on hashes, lists, sets, sorted sets and streams under keys, named as in Redis.
 
-An empty structure is removed with its key. A command on a key of another kind is refused. A missing key is no failure.
+The first letter of a command is the kind of structure. An empty structure is removed with its key. All commands raise
+`Refused` if the key holds something of another kind. A missing key is no failure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from typing import Any
 
+from mcp_sim.backends.key_value import store as stores
 from mcp_sim.backends.key_value.store import Store
-from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, as_text
-from mcp_sim.types import Change, Json, Record
+from mcp_sim.backends.outcome import Outcome, as_text, done
+from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
-def _held(store: Store, kind: str) -> Any:
-    """Return the structure under the key, or an empty one. Raises Refused if it is of another kind."""
+def _label(store: Store) -> str:
+    return f"{store.kind.replace('zset', 'sorted set')} {store.key}"
+
+
+def _missing(store: Store) -> Outcome:
+    text = f"{_label(store)} not found"
+    return Outcome(text[:1].upper() + text[1:], {"key": store.key, "exists": False}, is_absent=True)
+
+
+def _texts(value: Json) -> list[str]:
+    """Return one value, or each of a list, as text."""
+    return [as_text(one) for one in (as_list(value) if isinstance(value, list) else [value])]
+
+
+def _added(store: Store, what: str, held: Any, more: str = "", **facts: Json) -> Outcome:
+    """Write the structure and confirm what was added."""
+    store.hold(held)
+    return done(f"Successfully added {what} to {_label(store)}{more}", key=store.key, **facts)
+
+
+def _removed(store: Store, what: str, left: Any) -> Outcome:
+    """Write what is left of the structure and confirm what was removed."""
+    count = len(store.held()) - len(left)
+    if count:
+        store.hold(left)
+    text = f"Successfully removed {what} from {_label(store)}" if count else f"{what} not found in {_label(store)}"
+    return done(text, key=store.key, count=count, deleted=count > 0)
+
+
+def _without(store: Store, role: str) -> Outcome:
+    held, asked = store.held(), _texts(store.get(role))
+    kept = [one for one in held if one not in asked]
+    left: Any = {one: held[one] for one in kept} if store.kind in {"hash", "zset"} else kept
+    return _removed(store, ", ".join([one for one in asked if one in held] or asked), left)
+
+
+def _value(store: Store, value: Json) -> Outcome:
+    return Outcome(as_text(value), {"value": value, "key": store.key}, "value")
+
+
+def _listed(values: Sequence[Json]) -> Outcome:
+    lines = [" ".join(map(as_text, as_list(one))) if isinstance(one, list) else as_text(one) for one in values]
+    return Outcome("\n".join(lines) or "(empty)", {"members": [*values], "count": len(values)}, "members", is_json=True)
+
+
+def _contains(store: Store, role: str) -> Outcome:
+    found = as_text(store.get(role)) in store.held()
+    return Outcome(as_text(found), {"exists": found}, "exists")
+
+
+# several kinds --------------------------------------------------------------------------------------------------------
+
+
+def members(store: Store) -> Outcome:
+    """List the members of a set, or the fields of a hash."""
+    held = store.held()
+    return _listed([*held]) if held else _missing(store)
+
+
+def size(store: Store) -> Outcome:
+    """Return the number of members, fields or entries of a structure."""
+    number = len(store.held())
+    return Outcome(str(number), {"count": number}, "count")
+
+
+def remove_members(store: Store) -> Outcome:
+    """Remove a member of a set or sorted set, or several."""
+    return _without(store, "value")
+
+
+def kind_of(store: Store) -> Outcome:
+    """Return the kind of the value under a key: `string`, `hash`, `list`, `set`, `zset`, `stream`, or `none`."""
     entry = store.entry(store.key)
-    if entry is None:
-        return {} if kind in {"hash", "zset"} else []
-    if entry.get("kind") != kind:
-        raise Refused("invalid", f"Key {store.key} holds a {entry.get('kind', 'string')}, not a {kind}", key=store.key)
-    return entry["value"]
+    kind, seconds = ("none", -2) if entry is None else (stores.kind_of(entry), store.seconds_left(entry))
+    return Outcome(kind, {"key": store.key, "type": kind, "ttl": seconds}, "type")
 
 
-def _kept(store: Store, kind: str, value: Json) -> tuple[Change, ...]:
-    before = store.entry(store.key)
-    if not value:
-        return () if before is None else (store.drop(store.key),)
-    until = store.until() or (before or {}).get("expires_at")
-    return (store.put(store.key, value, until, kind),)
-
-
-def _missing(store: Store, kind: str) -> Outcome:
-    facts: Record = {"key": store.key, "exists": False}
-    return Outcome(f"{kind.capitalize()} {store.key} not found", facts, is_absent=True)
-
-
-def _published(store: Store) -> Outcome:
-    """Publish a message. There are no subscribers."""
+def publish(store: Store) -> Outcome:
+    """Publish a message to a channel. There are no subscribers."""
     channel = store.get("channel")
-    return Outcome(f"Message published to channel {channel}", {"channel": channel, "count": 0, "subscribers": 0})
-
-
-def _many(value: Json) -> list[Json]:
-    return as_list(value) if isinstance(value, list) else [value]
-
-
-def _joined(values: list[Json]) -> str:
-    return ", ".join(map(as_text, values))
+    return done(f"Message published to channel {channel}", channel=channel, count=0, subscribers=0)
 
 
 # hashes ---------------------------------------------------------------------------------------------------------------
 
 
-def _hset(store: Store) -> Outcome:
-    field = store.get("field")
-    new = as_object(store.get("fields")) if field is None else {str(field): store.get("value")}
-    value = {**_held(store, "hash"), **{name: as_text(one) for name, one in new.items()}}
-    text = f"Successfully set {_joined([*new])} in hash {store.key}"
-    return Outcome(text, {"key": store.key, "count": len(new)}, changes=_kept(store, "hash", value))
+def hset(store: Store) -> Outcome:
+    """Set a field of a hash."""
+    field = store.text("field")
+    store.hold({**store.held(), field: as_text(store.get("value"))})
+    return done(f"Successfully set {field} in {_label(store)}", key=store.key, count=1)
 
 
-def _hget(store: Store) -> Outcome:
-    held, field = _held(store, "hash"), str(store.get("field"))
-    if field not in held:
-        return _no_field(store, field)
-    return Outcome(as_text(held[field]), {"value": held[field], "key": store.key}, "value")
+def hget(store: Store) -> Outcome:
+    """Return the value of a field of a hash."""
+    held, field = store.held(), store.text("field")
+    if field in held:
+        return _value(store, held[field])
+    return Outcome(f"Field {field} not found in {_label(store)}", {"key": store.key, "exists": False}, is_absent=True)
 
 
-def _no_field(store: Store, field: str) -> Outcome:
-    return Outcome(f"Field {field} not found in hash {store.key}", {"key": store.key, "deleted": False, "count": 0})
+def hdel(store: Store) -> Outcome:
+    """Delete a field of a hash, or several."""
+    return _without(store, "field")
 
 
-def _hdel(store: Store) -> Outcome:
-    held = _held(store, "hash")
-    fields = [str(one) for one in _many(store.get("field")) if str(one) in held]
-    if not fields:
-        return _no_field(store, _joined(_many(store.get("field"))))
-    left = {name: value for name, value in held.items() if name not in fields}
-    text = f"Successfully deleted {_joined([*fields])} from hash {store.key}"
-    return Outcome(text, {"count": len(fields), "deleted": True}, changes=_kept(store, "hash", left))
+def hgetall(store: Store) -> Outcome:
+    """Return a hash: its values by field."""
+    held = store.held()
+    text = "\n".join(f"{field}: {as_text(value)}" for field, value in held.items())
+    return Outcome(text, {"value": held}, "value", is_json=True) if held else _missing(store)
 
 
-def _hgetall(store: Store) -> Outcome:
-    held = _held(store, "hash")
-    return Outcome(as_text(held), {"value": held}, "value", is_json=True) if held else _missing(store, "hash")
+def hvals(store: Store) -> Outcome:
+    """List the values of a hash."""
+    held = store.held()
+    return _listed([*held.values()]) if held else _missing(store)
 
 
-def _hkeys(store: Store) -> Outcome:
-    return _listed([*_held(store, "hash")])
-
-
-def _hvals(store: Store) -> Outcome:
-    return _listed([*_held(store, "hash").values()])
-
-
-def _hlen(store: Store) -> Outcome:
-    return _number(len(_held(store, "hash")))
-
-
-def _hexists(store: Store) -> Outcome:
-    return _yes(str(store.get("field")) in _held(store, "hash"))
-
-
-def _listed(values: list[Json]) -> Outcome:
-    return Outcome(as_text(values), {"members": values, "count": len(values)}, "members", is_json=True)
-
-
-def _number(count: int) -> Outcome:
-    return Outcome(str(count), {"count": count}, "count")
-
-
-def _yes(found: bool) -> Outcome:
-    return Outcome(as_text(found), {"exists": found}, "exists")
+def hexists(store: Store) -> Outcome:
+    """Return whether a hash has a field."""
+    return _contains(store, "field")
 
 
 # lists ----------------------------------------------------------------------------------------------------------------
 
 
-def _pushed(store: Store, *, left: bool) -> Outcome:
-    new = [as_text(one) for one in _many(store.get("value"))]
-    held = [*reversed(new), *_held(store, "list")] if left else [*_held(store, "list"), *new]
-    text = f"Successfully added {_joined([*new])} to list {store.key}"
-    return Outcome(text, {"key": store.key, "count": len(held)}, changes=_kept(store, "list", held))
+def _is_left(store: Store) -> bool:
+    return store.binding.operation.name.startswith("l")
 
 
-def _popped(store: Store, *, left: bool) -> Outcome:
-    held = _held(store, "list")
+def push(store: Store) -> Outcome:
+    """Add a value, or several, at the left or right end of a list."""
+    new, held = _texts(store.get("value")), store.held()
+    whole = [*reversed(new), *held] if _is_left(store) else [*held, *new]
+    return _added(store, ", ".join(new), whole, count=len(whole))
+
+
+def pop(store: Store) -> Outcome:
+    """Remove the value at the left or right end of a list, and return it."""
+    held = store.held()
     if not held:
-        return _missing(store, "list")
-    value, rest = (held[0], held[1:]) if left else (held[-1], held[:-1])
-    return Outcome(as_text(value), {"value": value, "key": store.key}, "value", changes=_kept(store, "list", rest))
+        return _missing(store)
+    at = 0 if _is_left(store) else len(held) - 1
+    store.hold([*held[:at], *held[at + 1 :]])
+    return _value(store, held[at])
 
 
-def _span(store: Store, values: list[Any]) -> list[Any]:
+def _span(store: Store, values: Sequence[Any]) -> Sequence[Any]:
     """Return the values from `start` to `stop`, both included. Negative positions count from the end."""
     first, last = (_place(store.get(role, usual), len(values)) for role, usual in (("start", 0), ("stop", -1)))
     return values[max(first, 0) : last + 1]
@@ -146,150 +175,82 @@ def _place(value: Json, size: int) -> int:
     return at + size if at < 0 else at
 
 
-def _lrange(store: Store) -> Outcome:
-    return _listed(_span(store, _held(store, "list")))
+def lrange(store: Store) -> Outcome:
+    """List the values of a list from `start` to `stop`, both included. Negative positions count from the end."""
+    return _listed(_span(store, store.held()))
 
 
-def _llen(store: Store) -> Outcome:
-    return _number(len(_held(store, "list")))
+def lindex(store: Store) -> Outcome:
+    """Return the value of a list at a position, `start`. Negative positions count from the end."""
+    held = store.held()
+    at = _place(store.get("start"), len(held))
+    return _value(store, held[at]) if 0 <= at < len(held) else _missing(store)
 
 
-def _lindex(store: Store) -> Outcome:
-    held, at = _held(store, "list"), _place(store.get("start"), len(_held(store, "list")))
-    return Outcome(as_text(held[at]), {"value": held[at]}, "value") if 0 <= at < len(held) else _missing(store, "list")
+def lrem(store: Store) -> Outcome:
+    """Remove a value from a list: the first `count` of them, the last if it is negative, all if it is 0."""
+    held, value, count = store.held(), store.get("value"), store.number("count") or 0
+    places = [at for at, one in enumerate(held) if one == as_text(value)]
+    chosen = places[:count] if count > 0 else places[count:]
+    what = f"{len(chosen)} of {as_text(value)}" if chosen else as_text(value)
+    return _removed(store, what, [one for at, one in enumerate(held) if at not in chosen])
 
 
-def _lrem(store: Store) -> Outcome:
-    held, value, count = _held(store, "list"), as_text(store.get("value")), int(store.get("count", 0))
-    places = [at for at, one in enumerate(held) if one == value]
-    chosen = places if not count else places[:count] if count > 0 else places[count:]
-    if not chosen:
-        return Outcome(f"{value} not found in list {store.key}", {"count": 0, "key": store.key})
-    left = [one for at, one in enumerate(held) if at not in chosen]
-    text = f"Successfully removed {len(chosen)} of {value} from list {store.key}"
-    return Outcome(text, {"count": len(chosen), "key": store.key}, changes=_kept(store, "list", left))
+# sets and sorted sets -------------------------------------------------------------------------------------------------
 
 
-# sets -----------------------------------------------------------------------------------------------------------------
+def sadd(store: Store) -> Outcome:
+    """Add a member, or several, to a set."""
+    held, asked = store.held(), _texts(store.get("value"))
+    new = [one for one in dict.fromkeys(asked) if one not in held]
+    return _added(store, ", ".join(asked), [*held, *new], count=len(new))
 
 
-def _sadd(store: Store) -> Outcome:
-    held = _held(store, "set")
-    new = [as_text(one) for one in dict.fromkeys(map(as_text, _many(store.get("value")))) if as_text(one) not in held]
-    text = f"Successfully added {_joined(_many(store.get('value')))} to set {store.key}"
-    return Outcome(text, {"count": len(new), "key": store.key}, changes=_kept(store, "set", [*held, *new]))
+def sismember(store: Store) -> Outcome:
+    """Return whether a set has a member."""
+    return _contains(store, "value")
 
 
-def _srem(store: Store) -> Outcome:
-    held, asked = _held(store, "set"), [as_text(one) for one in _many(store.get("value"))]
-    gone = [one for one in asked if one in held]
-    if not gone:
-        return Outcome(f"{_joined([*asked])} not found in set {store.key}", {"count": 0, "key": store.key})
-    left = [one for one in held if one not in gone]
-    text = f"Successfully removed {_joined([*gone])} from set {store.key}"
-    return Outcome(text, {"count": len(gone), "key": store.key}, changes=_kept(store, "set", left))
-
-
-def _smembers(store: Store) -> Outcome:
-    held = _held(store, "set")
-    return _listed(held) if held else _missing(store, "set")
-
-
-def _sismember(store: Store) -> Outcome:
-    return _yes(as_text(store.get("value")) in _held(store, "set"))
-
-
-def _scard(store: Store) -> Outcome:
-    return _number(len(_held(store, "set")))
-
-
-# sorted sets ----------------------------------------------------------------------------------------------------------
-
-
-def _zadd(store: Store) -> Outcome:
+def zadd(store: Store) -> Outcome:
+    """Add a member to a sorted set with a score, or change its score."""
     member, score = as_text(store.get("value")), store.get("score")
-    value = {**_held(store, "zset"), member: score}
-    text = f"Successfully added {member} to sorted set {store.key} with score {as_text(score)}"
-    return Outcome(text, {"count": 1, "key": store.key}, changes=_kept(store, "zset", value))
+    return _added(store, member, {**store.held(), member: score}, f" with score {as_text(score)}", count=1)
 
 
-def _zrem(store: Store) -> Outcome:
-    held, member = _held(store, "zset"), as_text(store.get("value"))
-    if member not in held:
-        return Outcome(f"{member} not found in sorted set {store.key}", {"count": 0, "key": store.key})
-    left = {name: score for name, score in held.items() if name != member}
-    return Outcome(
-        f"Successfully removed {member} from sorted set {store.key}", {"count": 1}, changes=_kept(store, "zset", left)
-    )
-
-
-def _zrange(store: Store) -> Outcome:
-    held = _held(store, "zset")
-    ordered = _span(store, sorted(held.items(), key=lambda one: (one[1], one[0])))
+def zrange(store: Store) -> Outcome:
+    """List the members of a sorted set by score, from `start` to `stop`, both included."""
+    ordered = _span(store, sorted(store.held().items(), key=lambda one: (one[1], one[0])))
     if not ordered:
-        return _missing(store, "sorted set")
-    scored = store.get("with_scores") is True
-    return _listed([[name, score] if scored else name for name, score in ordered])
+        return _missing(store)
+    return _listed([[name, score] if store.flag("with_scores") else name for name, score in ordered])
 
 
-def _zscore(store: Store) -> Outcome:
-    held, member = _held(store, "zset"), as_text(store.get("value"))
+def zscore(store: Store) -> Outcome:
+    """Return the score of a member of a sorted set."""
+    held, member = store.held(), as_text(store.get("value"))
     if member not in held:
-        return Outcome(f"{member} not found in sorted set {store.key}", {"key": store.key})
+        return Outcome(f"{member} not found in {_label(store)}", {"key": store.key}, is_absent=True)
     return Outcome(as_text(held[member]), {"score": held[member]}, "score")
-
-
-def _zcard(store: Store) -> Outcome:
-    return _number(len(_held(store, "zset")))
 
 
 # streams --------------------------------------------------------------------------------------------------------------
 
 
-def _xadd(store: Store) -> Outcome:
-    held = _held(store, "stream")
-    stamp = str(int(store.now.timestamp() * 1000))
+def xadd(store: Store) -> Outcome:
+    """Add an entry with some fields to a stream, and return its id."""
+    held, stamp = store.held(), str(int(store.now.timestamp() * 1000))
     place = f"{stamp}-{sum(one['id'].startswith(stamp) for one in held)}"
     entry: Record = {"id": place, "fields": as_object(store.get("fields"))}
-    text = f"Successfully added {place} to stream {store.key}"
-    return Outcome(text, {"id": place, "key": store.key}, changes=_kept(store, "stream", [*held, entry]))
+    return _added(store, place, [*held, entry], id=place)
 
 
-def _xrange(store: Store) -> Outcome:
-    held, count = _held(store, "stream"), store.get("count")
-    if not held:
-        return _missing(store, "stream")
-    return _listed([[one["id"], one["fields"]] for one in (held[:count] if isinstance(count, int) else held)])
+def xrange(store: Store) -> Outcome:
+    """List the entries of a stream, the first `count` if given."""
+    held, count = store.held(), store.number("count")
+    return _listed([[one["id"], one["fields"]] for one in held[:count]]) if held else _missing(store)
 
 
-def _xlen(store: Store) -> Outcome:
-    return _number(len(_held(store, "stream")))
-
-
-def _xdel(store: Store) -> Outcome:
-    held, place = _held(store, "stream"), str(store.get("entry"))
-    left = [one for one in held if one["id"] != place]
-    if len(left) == len(held):
-        return Outcome(f"{place} not found in stream {store.key}", {"count": 0, "key": store.key})
-    text = f"Successfully deleted {place} from stream {store.key}"
-    return Outcome(text, {"count": 1, "key": store.key}, changes=_kept(store, "stream", left))
-
-
-def _type(store: Store) -> Outcome:
-    """Return the kind of the structure under a key, or `none`."""
-    entry = store.entry(store.key)
-    kind = "none" if entry is None else entry.get("kind", "string")
-    seconds = store.seconds_left(entry) if entry is not None else -2
-    return Outcome(kind, {"key": store.key, "type": kind, "ttl": seconds}, "type")
-
-
-STRUCTURES: Mapping[str, Callable[[Store], Outcome]] = {
-    "hset": _hset, "hget": _hget, "hdel": _hdel, "hgetall": _hgetall, "hkeys": _hkeys, "hvals": _hvals, "hlen": _hlen,
-    "hexists": _hexists, "lpush": lambda store: _pushed(store, left=True), "lrange": _lrange, "llen": _llen,
-    "rpush": lambda store: _pushed(store, left=False), "lpop": lambda store: _popped(store, left=True),
-    "rpop": lambda store: _popped(store, left=False), "lindex": _lindex, "lrem": _lrem, "sadd": _sadd, "srem": _srem,
-    "smembers": _smembers, "sismember": _sismember, "scard": _scard, "zadd": _zadd, "zrem": _zrem, "zrange": _zrange,
-    "zscore": _zscore, "zcard": _zcard, "xadd": _xadd, "xrange": _xrange, "xlen": _xlen, "xdel": _xdel, "type": _type,
-    "publish": _published,
-}  # fmt: skip
-"""The commands by name."""
+def xdel(store: Store) -> Outcome:
+    """Delete an entry of a stream by its id."""
+    place = store.text("entry")
+    return _removed(store, place, [one for one in store.held() if one["id"] != place])
