@@ -1,1 +1,1 @@
-"""Answer calls whose result depends on the arguments only: arithmetic, dates, texts."""
+"""Compute: results that depend on the arguments, the time and the seed only."""

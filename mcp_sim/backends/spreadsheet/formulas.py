@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from mcp_sim.backends.compute.expression import MAX_EXPRESSION
+from mcp_sim.backends.compute.expressions import MAX_EXPRESSION
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet.formula_functions import (
     COMPARED,

@@ -128,5 +128,27 @@ def _by_months(start: datetime, months: int) -> datetime:
     return start.replace(year=year, month=month + 1, day=min(start.day, last))
 
 
+def difference_in(first: datetime, second: datetime, unit: str) -> float:
+    """Return the time between two times in a unit. Raises `Refused` if the unit is unknown."""
+    name = singular(unit.strip().lower())
+    if name in {"month", "year"}:
+        months = (second.year - first.year) * 12 + second.month - first.month - (second.day < first.day)
+        return months if name == "month" else int(months / 12)
+    if name not in SECONDS:
+        known = ", ".join(f"{one}s" for one in SECONDS)
+        raise Refused("invalid", f"Unknown unit {unit!r}. Supported units: {known}, months, years")
+    found = (second - first).total_seconds() / SECONDS[name]
+    return int(found) if found == int(found) else found
+
+
+def in_zone(here: datetime, there: tzinfo) -> datetime:
+    """Return a time in a time zone. Raises `Refused` if it is out of range there."""
+    try:
+        return here.astimezone(there)
+    except OverflowError:
+        raise Refused("invalid", f"The time {here.isoformat()} is out of range in that timezone") from None
+
+
 def with_zone(found: datetime) -> datetime:
+    """Return a time with a time zone, UTC if it has none."""
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found

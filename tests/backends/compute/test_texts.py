@@ -1,4 +1,4 @@
-"""Tools that process texts, draw random values, or log thoughts."""
+"""Tools that process texts or draw random values."""
 
 from __future__ import annotations
 
@@ -120,38 +120,6 @@ async def test_random_values_depend_on_the_world(tmp_path: Path) -> None:
     assert all(one["total"] == one["rolls"][0] for one in runs[0][2::3])
 
 
-async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
-    words = {
-        "thought": STRING,
-        "nextThoughtNeeded": BOOLEAN,
-        "thoughtNumber": INTEGER,
-        "totalThoughts": INTEGER,
-        "branchId": STRING,
-    }
-    tools = [tool("sequentialthinking", words, optional=["branchId"])]
-    thought = {"thought": "Well", "nextThoughtNeeded": True, "thoughtNumber": 1, "totalThoughts": 2}
-    async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        first = success_value(await world.call("sequentialthinking", thought))
-        assert first == {
-            "thoughtNumber": 1,
-            "totalThoughts": 2,
-            "nextThoughtNeeded": True,
-            "branches": [],
-            "thoughtHistoryLength": 1,
-        }
-        second = success_value(await world.call("sequentialthinking", {**thought, "thoughtNumber": 3, "branchId": "b"}))
-        assert (second["totalThoughts"], second["branches"], second["thoughtHistoryLength"]) == (3, ["b"], 2)
-
-
-async def test_the_history_length_is_named_in_the_case_style_of_the_arguments(tmp_path: Path) -> None:
-    words = {"thought": STRING, "thought_number": INTEGER, "total_thoughts": INTEGER}
-    async with simulator(tmp_path, [tool("think_step", words)]) as sim, sim.open() as world:
-        answer = success_value(
-            await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2})
-        )
-        assert answer["thought_history_length"] == 1
-
-
 async def test_tools_for_texts_of_records_do_not_match(tmp_path: Path) -> None:
     tools = [
         tool("hash", {"file_path": STRING}),
@@ -159,7 +127,7 @@ async def test_tools_for_texts_of_records_do_not_match(tmp_path: Path) -> None:
         tool("translate", {"document_id": STRING, "target": STRING}),
     ]
     async with simulator(tmp_path, tools) as sim:
-        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"texts"} == set()
+        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"compute"} == set()
 
 
 async def test_results_that_need_a_language_model_are_marked_as_guessed(tmp_path: Path) -> None:

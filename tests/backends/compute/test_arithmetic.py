@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.backend_answers import INTEGER, NUMBER, NUMBERS, STRING, Json, error_text, simulator, success_value, tool
 
-from mcp_sim.backends.arithmetic.units import convert
-from mcp_sim.backends.compute.expression import evaluate
+from mcp_sim.backends.compute.expressions import calculate
+from mcp_sim.backends.compute.units import convert_unit
 from mcp_sim.backends.refusal import Refused
 
 RESULT = {"result": NUMBER}
@@ -22,11 +22,6 @@ CALCULATOR = tool("calculate", {"expression": STRING}, about="Evaluate a mathema
     ("definition", "arguments", "expected"),
     [
         (tool("add", {"a": NUMBER, "b": NUMBER}, RESULT), {"a": 2, "b": 3}, {"result": 5}),
-        (
-            tool("metric_unit_conversion", {"value": NUMBER, "unit_in": STRING, "unit_out": STRING}, RESULT),
-            {"value": 2, "unit_in": "km", "unit_out": "m"},
-            {"result": 2000},
-        ),
         (
             tool("math-subtract", {"minuend": NUMBER, "subtrahend": NUMBER}, RESULT),
             {"minuend": 2, "subtrahend": 3},
@@ -113,7 +108,7 @@ async def test_expressions_are_evaluated_and_never_executed(tmp_path: Path) -> N
 )
 def test_invalid_expressions_are_refused_with_a_message(expression: str) -> None:
     with pytest.raises(Refused, match=r"\w"):
-        evaluate(expression)
+        calculate(expression)
 
 
 @given(
@@ -121,15 +116,15 @@ def test_invalid_expressions_are_refused_with_a_message(expression: str) -> None
     st.sampled_from([("km", "mile"), ("celsius", "kelvin"), ("kg", "lb"), ("MB", "KiB"), ("m2", "acre")]),
 )
 def test_converting_to_a_unit_and_back_is_identity(value: float, units: tuple[str, str]) -> None:
-    there = convert(value, units[0], units[1])
-    assert math.isclose(convert(there, units[1], units[0]), value, rel_tol=1e-9, abs_tol=1e-6)
+    there = convert_unit(value, units[0], units[1])
+    assert math.isclose(convert_unit(there, units[1], units[0]), value, rel_tol=1e-9, abs_tol=1e-6)
 
 
 def test_incompatible_units_are_refused_with_the_alternatives() -> None:
     with pytest.raises(Refused, match=r"Unknown unit 'parsnip'.*length: meter"):
-        convert(1, "parsnip", "m")
+        convert_unit(1, "parsnip", "m")
     with pytest.raises(Refused, match=r"units of mass are kilogram, gram"):
-        convert(1, "kg", "m")
+        convert_unit(1, "kg", "m")
 
 
 @pytest.mark.parametrize(
@@ -145,25 +140,4 @@ def test_incompatible_units_are_refused_with_the_alternatives() -> None:
 )
 async def test_tools_with_other_required_arguments_are_no_calculators(tmp_path: Path, definition: Json) -> None:
     async with simulator(tmp_path, [definition]) as sim:
-        assert sim.scenario.domain.plans[definition["name"]].backend != "arithmetic"
-
-
-MATRIX = {"type": "array", "items": {"type": "array", "items": NUMBER}}
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "value"),
-    [
-        ("multiply_matrices", {"matrix_a": [[1, 2], [3, 4]], "matrix_b": [[0, 1], [1, 0]]}, [[2, 1], [4, 3]]),
-        ("matrix_determinant", {"matrix": [[0, 2, 1], [1, 1, 0], [2, 0, 1]]}, -4),
-        ("matrix_inverse", {"matrix": [[4, 7], [2, 6]]}, [[0.6, -0.7], [-0.2, 0.4]]),
-        ("transpose_matrix", {"matrix": [[1, 2, 3]]}, [[1], [2], [3]]),
-        ("matrix_rank", {"matrix": [[1, 2], [2, 4]]}, 1),
-    ],
-)
-async def test_matrix_operations_are_exact(tmp_path: Path, name: str, arguments: Json, value: Json) -> None:
-    tools = [tool(name, dict.fromkeys(arguments, MATRIX), {"result": {}})]
-    async with simulator(tmp_path, tools) as sim, sim.open() as world:
-        assert success_value(await world.call(name, arguments)) == {"result": value}
-        wrong = {key: [[1, 2], [3]] for key in arguments}
-        assert "equal length" in error_text(await world.call(name, wrong))
+        assert sim.scenario.domain.plans[definition["name"]].backend != "compute"

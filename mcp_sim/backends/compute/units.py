@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -60,7 +60,7 @@ def find_unit(name: str) -> Unit | None:
     return next((known[spelling] for spelling in spellings if spelling in known), None)
 
 
-def convert(value: float, source: str, target: str) -> float:
+def convert_unit(value: float, source: str, target: str) -> float:
     """Convert a value to the target unit. Raises `Refused`, which lists the alternatives."""
     first, second = _known(source), _known(target)
     if first.measures != second.measures:
@@ -80,12 +80,10 @@ def unit_names(measures: str) -> list[str]:
     return [*dict.fromkeys(one.name for one in _units().values() if one.measures == measures)]
 
 
-def conversion_between(first: str, second: str) -> Callable[[float], float] | None:
-    """Return the conversion between two units; None if they do not measure the same quantity."""
+def is_convertible(first: str, second: str) -> bool:
+    """Return whether two units measure the same quantity."""
     one, other = find_unit(first), find_unit(second)
-    if one is None or other is None or one.measures != other.measures:
-        return None
-    return lambda value: convert(value, first, second)
+    return one is not None and other is not None and one.measures == other.measures
 
 
 def _known(name: str) -> Unit:

@@ -1,1 +1,0 @@
-"""Calculate: numbers, lists, matrices, units, expressions."""

@@ -1,0 +1,363 @@
+"""The operations of compute: what they are called, their roles, and the properties that hold their results."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from mcp_sim.backends.compute.phrases import Called, phrases
+from mcp_sim.backends.operation import ANY, FLAG, LIST, NUMBER, NUMBERS, TEXT, Operation, Role, role
+from mcp_sim.types.lexicon.english import vocabulary
+
+Compute: TypeAlias = Callable[..., Any] | str
+"""Computes a result from the values of the roles, in their order; a text names the function: `module:function`."""
+
+ANSWER = "answer"
+"""The name of the only fact of a result."""
+PRECISION = "precision"
+"""The role of the number of decimal places of a result. It is no value of the computation."""
+GUESSES = frozenset({"summarize", "extract_keywords", "sentiment", "translate"})
+"""Operations whose results are guesses."""
+
+_PLACES = vocabulary("result value output answer text")
+
+
+def _by_position(name: str, names: str = "", types: frozenset[str] = ANY) -> Role:
+    return role(name, names, types, positional=True)
+
+
+def _optional(name: str, names: str = "", types: frozenset[str] = ANY) -> Role:
+    return role(name, names, types, optional=True)
+
+
+def _operation(
+    name: str,
+    compute: Compute,
+    called: str,
+    roles: Sequence[Role] = (),
+    places: str = "",
+    *,
+    hints: str = "",
+    excludes: str = "",
+) -> Operation:
+    """Return an operation. `called` are tool names that mean it, `places` are properties that may hold the result."""
+    means = Called(phrases(f"{called} {name}"), vocabulary(hints), vocabulary(excludes))
+    shown = (*places.split(), *_PLACES, name)
+    run: Any = compute
+    return Operation(name, run, roles=tuple(roles), means=means, names={ANSWER: shown})
+
+
+# numbers --------------------------------------------------------------------------------------------------------------
+
+_ONE = "number num n x a value input angle radians"
+_PRECISION = _optional(PRECISION, "decimals decimal_places places digits ndigits", NUMBER)
+_A = _by_position(
+    "a", "x n1 num1 number1 first first_number left augend minuend dividend numerator value1 operand1", NUMBER
+)
+_B = _by_position(
+    "b", "y n2 num2 number2 second second_number right divisor denominator subtrahend value2 operand2", NUMBER
+)
+_NUMBER = _by_position("number", _ONE, NUMBER)
+_NUMBERS = _by_position("numbers", "values data nums list array items dataset samples", NUMBERS)
+
+
+def _of_two(name: str, compute: Compute, called: str, places: str = "") -> Operation:
+    return _operation(name, compute, called, (_A, _B, _PRECISION), places)
+
+
+def _of_one(name: str, compute: Compute, called: str, places: str = "") -> Operation:
+    return _operation(name, compute, called, (_NUMBER, _PRECISION), places)
+
+
+def _of_list(name: str, compute: Compute, called: str, places: str = "") -> Operation:
+    return _operation(name, compute, called, (_NUMBERS, _PRECISION), places)
+
+
+ARITHMETIC: tuple[Operation, ...] = (
+    _of_two("add", operator.add, "addition sum plus sum_of total", "sum total"),
+    _of_two("subtract", operator.sub, "subtraction minus sub difference", "difference"),
+    _of_two("multiply", operator.mul, "multiplication times product mul", "product"),
+    _of_two("divide", "arithmetic:divide", "division div quotient divided_by", "quotient"),
+    _of_two("modulo", operator.mod, "modulus mod remainder", "remainder"),
+    _of_two("gcd", "arithmetic:gcd", "greatest_common_divisor hcf"),
+    _of_two("lcm", "arithmetic:lcm", "least_common_multiple"),
+    _of_two("hypotenuse", math.hypot, "hypot pythagorean"),
+    _of_two("larger", max, "max maximum", "max"),
+    _of_two("smaller", min, "min minimum", "min"),
+    _operation("power", "arithmetic:power", "pow exponent exponentiate exponentiation raise_to_power exp_power",
+               (_by_position("base", "a x number value", NUMBER),
+                _by_position("exponent", "b y exp power n degree", NUMBER), _PRECISION)),
+    _operation("logarithm", "arithmetic:logarithm", "log ln natural_log natural_logarithm",
+               (_by_position("value", _ONE, NUMBER), _optional("base", "b", NUMBER), _PRECISION)),
+    _operation("nth_root", "arithmetic:nth_root", "root",
+               (_NUMBER, _by_position("degree", "n root index", NUMBER), _PRECISION), "root"),
+    _of_one("square_root", math.sqrt, "sqrt", "root"),
+    _of_one("cube_root", math.cbrt, "cbrt", "root"),
+    _of_one("square", "arithmetic:square", "squared"),
+    _of_one("cube", "arithmetic:cube", "cubed"),
+    _of_one("absolute", abs, "absolute_value abs", "absolute_value"),
+    _of_one("negate", operator.neg, "negative opposite"),
+    _of_one("reciprocal", "arithmetic:reciprocal", "inverse_of"),
+    _of_one("floor", math.floor, "round_down"),
+    _of_one("ceiling", math.ceil, "ceil round_up"),
+    _of_one("exponential", math.exp, "exp"),
+    _of_one("log10", math.log10, "log_10"),
+    _of_one("log2", math.log2, "log_2"),
+    _of_one("factorial", "arithmetic:factorial", ""),
+    _of_one("fibonacci", "arithmetic:fibonacci", "fib nth_fibonacci"),
+    _of_one("is_prime", "arithmetic:is_prime", "prime check_prime prime_check", "prime"),
+    _of_one("sine", math.sin, "sin"),
+    _of_one("cosine", math.cos, "cos"),
+    _of_one("tangent", math.tan, "tan"),
+    _of_one("radians_to_degrees", math.degrees, "", "degrees"),
+    _of_one("degrees_to_radians", math.radians, "", "radians"),
+    _operation("round", "arithmetic:round_to", "round_off rounded",
+               (_NUMBER, _optional("places", "precision decimals decimal_places digits ndigits", NUMBER)), "rounded"),
+    _operation("percentage", "arithmetic:percentage", "percent calculate_percent",
+               (_by_position("part", "a value amount numerator", NUMBER),
+                _by_position("whole", "b total denominator", NUMBER), _PRECISION)),
+    _operation("percent_of", "arithmetic:percent_of", "percentage_of",
+               (_by_position("percent", "percentage rate a", NUMBER),
+                _by_position("number", "value of b total amount", NUMBER), _PRECISION)),
+    _operation("percent_change", "arithmetic:percent_change",
+               "percentage_change percentage_difference growth_rate",
+               (_by_position("old", "old_value from initial start a before", NUMBER),
+                _by_position("new", "new_value to final end b after", NUMBER), _PRECISION), "change"),
+    _operation("convert_unit", "units:convert_unit",
+               "convert conversion unit_conversion unit_converter convert_measurement convert_length convert_weight "
+               "convert_temperature convert_volume convert_mass convert_speed convert_distance convert_area "
+               "convert_time_unit convert_energy convert_pressure",
+               (_by_position("value", "amount quantity number temperature length weight distance", NUMBER),
+                _by_position("source", "from_unit from source_unit input_unit unit_from origin_unit", TEXT),
+                _by_position("target", "to_unit to target_unit output_unit unit_to desired_unit", TEXT), _PRECISION),
+               "converted converted_value",
+               excludes="currency currencies exchange timezone encoding token"),
+    _operation("convert_base", "arithmetic:convert_base",
+               "base base_convert base_conversion number_base convert_number_base radix convert_radix",
+               (role("value", "number input digits"),
+                role("source", "from from_base source_base base_from input_base", NUMBER),
+                role("target", "to to_base target_base base_to output_base", NUMBER)), "converted"),
+    _operation("calculate", "expressions:calculate",
+               "calc calculator evaluate evaluate_expression calculate_expression math compute eval eval_expression "
+               "math_expression evaluate_math expression arithmetic compute_expression",
+               (_by_position("expression", "expr formula equation calculation input query math", TEXT), _PRECISION),
+               hints="math maths mathematical mathematics arithmetic calculate calculates calculation calculator "
+               "numeric", excludes="javascript debugger gdb page frame sql xpath sympy symbolic"),
+    _of_list("sum", math.fsum, "sum_all total add add_up", "total"),
+    _of_list("product", math.prod, "multiply"),
+    _of_list("mean", "statistics:mean", "average avg arithmetic_mean", "average"),
+    _of_list("median", "statistics:median", ""),
+    _of_list("mode", "statistics:mode", ""),
+    _of_list("minimum", min, "min smallest lowest", "min"),
+    _of_list("maximum", max, "max largest highest", "max"),
+    _of_list("range", "statistics:value_range", ""),
+    _of_list("variance", "statistics:variance", "population_variance"),
+    _of_list("sample_variance", "statistics:sample_variance", "", "variance"),
+    _of_list("standard_deviation", "statistics:standard_deviation",
+             "std stddev std_dev stdev population_standard_deviation", "std_dev"),
+    _of_list("sample_standard_deviation", "statistics:sample_standard_deviation", "", "std_dev standard_deviation"),
+    _of_list("sort", sorted, "sorted", "sorted"),
+    _of_list("statistics", "statistics:statistics", "stats descriptive_statistics summary_statistics describe"),
+)  # fmt: skip
+
+# dates ----------------------------------------------------------------------------------------------------------------
+
+_DATES = "date_string date_str start_date base_date datetime timestamp day start from_date input_date time"
+_DATE = _by_position("date", _DATES, TEXT)
+_DATE_OR_NOW = _optional("date", _DATES, TEXT)
+_ZONE = _optional("timezone", "tz time_zone timezone_name zone location tz_name", TEXT)
+_SHIFT = (
+    _DATE_OR_NOW,
+    _optional("amount", "value quantity n number count offset duration", NUMBER),
+    _optional("unit", "units period time_unit", TEXT),
+    *(_optional(unit, "", NUMBER) for unit in ("years", "months", "weeks", "days", "hours", "minutes")),
+)
+
+DATES: tuple[Operation, ...] = (
+    _operation("now", "dates:now",
+               "get_current_time current_time get_time time get_current_date current_date get_date today "
+               "get_current_datetime current_datetime get_datetime get_now get_current_date_time get_today "
+               "get_current_date_and_time what_time_is_it get_current_timestamp current_timestamp get_timestamp "
+               "get_system_time server_time get_local_time local_time get_time_in_timezone current_time_in_timezone "
+               "get_current_time_in_timezone get_todays_date",
+               (_ZONE, _optional("format", "date_format time_format output_format layout", TEXT)),
+               "current_time time datetime current_date date"),
+    _operation("convert_time", "dates:convert_time",
+               "time_conversion convert_timezone convert_time_zone timezone_convert convert_datetime "
+               "convert_between_timezones timezone_conversion convert_time_between_timezones translate_time",
+               (_by_position("time", "datetime time_string timestamp date_time source_time", TEXT),
+                _by_position("source", "source_timezone from_timezone from_tz source_tz from timezone_from from_zone",
+                             TEXT),
+                _by_position("target", "target_timezone to_timezone to_tz target_tz to timezone_to to_zone", TEXT)),
+               "converted_time target_time"),
+    _operation("add_to_date", "dates:add_to_date",
+               "add_days date_add add_time add_date add_duration add_days_to_date date_offset add_months add_weeks "
+               "add_hours calculate_date shift_date add_business_time offset_date",
+               _SHIFT, "date new_date result_date"),
+    _operation("subtract_from_date", "dates:subtract_from_date",
+               "subtract_days date_subtract subtract_time subtract_date subtract_duration",
+               _SHIFT, "date new_date result_date"),
+    _operation("date_difference", "dates:date_difference",
+               "difference date_diff days_between diff_dates time_difference time_between datediff "
+               "difference_between_dates days_between_dates get_date_difference dates_difference duration_between "
+               "calculate_date_difference calculate_days_between time_diff calculate_duration",
+               (_by_position("first", "date start_date start date1 from_date from first_date datetime1 "
+                             "start_datetime earlier start_time", TEXT),
+                _by_position("second", "end to_date date2 second_date to until datetime2 end_datetime later end_date "
+                             "end_time", TEXT), _optional("unit", "units in_unit", TEXT)),
+               "days difference days_between", hints="date dates day days time calendar datetime"),
+    _operation("format_date", "dates:format_date",
+               "format_datetime format_time reformat_date date_format convert_date_format",
+               (_DATE, _by_position("format", "output_format layout pattern target_format to_format format_string",
+                                    TEXT), _ZONE), "formatted formatted_date"),
+    _operation("day_of_week", "dates:day_of_week", "get_day_of_week weekday get_weekday which_day", (_DATE,),
+               "day weekday"),
+    _operation("week_number", "dates:week_number", "get_week_number iso_week week_of_year get_week_year", (_DATE,),
+               "week"),
+    _operation("is_weekend", "dates:is_weekend", "", (_DATE,)),
+    _operation("to_timestamp", "dates:to_timestamp",
+               "date_to_timestamp datetime_to_timestamp to_unix to_epoch parse_to_timestamp convert_to_timestamp "
+               "get_timestamp", (_DATE,), "timestamp"),
+    _operation("from_timestamp", "dates:from_timestamp",
+               "timestamp timestamp_to_date timestamp_to_datetime unix_to_date epoch_to_date from_unix "
+               "convert_timestamp", (_by_position("timestamp", "ts unix epoch unix_timestamp"), _ZONE),
+               "date datetime"),
+    _operation("age", "dates:age", "calculate_age get_age",
+               (_by_position("date", "birth_date birthdate date_of_birth dob birthday", TEXT),)),
+    _operation("is_leap_year", "dates:is_leap_year", "leap_year check_leap_year",
+               (_by_position("year", "", NUMBER),), "leap"),
+    _operation("days_in_month", "dates:days_in_month", "get_days_in_month",
+               (_by_position("year", "", NUMBER), _by_position("month", "", NUMBER)), "days"),
+    _operation("month_days", "dates:month_days", "days_in_month get_days_in_month",
+               (_DATE_OR_NOW,), "days"),
+    _operation("list_timezones", "dates:list_timezones",
+               "get_timezones list_time_zones available_timezones get_available_timezones search_timezones",
+               (_optional("filter", "query region search continent area", TEXT),), "timezones"),
+)  # fmt: skip
+
+# texts ----------------------------------------------------------------------------------------------------------------
+
+_TEXT = _by_position("text", "input string content str data value message input_text source_text document", TEXT)
+_JSON = _by_position("text", "json json_string json_text input data json_str", TEXT)
+_CODED = _by_position("text", "url html input string data value", TEXT)
+_COUNT = _optional("count", "n number amount quantity num limit top_n max_keywords num_keywords", NUMBER)
+_ALGORITHM = _optional("algorithm", "algo hash_type type method hash_algorithm", TEXT)
+_PATTERN = role("pattern", "regex regexp expression regular_expression re", TEXT)
+_FLAGS = _optional("flags", "modifiers options", TEXT)
+_LOW = _optional("low", "min minimum start from min_value lower lower_bound", NUMBER)
+_HIGH = _optional("high", "max maximum end to max_value upper upper_bound", NUMBER)
+_OPTIONS = _by_position("options", "choices items list values", LIST)
+_TWO_TEXTS = (
+    role("first", "text1 text_1 a old old_text original before left string1 str1 source text_a", TEXT),
+    role("second", "text2 text_2 b new new_text modified after right string2 str2 target text_b", TEXT),
+)
+_ABOUT_TEXT = "text string texts strings word words sentence content document characters lines"
+ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "crc32")
+"""Hash algorithms."""
+
+TEXTS: tuple[Operation, ...] = (
+    _operation("echo", str, "echo_message repeat_message parrot", (_TEXT,), "message", excludes="file files terminal"),
+    _operation("count_words", "text_editing:count_words", "word_count wordcount count_word", (_TEXT,),
+               "count word_count words"),
+    _operation("count_characters", len, "character_count char_count string_length text_length count_chars length",
+               (_TEXT,), "count length"),
+    _operation("count_lines", "text_editing:count_lines", "line_count", (_TEXT,), "count lines"),
+    _operation("text_statistics", "text_editing:text_statistics", "text_stats analyze_text count_text", (_TEXT,)),
+    _operation("text_statistics", "text_editing:text_statistics", "count", (_TEXT,),
+               hints="character characters bytes"),
+    _operation("upper", str.upper, "uppercase to_uppercase to_upper upper_case convert_to_uppercase", (_TEXT,)),
+    _operation("lower", str.lower, "lowercase to_lowercase to_lower lower_case convert_to_lowercase", (_TEXT,)),
+    _operation("title_case", str.title, "titlecase to_title_case capitalize", (_TEXT,)),
+    _operation("convert_case", "text_editing:convert_case", "change_case case_convert transform_case case_converter",
+               (_TEXT, _by_position("case", "case_type target_case to_case format style mode", TEXT))),
+    _operation("reverse", "text_editing:reverse", "reverse_text reverse_string text_reverse", (_TEXT,), "reversed",
+               hints=_ABOUT_TEXT),
+    _operation("trim", str.strip, "strip trim_text strip_whitespace", (_TEXT,), hints=_ABOUT_TEXT),
+    _operation("slug", "text_editing:slug", "slugify generate_slug create_slug",
+               (_by_position("text", "title input string name", TEXT),)),
+    _operation("format_json", "text_editing:format_json",
+               "json_format pretty_print_json beautify_json prettify_json json_pretty", (_JSON,), "formatted"),
+    _operation("validate_json", "text_editing:validate_json", "json_validate is_valid_json check_json", (_JSON,),
+               "valid is_valid"),
+    _operation("fill_template", "text_editing:fill_template", "render_template format_template apply_template",
+               (_by_position("template", "text template_string", TEXT),
+                _by_position("values", "variables data params parameters context", frozenset({"object"}))),
+               "rendered"),
+    _operation("base64_encode", "encoding:base64_encode", "encode_base64 to_base64 b64_encode", (_TEXT,), "encoded"),
+    _operation("base64_decode", "encoding:base64_decode", "decode_base64 from_base64 b64_decode",
+               (_by_position("text", "input encoded data string base64 value encoded_text base64_string", TEXT),),
+               "decoded"),
+    _operation("url_encode", "encoding:url_encode", "encode_url urlencode percent_encode", (_CODED,), "encoded"),
+    _operation("url_decode", "encoding:url_decode", "decode_url urldecode percent_decode", (_CODED,), "decoded"),
+    _operation("html_encode", "encoding:html_encode", "encode_html html_escape escape_html htmlencode", (_CODED,),
+               "encoded escaped"),
+    _operation("html_decode", "encoding:html_decode", "decode_html html_unescape unescape_html htmldecode",
+               (_CODED,), "decoded unescaped"),
+    _operation("hash", "encoding:hash_text",
+               "hash_text generate_hash compute_hash calculate_hash hash_string create_hash", (_TEXT, _ALGORITHM),
+               "digest"),
+    _operation("hmac", "encoding:keyed_hash", "compute_hmac generate_hmac hmac_hash hmac_sign",
+               (_TEXT, role("key", "secret secret_key password", TEXT), _ALGORITHM), "hash digest"),
+    *(_operation(name, f"encoding:{name}", f"{name}_hash hash_{name} generate_{name} compute_{name}", (_TEXT,),
+                 "hash digest") for name in ALGORITHMS),
+    _operation("regex_match", "regular_expressions:regex_match",
+               "match_regex regex_find find_regex regex_search regex_extract extract_regex regex_find_all find_matches "
+               "match_pattern extract_pattern regex_matches regex_match_all match_all_regex",
+               (_TEXT, _PATTERN, _FLAGS)),
+    _operation("regex_test", "regular_expressions:regex_test",
+               "test_regex is_match matches_regex check_regex matches_pattern", (_TEXT, _PATTERN, _FLAGS),
+               "matches match is_match matched"),
+    _operation("regex_replace", "regular_expressions:regex_replace",
+               "replace_regex regex_substitute replace_pattern",
+               (_TEXT, _PATTERN, role("replacement", "replace replace_with new_text substitute repl", TEXT), _FLAGS)),
+    _operation("text_difference", "text_changes:line_diff",
+               "diff text_diff diff_text diff_texts compare_text compare_texts text_compare diff_strings", _TWO_TEXTS,
+               "diff difference", hints="text texts string strings"),
+    _operation("edit_distance", "text_editing:edit_distance",
+               "distance levenshtein levenshtein_distance string_distance diff_distance", _TWO_TEXTS, "distance"),
+    _operation("repeat_text", "text_editing:repeat_text", "repeat_string text_repeat string_repeat",
+               (_TEXT, _by_position("count", "times n repetitions number repeat number_of_times", NUMBER),
+                _optional("separator", "sep delimiter joiner", TEXT)), "repeated"),
+    _operation("summarize", "language:summarize",
+               "summarise summarize_text summarise_text text_summary generate_summary get_summary",
+               (_TEXT, _optional("length", "max_length max_chars max_characters", NUMBER),
+                _optional("sentences", "max_sentences num_sentences sentence_count", NUMBER),
+                _optional("style", "language format type tone", TEXT)), "summary"),
+    _operation("extract_keywords", "language:extract_keywords",
+               "keyword_extraction get_keywords keywords extract_key_terms", (_TEXT, _COUNT), "keywords"),
+    _operation("sentiment", "language:sentiment",
+               "analyze_sentiment sentiment_analysis get_sentiment detect_sentiment analyse_sentiment text_sentiment "
+               "classify_sentiment", (_TEXT,)),
+    _operation("translate", "language:translate", "translate_text text_translate translation",
+               (_TEXT, _by_position("target", "target_language to target_lang language to_language lang dest "
+                                    "target_locale", TEXT),
+                _optional("source", "source_language from source_lang from_language src", TEXT)),
+               "translation translated_text translated"),
+    _operation("uuid", "randomness:uuid",
+               "generate_uuid create_uuid new_uuid get_uuid uuid4 random_uuid generate_uuids generate_guid "
+               "generate_unique_id", (_COUNT, _optional("version", "", TEXT | NUMBER)), "uuids id"),
+    _operation("random_number", "randomness:random_number",
+               "generate_random_number random_int random_integer get_random_number randint random generate_random "
+               "generate_random_integer random_number_generator generate_number", (_LOW, _HIGH, _COUNT), "number"),
+    _operation("random_fraction", "randomness:random_fraction", "random_float generate_random_float random_decimal",
+               (_LOW, _HIGH), "number"),
+    _operation("random_choice", "randomness:random_choice",
+               "choose_random pick_random random_pick choose select_random", (_OPTIONS,), "choice"),
+    _operation("shuffle", "randomness:shuffle", "shuffle_list random_shuffle shuffle_items random_order",
+               (_OPTIONS,), "shuffled items"),
+    _operation("random_string", "randomness:random_string",
+               "generate_random_string generate_password random_password password_generator "
+               "create_password",
+               (_optional("length", "size len", NUMBER),
+                _optional("symbols", "include_symbols special_characters use_symbols include_special", FLAG)),
+               "password string"),
+    _operation("flip_coin", "randomness:flip_coin", "coin_flip toss_coin", (), "side"),
+    _operation("roll_dice", "randomness:roll_dice", "dice_roll roll_die roll roll_a_dice",
+               (_optional("notation", "dice dice_notation expression", TEXT),
+                _optional("sides", "num_sides faces", NUMBER), _COUNT), "total", hints="dice die roll rolls"),
+)  # fmt: skip
+
+FAMILIES = (ARITHMETIC, DATES, TEXTS)
+"""The operations by family. Of operations that a tool may mean equally, that of the first family is meant."""

@@ -1,0 +1,93 @@
+"""Match tools to operations by their whole names, without words that carry no meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from mcp_sim.backends.matching.matched_tools import MatchedTool, match_tool
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import Operation, compact
+from mcp_sim.types.lexicon.english import snake, vocabulary
+
+_NOISE = vocabulary(
+    "calculate compute calc calculator get find math maths arithmetic perform do tool number numbers num nums value "
+    "values two list of the a an function operation text string str"
+)
+_SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "×": "multiply", "x": "multiply", "/": "divide",
+          "÷": "divide", "^": "power", "**": "power", "%": "modulo"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A test whether a tool's name is one of some phrases.
+
+    If phrases are ambiguous, the tool's name or description must contain one of `hints`, and none of `excludes`.
+    """
+
+    phrases: frozenset[str]
+    hints: frozenset[str] = frozenset()
+    excludes: frozenset[str] = frozenset()
+
+    def __call__(self, profile: ToolProfile) -> bool:
+        """Return whether a tool is called so."""
+        if profile.mentions(*self.excludes) or (self.hints and not profile.mentions(*self.hints)):
+            return False
+        return any(phrase in self.phrases for phrase in phrases_of(profile.words))
+
+
+def phrases(line: str) -> frozenset[str]:
+    """Return the phrases of a line, separated by spaces, each without separators: `randomint` for `random_int`."""
+    return frozenset(compact(phrase) for phrase in line.split())
+
+
+def phrases_of(named: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a name without separators: all of them, then without those that carry no meaning."""
+    yield "".join(named)
+    inner = [*named]
+    while len(inner) > 1 and inner[0] in _NOISE:
+        inner = inner[1:]
+        yield "".join(inner)
+    while len(inner) > 1 and inner[-1] in _NOISE:
+        inner = inner[:-1]
+        yield "".join(inner)
+    yield "".join(word for word in named if word not in _NOISE)
+
+
+class Phrasebook:
+    """Operations by the phrases that mean them."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations = operations
+
+    @cached_property
+    def _meant(self) -> Mapping[str, Sequence[Operation]]:
+        meant: dict[str, list[Operation]] = {}
+        for operation in self.operations:
+            for phrase in operation.means.phrases if isinstance(operation.means, Called) else ():
+                meant.setdefault(phrase, []).append(operation)
+        return meant
+
+    def match(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operations that a tool may mean: those of its whole name first."""
+        for phrase in phrases_of(profile.words):
+            for one in match_tool(profile, self._meant.get(phrase, ())):
+                sure = all(_has_name(one.operation, *pair) for pair in one.arguments.items())
+                yield replace(one, confidence=0.9 if sure else 0.75, reasons=(*one.reasons, *_renamed(one)))
+
+    def named(self, word: str) -> list[Operation]:
+        """Return the operations with this name, phrase or sign; those with this name come first."""
+        name = _SIGNS.get(word.strip()) or snake(word)
+        called = [one for one in self.operations if one.name == name]
+        return called + [one for one in self._meant.get(compact(name), ()) if one.name != name]
+
+
+def _has_name(operation: Operation, role: str, argument: str) -> bool:
+    return any(one.name == role and compact(argument) in one.names for one in operation.roles)
+
+
+def _renamed(one: MatchedTool) -> Iterator[str]:
+    named = [f"{name} is the {role}" for role, name in one.arguments.items() if snake(name) != role]
+    if named:
+        yield ", ".join(named)

@@ -1,0 +1,127 @@
+"""Run computations, and make outcomes of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from inspect import signature
+from typing import Any
+
+from mcp_sim.backends.compute.arithmetic import finite, numbers_in, round_to
+from mcp_sim.backends.compute.operations import ANSWER, GUESSES, PRECISION
+from mcp_sim.backends.operation import NUMBERS, TEXT, Operation, Role, Run
+from mcp_sim.backends.outcome import Outcome, as_text
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.request import Binding, Request
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Example
+
+
+def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
+    """Return the function that computes the outcome of a request.
+
+    `compute` takes the values of the roles, in their order and except the precision; None for those that are not
+    given. If it has parameters `now` or `draws`, it gets those of the request by name.
+    """
+    values = [role for role in operation.roles if role.name != PRECISION]
+    known = signature(compute).parameters if isinstance(operation.run, str) else ()
+    context = [name for name in ("now", "draws") if name in known]
+
+    def run(request: Request) -> Outcome:
+        given = [_value(request, role) for role in values]
+        try:
+            found = compute(*given, **{name: getattr(request, name) for name in context})
+            return _outcome(request, _rounded(found, request.number(PRECISION)))
+        except ZeroDivisionError:
+            raise Refused("invalid", "Cannot divide by zero") from None
+        except OverflowError:
+            raise Refused("invalid", "The result is too large") from None
+        except ValueError:
+            message = f"{operation.name} is not defined for {', '.join(as_text(value) for value in given)}"
+            raise Refused("invalid", message) from None
+
+    return run
+
+
+def chosen_runner(function: Callable[[Operation], Run]) -> Run:
+    """Return the function that runs the operation that a call selects."""
+
+    def run(request: Request) -> Outcome:
+        found, turn = request.binding.shared.choose(request), request.turn
+        if found is None or turn is None or request.invent is None:
+            name = request.tool.name if request.tool is not None else ""
+            return Outcome(f"{name}: done", guessed=True)
+        operation, arguments = found
+        binding = replace(request.binding, operation=operation, arguments=arguments, fixed={}, shared=None)
+        return function(operation)(Request.of(binding, turn, request.invent))
+
+    return run
+
+
+def _value(request: Request, role: Role) -> Json:
+    """Return the value of a role, None if there is none. Raises `Refused` if it is required or invalid."""
+    value = request.get(role.name)
+    if value is None:
+        if not role.optional:
+            raise Refused("invalid", f"Missing required argument: {request.named(role.name)}")
+        return None
+    if role.types == NUMBERS:
+        return numbers_in(value)
+    return str(value) if role.types == TEXT else value
+
+
+def _rounded(found: Json, precision: int | None) -> Json:
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        return found
+    number = finite(found)
+    return number if precision is None or isinstance(number, int) else round_to(number, max(precision, 0))
+
+
+def _outcome(request: Request, value: Json) -> Outcome:
+    """Return the outcome of a result, in the sentence of an example if the tool has one."""
+    operation, sentence, target = request.binding.operation, request.binding.shared, request.binding.fixed.get("target")
+    facts = {ANSWER: value, **({target: value} if isinstance(target, str) else {})}
+    guessed = operation.name in GUESSES
+    if isinstance(sentence, Sentence) and request.turn is not None:
+        return Outcome(sentence.fill(request.turn.call.arguments, value), facts, ANSWER, guessed=guessed)
+    return Outcome(as_text(value), facts, ANSWER, is_json=isinstance(value, dict | list), guessed=guessed)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The sentence of an example: what is before and after the result, and the arguments that occur in it."""
+
+    head: str
+    tail: str
+    arguments: Record
+
+    def fill(self, called: Record, value: Json) -> str:
+        """Return the sentence with the arguments of a call, and its result."""
+        return self._filled(self.head, called) + as_text(value) + self._filled(self.tail, called)
+
+    def _filled(self, part: str, called: Record) -> str:
+        for name, shown in sorted(self.arguments.items(), key=lambda item: -len(as_text(item[1]))):
+            if as_text(shown) and name in called:
+                part = part.replace(as_text(shown), as_text(called[name]))
+        return part
+
+
+def sentence_of_example(binding: Binding, domain: Domain, run: Run) -> Sentence | None:
+    """Return the sentence of an example; None if no example is a text that contains its result."""
+    tool = binding.tool
+    if tool is None or tool.output_schema is not None:
+        return None
+    texts = (one for one in domain.examples if one.tool in {tool.id, tool.name} and isinstance(one.result, str))
+    return next((found for one in texts if (found := _sentence(binding, one, domain.now, run))), None)
+
+
+def _sentence(binding: Binding, example: Example, now: datetime, run: Run) -> Sentence | None:
+    given = {role: example.arguments[name] for role, name in binding.arguments.items() if name in example.arguments}
+    no_view: Any = None
+    try:
+        value = run(Request(binding, no_view, now, {**binding.fixed, **given})).text
+    except Refused:
+        return None
+    head, _, tail = example.result.rpartition(value)
+    return Sentence(head, tail, example.arguments) if value and value in example.result else None

@@ -1,0 +1,131 @@
+"""Tools with an argument, or two together, that selects one of several operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import prod
+
+from mcp_sim.backends.compute.operations import FAMILIES
+from mcp_sim.backends.compute.phrases import Phrasebook
+from mcp_sim.backends.matching.matched_tools import MatchedTool, assign_roles, is_quantity
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types, last_segment, listed_values
+from mcp_sim.backends.operation import Operation, Role, required_roles, role
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.request import Binding, Request
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.lexicon.english import snake, vocabulary, words
+
+CHOSEN = Operation("chosen", "results:chosen", roles=(role("operation"), role("variant", optional=True)))
+"""The operation of tools with an argument that selects another one."""
+
+_SELECTORS = vocabulary("operation operator op operation_type action function method type mode")
+_MAX_CHOICES = 300
+"""Arguments with more choices do not select operations."""
+_FAMILIES = tuple(Phrasebook(family) for family in FAMILIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The arguments of a tool that select an operation, and the operations that each of their choices may mean."""
+
+    tool: Tool
+    selectors: Sequence[str]
+    choices: Mapping[str, Sequence[Operation]]
+
+    @property
+    def known(self) -> list[str]:
+        """The choices that mean an operation."""
+        return [choice for choice, meant in self.choices.items() if meant]
+
+    @property
+    def meant(self) -> list[Operation]:
+        """The operations of all choices."""
+        return [one for meant in self.choices.values() for one in meant]
+
+    def choose(self, request: Request) -> tuple[Operation, Mapping[str, str]] | None:
+        """Return the operation that a call selects, and its arguments; None if the choice means no operation.
+
+        Without a choice, the arguments decide. Raises `Refused` if they fit none of the operations that are meant.
+        """
+        called = request.turn.call.arguments if request.turn is not None else {}
+        declared = properties(expanded(self.tool.input_schema))
+        word = _joined([called.get(name, declared[name].get("default")) for name in self.selectors])
+        meant = self.choices.get(word, ()) if word else self.meant
+        if not meant and word in self.choices:
+            return None
+        if not meant:
+            raise Refused("invalid", f"Unknown operation {word!r}. Supported: {', '.join(self.choices)}")
+        here = {name: part for name, part in declared.items() if name in called or "default" in part}
+        fitting = _fitting(meant, ToolProfile(self.tool, (), here, frozenset()), self.selectors)
+        if fitting is None:
+            raise Refused("invalid", f"Operation {word!r} needs {' and '.join(required_roles(meant[0]))}")
+        return fitting
+
+
+def _fitting(
+    operations: Sequence[Operation], profile: ToolProfile, selectors: Sequence[str]
+) -> tuple[Operation, Mapping[str, str]] | None:
+    roles = ((one, assign_roles(one.roles, profile, selectors)) for one in operations)
+    return next(((one, found) for one, found in roles if found is not None), None)
+
+
+def match_selection(profile: ToolProfile) -> Iterator[MatchedTool]:
+    """Yield a match if at least half of the choices of an argument, or of two together, mean operations."""
+    for names in _selectors(profile):
+        if prod(len(listed_values(profile.arguments[name])) for name in names) > _MAX_CHOICES:
+            continue
+        selection = _selection(profile.tool, profile.arguments, names)
+        known = selection.known
+        if len(known) < 2 or 2 * len(known) < len(selection.choices):
+            continue
+        if _takes_quantity(profile, names, [role for one in selection.meant for role in one.roles]):
+            reasons = (f"'{_joined(names)}' chooses among {', '.join(known)}",)
+            arguments = {role.name: name for role, name in zip(CHOSEN.roles, names, strict=False)}
+            yield MatchedTool(profile, CHOSEN, arguments, confidence=0.85, reasons=reasons)
+
+
+def selection_of(binding: Binding) -> Selection:
+    """Return the operations that a tool chooses from."""
+    if binding.tool is None:
+        raise ValueError("only a tool has choices")
+    names = [binding.arguments[role.name] for role in CHOSEN.roles if role.name in binding.arguments]
+    return _selection(binding.tool, properties(expanded(binding.tool.input_schema)), names)
+
+
+def _selection(tool: Tool, arguments: Mapping[str, Record], names: Sequence[str]) -> Selection:
+    """Return the selection of the family that knows most choices."""
+    words_of = [_joined(values) for values in product(*(listed_values(arguments[name]) for name in names))]
+    found = [Selection(tool, names, {word: _meant(word, tool, family) for word in words_of}) for family in _FAMILIES]
+    return max(found, key=lambda one: len(one.known))
+
+
+def _meant(word: str, tool: Tool, family: Phrasebook) -> list[Operation]:
+    """Return the operations that a choice names, alone or combined with the tool's name."""
+    about = "_".join(words(last_segment(tool.name)))
+    named = (family.named(name) for name in (word, f"{about}_{snake(word)}", f"{snake(word)}_{about}"))
+    return next((found for found in named if found), list[Operation]())
+
+
+def _selectors(profile: ToolProfile) -> Iterator[tuple[str, ...]]:
+    """Yield the arguments that may select an operation: each alone, then pairs of required ones."""
+    named = [name for name in profile.arguments if snake(name) in _SELECTORS]
+    yield from ((name,) for name in named)
+    yield from permutations([name for name in named if name in profile.needed], 2)
+
+
+def _takes_quantity(profile: ToolProfile, names: Sequence[str], roles: Sequence[Role]) -> bool:
+    """Whether a tool has an argument for one of the roles, and no other required argument that selects something."""
+    rest = {name: part for name, part in profile.arguments.items() if name not in names}
+    if any(snake(name) in _SELECTORS and len(listed_values(rest[name])) > 1 for name in profile.needed & rest.keys()):
+        return False
+    quantities = [argument_types(part) for name, part in rest.items() if is_quantity(name)]
+    return any(not role.types or types & role.types for types in quantities for role in roles)
+
+
+def _joined(choices: Iterable[Json]) -> str:
+    """Return several choices as one word."""
+    return "_".join(str(choice) for choice in choices if choice not in (None, ""))

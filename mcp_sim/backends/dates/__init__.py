@@ -1,1 +1,0 @@
-"""Return the time, and calculate with dates and time zones."""

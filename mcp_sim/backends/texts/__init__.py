@@ -1,1 +1,0 @@
-"""Work on texts: count, change, encode, match, generate."""

@@ -1,0 +1,41 @@
+"""Tools that log an agent's thoughts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.backend_answers import INTEGER, STRING, simulator, success_value, tool
+
+BOOLEAN = {"type": "boolean"}
+
+
+async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
+    words = {
+        "thought": STRING,
+        "nextThoughtNeeded": BOOLEAN,
+        "thoughtNumber": INTEGER,
+        "totalThoughts": INTEGER,
+        "branchId": STRING,
+    }
+    tools = [tool("sequentialthinking", words, optional=["branchId"])]
+    thought = {"thought": "Well", "nextThoughtNeeded": True, "thoughtNumber": 1, "totalThoughts": 2}
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        first = success_value(await world.call("sequentialthinking", thought))
+        assert first == {
+            "thoughtNumber": 1,
+            "totalThoughts": 2,
+            "nextThoughtNeeded": True,
+            "branches": [],
+            "thoughtHistoryLength": 1,
+        }
+        second = success_value(await world.call("sequentialthinking", {**thought, "thoughtNumber": 3, "branchId": "b"}))
+        assert (second["totalThoughts"], second["branches"], second["thoughtHistoryLength"]) == (3, ["b"], 2)
+
+
+async def test_the_history_length_is_named_in_the_case_style_of_the_arguments(tmp_path: Path) -> None:
+    words = {"thought": STRING, "thought_number": INTEGER, "total_thoughts": INTEGER}
+    async with simulator(tmp_path, [tool("think_step", words)]) as sim, sim.open() as world:
+        answer = success_value(
+            await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2})
+        )
+        assert answer["thought_history_length"] == 1
