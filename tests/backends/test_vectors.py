@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ import pytest
 from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
 
 Json = Any
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
 _TEXTS: Json = {"type": "array", "items": TEXT}
 _OBJECTS: Json = {"type": "array", "items": {"type": "object"}}
 _OBJECT: Json = {"type": "object"}
@@ -139,3 +143,67 @@ async def test_comparisons_and_copies_are_limited(store: Simulator) -> None:
         assert "too many" in await refused(world, "query_texts", collection="hens", queries=["a", "b"])
         assert (await answered(world, "search_texts", collection="hens", query="7", top_k=-1))["ids"] == []
         assert "more than" in await refused(world, "clone_collection", collection="hens", new_collection_name="geese")
+
+
+BLANK: Json = {"ids": ["a", "b"], "documents": ["hen", "cock"], "metadatas": [{"age": 2}, None]}
+GIVEN: list[Json] = [
+    {"collections": {"fowl": BLANK}},
+    {"chroma": {"collections": [{"name": "fowl", **BLANK}]}},
+    {"store": {"fowl": [{"id": "a", "text": "hen", "metadata": {"age": 2}}, {"id": "b", "text": "cock"}]}},
+    {"fowl": {"columns": ["id", "document", "metadata"], "rows": [["a", "hen", {"age": 2}], ["b", "cock", None]]}},
+    {"fowl": {"documents": {"a": {"text": "hen", "metadata": {"age": 2}}, "b": {"text": "cock"}}}},
+]
+
+
+@pytest.mark.parametrize("state", GIVEN, ids=[str(at) for at in range(len(GIVEN))])
+async def test_collections_are_given_in_any_shape(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, TOOLS, state).open() as world:
+        assert await answered(world, "list_collections") == "fowl"
+        assert await answered(world, "get_texts", collection="fowl") == BLANK
+        await answered(world, "add_texts", collection="fowl", ids=["c"], texts=["chick"])
+        assert await answered(world, "count_collection", collection="fowl") == "3"
+
+
+@pytest.mark.parametrize("texts", [["hen", "cock"], {"1": "hen", "2": "cock"}])
+@pytest.mark.parametrize("wrapper", ["", "collections"])
+async def test_given_collections_may_be_plain_texts(tmp_path: Path, texts: Json, wrapper: str) -> None:
+    state = {"fowl": texts, "cows": ["ox"]}
+    async with simulator(tmp_path, TOOLS, {wrapper: state} if wrapper else state).open() as world:
+        assert (await answered(world, "list_collections")).splitlines() == ["fowl", "cows"]
+        assert (await answered(world, "get_texts", collection="fowl"))["ids"] == ["1", "2"]
+        assert (await answered(world, "get_texts", collection="fowl"))["documents"] == ["hen", "cock"]
+
+
+async def test_a_given_list_of_names_is_one_of_empty_collections(tmp_path: Path) -> None:
+    state = {"collections": ["fowl", {"name": "cows", "description": "All cows"}]}
+    async with simulator(tmp_path, TOOLS, state).open() as world:
+        assert (await answered(world, "list_collections")).splitlines() == ["fowl", "cows"]
+        assert [await answered(world, "count_collection", collection=one) for one in ("fowl", "cows")] == ["0", "0"]
+
+
+async def test_a_spec_may_choose_the_backend_of_a_single_tool(tmp_path: Path) -> None:
+    chosen = {"sim": {"search": {"backend": "vectors", "operation": "query"}}}
+    sim = simulator(tmp_path, [tool("search", query=TEXT, collection=TEXT)], {"collections": {"fowl": BLANK}}, chosen)
+    assert backends(sim) == {"search": "vectors query"}
+    async with sim.open() as world:
+        assert (await answered(world, "search", query="hens", collection="fowl"))["ids"] == ["a", "b"]
+
+
+async def test_operations_are_called_from_python(store: Simulator) -> None:
+    async with store.open() as world:
+        vectors = Library("vectors", world.view, NOW)
+        assert vectors.create_collection("hens").text == "Successfully created collection hens"
+        vectors.upsert("hens", HENS["texts"], HENS["ids"], HENS["metadatas"])
+        with pytest.raises(Refused, match="already exist"):
+            vectors.add("hens", ["again"], ["a"])
+        assert vectors.query("hens", "a red hen", limit=1).facts["documents"] == ["the red hen lays"]
+        vectors.update("hens", ["b"], ["a cock sleeps"])
+        vectors.copy_collection("hens", "fowl")
+        vectors.modify_collection("fowl", "birds", {"kind": "tame"})
+        vectors.delete("hens", ["a"])
+        assert vectors.get("hens").text == 'b {"age":5}: a cock sleeps'
+        assert (vectors.count("birds").value, vectors.peek("birds", 1).facts["ids"]) == (2, ["a"])
+        assert vectors.info("birds").text == 'birds: 2 documents, metadata {"kind":"tame"}'
+        vectors.delete_collection("birds")
+        assert vectors.list_collections().value == ["hens"]
+        assert len(vectors.changes) > len(HENS["ids"])

@@ -1,4 +1,4 @@
-"""Collections in a view, filters, and similarity."""
+"""Filters of texts, and their similarity to a question."""
 
 from __future__ import annotations
 
@@ -6,64 +6,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.vectors.matching import COLLECTION, DOCUMENT
-from mcp_sim.types import Change, Json, Record, View
+from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import singular
-
-KEY = "key"
-"""Field that identifies a text within the world: its collection and its id."""
-
-
-@dataclass(slots=True)
-class Store:
-    """The collections in a view, and the changes by a call."""
-
-    view: View
-    prefix: str = ""
-    changes: list[Change] = field(default_factory=list[Change])
-
-    def collections(self) -> list[Record]:
-        return [record for _, record in self.view.rows(self.prefix + COLLECTION)]
-
-    def collection(self, name: str) -> Record | None:
-        return self.view.get(self.prefix + COLLECTION, name)
-
-    def known(self, name: str) -> Record:
-        """Return a collection. Raises `Refused` if it does not exist."""
-        found = self.collection(name)
-        if found is None:
-            raise Refused("not_found", f"Collection {name} does not exist", key=name, entity=COLLECTION)
-        return found
-
-    def texts(self, name: str) -> list[Record]:
-        return [record for _, record in self.view.find(self.prefix + DOCUMENT, COLLECTION, name)]
-
-    def text(self, name: str, id_: str) -> Record | None:
-        return self.view.get(self.prefix + DOCUMENT, key_of(name, id_))
-
-    def put_collection(self, name: str, record: Record | None) -> None:
-        self._put(self.prefix + COLLECTION, name, record)
-
-    def put_text(self, name: str, id_: str, record: Record | None) -> None:
-        key = key_of(name, id_)
-        whole = None if record is None else {**record, KEY: key, COLLECTION: name, "id": id_}
-        self._put(self.prefix + DOCUMENT, key, whole)
-
-    def _put(self, entity: str, key: str, record: Record | None) -> None:
-        expected = self.view.version(entity, key)
-        op = "remove" if record is None else "put"
-        self.changes.append(Change(op, entity, key, record, expected=expected))
-
-
-def key_of(collection: str, id_: str) -> str:
-    """Return the key of a text, unique for collection and id."""
-    return f"{collection.replace('|', '||')} | {id_}"
-
 
 # filters ----------------------------------------------------------------------------------------------------------
 
