@@ -2,94 +2,257 @@
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
-from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL, entities
-from mcp_sim.backends.files.given import Given, read_given_files
-from mcp_sim.backends.files.matching import plans_of
-from mcp_sim.backends.files.paths import ROOT, directories_above, normalize, parent, split_path
-from mcp_sim.backends.git.backend import Git
-from mcp_sim.backends.matching.tool_profiles import profiles_by_server
-from mcp_sim.types import Key, Record, Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
+from mcp_sim.backends.files.entities import DIRECTORY, FILE, entities
+from mcp_sim.backends.files.operations import (
+    EXACT,
+    OPERATION_WORDS,
+    OPERATIONS,
+    SPACES,
+    SURE,
+    batch_argument,
+    batch_choices,
+    match_file_tool,
+)
+from mcp_sim.backends.files.paths import ROOT, directories_above, normalize, parent
+from mcp_sim.backends.files.request import FilesRequest, Setting
+from mcp_sim.backends.given import Given
+from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_of_tool
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.request import Binding
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.kinds import Tables, backends
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 from mcp_sim.types.plans import Plan
+
+_KNOWN = vocabulary(
+    "path paths file files filename name type kind size bytes content contents text data lines line total count "
+    "success message error result results matches entries items children directory directories folder is modified "
+    "created at time mtime ctime accessed permissions mode encoding exists offset limit has more truncated output "
+    "diff source destination old new status extension mime hash checksum depth pattern query words characters "
+    "usage"
+)
+"""The words of fields that tools for files return."""
+
+_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter grep")
+"""Operations on a file if an argument is called a path, whatever the name of the tool."""
+
+_BARE_NAMES = vocabulary("file_name filename")
+"""Arguments that name a file in its folder, as opposed to a path."""
 
 
 @backends.register("files")
-class Files(Backend):
+class Files(OperationsBackend):
     """Files and directories by path: entities `file` (path, folder, content) and `directory`.
 
     A singleton `shell` holds the working directory and the allowed directories. If no state locates the files on the
     clients' disk, it also holds the prefix that clients use (`above`). Parent directories are created for every path.
+
+    Evidence: words like `read` beside `file` or `directory` in a name, or the name of a shell command; a path among the
+    arguments; several such tools together; no required argument that means something else. Notes and pages that are
+    read and written by path, or by name in a project or vault, are files, too.
     """
 
     order = 40
+    operations = OPERATIONS
+    entities = tuple(entities())
+    request = FilesRequest
+    names: ClassVar[Names] = {
+        "content": ("file_content", "contents", "text", "data", "body"),
+        "entries": ("items", "files_and_directories", "children", "tree"),
+        "matches": ("results", "files", "found", "hits"),
+        "lines": ("matching_lines", "line_count", "num_lines"),
+        "files": ("results", "items", "contents"),
+        "path": ("file_path", "filename", "file_name", "working_directory", "cwd", "current_directory", "file",
+                 "directory"),
+        "type": ("kind", "entry_type", "file_type"),
+        "size": ("bytes", "size_bytes", "bytes_written", "file_size", "total_size", "length"),
+        "characters": ("chars", "char_count", "characters_written"),
+        "created": ("created_at", "creation_time", "birthtime", "ctime"),
+        "modified": ("modified_at", "last_modified", "mtime", "modification_time", "updated_at", "accessed"),
+        "is_directory": ("is_dir", "directory"),
+        "diff": ("difference", "differences", "changes"),
+        "usage": ("disk_usage", "total"),
+        "directories": ("allowed_directories", "folders", "dirs", "roots"),
+        "count": ("total", "total_count", "match_count", "matches_count", "replacements"),
+        "words": ("word_count",),
+        "output": ("stdout",),
+        "stdout": ("output", "result"),
+        "stderr": ("error", "error_output"),
+        "exit_code": ("exitcode", "return_code", "returncode", "status", "code"),
+        "line": ("line_number", "lineno"),
+        "destination": ("new_path", "to"),
+        "source": ("old_path", "from"),
+    }  # fmt: skip
 
-    def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
-        if not plans:
-            return None
-        given, rest = read_given_files(evidence.state)
-        records = _records(given, plans)
-        git = Git()
-        servers = evidence.once(profiles_by_server)
-        if given.is_open and not any(git.accepts(git.candidates(listed), listed) for listed in servers):
-            records[SHELL][0]["above"] = None
-        return Match(plans, entities(), records, rest)
+    # matching
+
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operation of a tool. A folder locates only a file that has a bare name in a space."""
+        for one in match_file_tool(profile):
+            is_bare = snake(one.arguments.get("path", "")) in _BARE_NAMES
+            kept = one if "space" in one.arguments and is_bare else _without(one, "folder")
+            if "folder" in kept.arguments or one.arguments.get("folder") not in profile.needed:
+                yield kept
+
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept tools that mention files, and those for notes that are read and written by path or in a space.
+
+        Several kinds of them must work on paths, and their results must not be those of other records.
+        """
+        nouns = _nouns_by_path(found, "read") & _nouns_by_path(found, "write")
+        marked = [replace(one, confidence=SURE) if nouns & _nouns(one) else one for one in found]
+        kept = _with_spaces(listed, [one for one in marked if "space" in one.arguments or _is_of_files(one)])
+        sure = [one for one in kept if one.confidence == SURE]
+        kinds = {one.name for one in sure}
+        if not _has_paths(sure) or len(kinds) < (2 if kinds & _READS else 3) or not kinds - _COMMON:
+            kept = [one for one in kept if one.name == "run"]
+        if sum(map(_returns_records, kept)) > len(kept) / 4:
+            return ()
+        reasons = (f"{len(kinds)} kinds of tools work on files",)
+        return [replace(one, reasons=(*one.reasons, *reasons)) for one in kept]
+
+    # state
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        """Return the files of a state, and where they are."""
+        from mcp_sim.backends.files.given import given_records
+
+        return given_records(state, matched, is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+        """Complete the tree of each server: the parent directories of all paths."""
         made = dict(tables)
         for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
             made |= _complete_tree(tables, prefix)
         return made
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.files.answer import answer
+    # answering
 
-        return answer(tool, plan, domain)
+    def prepare(self, binding: Binding, domain: Domain) -> Setting:
+        """Return whether a repository locates the files, and what the items of a batch may select."""
+        has_repository = any(plan.backend == "git" for plan in domain.plans.values())
+        if binding.operation.name != "batch" or binding.tool is None:
+            return Setting(has_repository)
+        profile = profiles_of_tool(binding.tool)[0]
+        name = batch_argument(profile)
+        found = batch_choices(profile, name) if name is not None else {}
+        selector = next((one.profile.selector for one in found.values() if one.profile.selector), "operation")
+        choices = {choice: (one.operation, one.arguments) for choice, one in found.items()}
+        return Setting(has_repository, selector, choices)
 
 
-def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:
-    """Return the records of a state. Without given files, files are generated, and directories follow from them."""
-    shell: Record = {"working_directory": given.working or _home(given, plans), "allowed": _allowed(given, plans)}
-    made: dict[str, list[Record]] = {DIRECTORY: [*given.directories.values()], SHELL: [shell]}
-    return made if given.is_empty else {FILE: [*given.files.values()], **made}
+# evidence -------------------------------------------------------------------------------------------------------------
+
+_READS = frozenset({"read", "read_many", "read_ranges", "list", "tree"})
+_COMMON = frozenset({"exists", "stat", "diff", "pwd"})
+"""Operations that tools for other things have, too."""
 
 
-def _allowed(given: Given, plans: Sequence[Plan]) -> list[str]:
-    """Return the allowed directories.
+def _is_of_files(one: MatchedTool) -> bool:
+    return one.confidence == SURE or (one.name in _BY_PATH and not EXACT.isdisjoint(one.arguments.values()))
 
-    If a tool lists them and the state does not give them, the common parent of all given files is allowed.
+
+def _has_paths(found: Sequence[MatchedTool]) -> bool:
+    return any({"path", "paths", "files", "source"} & one.arguments.keys() for one in found)
+
+
+def _nouns(one: MatchedTool) -> frozenset[str]:
+    """Return the words of a tool's name; for a search such as `search_wiki`, also those of its description."""
+    is_search = one.name in {"find", "grep"}
+    return one.profile.nouns.union(map(singular, one.profile.description_words) if is_search else ())
+
+
+def _nouns_by_path(found: Iterable[MatchedTool], operation: str) -> frozenset[str]:
+    """Return the nouns of the tools that do this by path, without the words for the operation."""
+    matching = (one for one in found if one.name == operation and _by_path(one) and _takes_text(one))
+    return frozenset(noun for one in matching for noun in one.profile.nouns) - OPERATION_WORDS
+
+
+def _by_path(one: MatchedTool) -> bool:
+    place = snake(one.arguments.get("path", ""))
+    return place in EXACT or place.endswith("_path")
+
+
+def _takes_text(one: MatchedTool) -> bool:
+    content = one.arguments.get("content")
+    return content is None or main_type(one.profile.arguments[content]) == "string"
+
+
+def _returns_records(one: MatchedTool) -> bool:
+    """Return whether the result must contain at least two fields that no file has: an owner, tags, a title."""
+    tool = one.profile.tool
+    schema = expanded(tool.output_schema) if tool.output_schema is not None and one.name != "run" else {}
+    parts = (*properties(schema).values(), *(items(part) for part in properties(schema).values()), schema)
+    return any(len([name for name in required(part) if not _KNOWN & set(words(name))]) > 1 for part in parts)
+
+
+# spaces ---------------------------------------------------------------------------------------------------------------
+
+
+def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) -> list[MatchedTool]:
+    """Return the tools with those that list spaces, if files are read and written by name in a project or vault.
+
+    Otherwise a required project does not locate a file.
     """
-    places = [*map(parent, given.files), *given.directories]
-    if given.is_open or given.allowed or not places or not any(plan.operation == "allowed" for plan in plans):
-        return given.allowed or [ROOT]
-    return [posixpath.commonpath(places)]
+    spaced = [one for one in found if "space" in one.arguments]
+    by_name = {one.name for one in spaced if snake(one.arguments.get("path", "")) in _BARE_NAMES}
+    if not {"read", "write"} <= by_name:
+        plain = (one for one in found if one.arguments.get("space") not in one.profile.needed)
+        return [one for one in (_without(one, "space", "folder") for one in plain) if _is_of_files(one)]
+    nouns = {_space_in(name) for one in spaced for name in one.profile.arguments}
+    lists = [_list_of_spaces(one) for one in listed if _lists_spaces(one, nouns)]
+    marked = [replace(one, confidence=SURE) if "space" in one.arguments else one for one in found]
+    return [*(one for one in marked if one.profile not in [each.profile for each in lists]), *lists]
 
 
-def _home(given: Given, plans: Sequence[Plan]) -> str:
-    """Return the initial working directory: the only top-level directory if it contains everything."""
-    tops = {split_path(path)[0] for path in (*given.files, *given.directories)}
-    has_shell = any(plan.operation in {"cd", "pwd"} for plan in plans)
-    home = ROOT + next(iter(tops), "")
-    return home if has_shell and given.is_nested and len(tops) == 1 and home in given.directories else ROOT
+def _without(one: MatchedTool, *roles: str) -> MatchedTool:
+    return replace(one, arguments={role: name for role, name in one.arguments.items() if role not in roles})
+
+
+def _space_in(argument: str) -> str:
+    bare = snake(argument).removesuffix("_name")
+    return bare if bare in SPACES else ""
+
+
+def _lists_spaces(profile: ToolProfile, nouns: Iterable[str]) -> bool:
+    """Return whether a tool lists spaces, as `list_projects` does."""
+    last = profile.words[-1] if profile.words else ""
+    is_plural = singular(last) in nouns and last not in nouns
+    return is_plural and profile.has("list", "get", "show") and not profile.arguments
+
+
+def _list_of_spaces(profile: ToolProfile) -> MatchedTool:
+    listing = next(one for one in OPERATIONS if one.name == "list")
+    return MatchedTool(profile, listing, {}, confidence=SURE, reasons=("the spaces of the files",))
+
+
+# the first records ----------------------------------------------------------------------------------------------------
 
 
 def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
     """Return the tables with normalized paths, the folder of each path, and all parent directories."""
-    files: dict[Key, Record] = {path: row for path, row in _by_path(tables.get(prefix + FILE, {})) if path != ROOT}
-    given = dict(_by_path(tables.get(prefix + DIRECTORY, {})))
+    files: dict[Key, Record] = {path: row for path, row in _by_key(tables.get(prefix + FILE, {})) if path != ROOT}
+    given = dict(_by_key(tables.get(prefix + DIRECTORY, {})))
     directories: dict[Key, Record] = {}
-    for path, row in (*given.items(), *_by_path(files)):
+    for path, row in (*given.items(), *_by_key(files)):
         for one in (*directories_above(path), *([path] if path in given else [])):
             if one not in directories and one not in files and one != ROOT:
                 directories[one] = given.get(one) or {**_times(row), "path": one, "folder": parent(one)}
     return {prefix + FILE: files, prefix + DIRECTORY: directories}
 
 
-def _by_path(table: Mapping[Key, Record]) -> Iterator[tuple[str, Record]]:
+def _by_key(table: Mapping[Key, Record]) -> Iterator[tuple[str, Record]]:
     for key, row in table.items():
         path = normalize(str(key))
         yield path, {**row, "path": path, "folder": parent(path)}

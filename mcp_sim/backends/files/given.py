@@ -1,16 +1,22 @@
-"""Files of a given state, as nested objects, texts by path, or lists of files."""
+"""Files of a given state: nested objects, texts or objects by path, lists of files, or rows under columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.files.paths import ROOT, is_within, join_path, normalize
+from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL
+from mcp_sim.backends.files.operations import OPERATION_WORDS, SPACES
+from mcp_sim.backends.files.paths import ROOT, is_within, join_path, normalize, parent, split_path
+from mcp_sim.backends.given import Given, innermost
+from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.types import Json, Record
+from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary
 
 _WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
 _ALLOWED = vocabulary("allowed_directories allowed_dirs allowed_paths allowed_roots roots")
@@ -18,10 +24,21 @@ _ROOTS = vocabulary(
     "root root_dir root_path root_directory base_dir base_path base_directory workspace workspace_root workspace_path "
     "workspace_dir project_root project_path sandbox sandbox_path sandbox_dir allowed_directory allowed_path"
 )
+_CONTENT_KEYS = ("contents", "children", "entries", "items", "files")
+_TEXTS = ("content", "contents", "text", "data", "body")
+_PLACES = ("path", "file_path", "filepath", "full_path", "filename", "file_name", "file")
+_NAMED = vocabulary(
+    "file files filesystem file_system fs file_tree tree directory directories folder folders root disk "
+    "vaults projects workspaces buckets notebooks"
+)
+_DIRECTORY_WORDS = vocabulary("directory dir folder")
+
+Found: TypeAlias = "tuple[str, Record | None]"
+"""A path and the fields of the file there; None for a directory."""
 
 
 @dataclass(slots=True)
-class Given:
+class GivenFiles:
     """Files and directories by path, the working directory, and the allowed directories.
 
     `root` is the directory that relative paths are below.
@@ -36,8 +53,10 @@ class Given:
     bare: set[str] = field(default_factory=set[str])
     """Paths without a leading `/`, or nested: nothing says which directory they are below."""
 
-    def add(self, path: str, fields: Record | None) -> None:
-        is_bare, path = not path.startswith(("/", "\\")) and ":" not in path[:3], normalize(path)
+    def add(self, path: str, fields: Record | None, space: str) -> None:
+        """Add a file, or a directory if it has no fields, within a space."""
+        is_bare = bool(space) or (not path.startswith(("/", "\\")) and ":" not in path[:3])
+        path = normalize(f"{space}/{path}")
         if path == ROOT:
             return
         if is_bare:
@@ -48,6 +67,7 @@ class Given:
             self.files[path] = {"path": path, **fields}
 
     def paths(self) -> list[str]:
+        """Return all paths."""
         return [*self.files, *self.directories]
 
     @property
@@ -57,63 +77,189 @@ class Given:
 
     @property
     def is_empty(self) -> bool:
+        """Whether the state has no files, and does not say where they are."""
         return not (self.files or self.directories or self.working or self.allowed)
 
+    def moved(self, places: dict[str, str]) -> GivenFiles:
+        """Return the same files at other paths, by their present paths."""
+        files = {places.get(path, path): {**row, "path": places.get(path, path)} for path, row in self.files.items()}
+        at = [places.get(path, path) for path in self.directories]
+        return replace(self, files=files, directories={path: {"path": path} for path in at})
 
-def read_given_files(state: Json, root: str | None = None) -> tuple[Given, Json]:
-    """Return the files of a state, and the rest of the state. `root` is the directory they are below, if known."""
-    given = Given()
-    rest = _extract_files("", state, given)
+
+def given_records(state: Json, matched: Sequence[MatchedTool], *, is_whole: bool) -> Given:
+    """Return the files, directories and settings that a state has for these tools, and the rest of the state.
+
+    Without given files, files are generated, and directories follow from them.
+    """
+    used = frozenset(noun for one in matched if one.name in {"read", "write", "list"} for noun in one.profile.nouns)
+    nouns = used - OPERATION_WORDS - SPACES
+    has_spaces = any("space" in one.arguments for one in matched)
+    found, rest = read_given_files(state, nouns=nouns, has_spaces=has_spaces, is_whole=is_whole)
+    operations = {one.name for one in matched}
+    shell: Record = {"working_directory": found.working or _home(found, operations)}
+    shell |= {"allowed": _allowed(found, operations), **({"above": None} if found.is_open else {})}
+    records: dict[str, list[Record]] = {DIRECTORY: [*found.directories.values()], SHELL: [shell]}
+    return Given(records if found.is_empty else {FILE: [*found.files.values()], **records}, rest)
+
+
+def _allowed(given: GivenFiles, operations: set[str]) -> list[str]:
+    """Return the allowed directories.
+
+    If a tool lists them and the state does not give them, the common parent of all given files is allowed.
+    """
+    places = [*map(parent, given.files), *given.directories]
+    if given.is_open or given.allowed or not places or "allowed" not in operations:
+        return given.allowed or [ROOT]
+    return [posixpath.commonpath(places)]
+
+
+def _home(given: GivenFiles, operations: set[str]) -> str:
+    """Return the initial working directory: the only top-level directory if it contains everything."""
+    tops = {split_path(path)[0] for path in given.paths()}
+    home = ROOT + next(iter(tops), "")
+    is_home = given.is_nested and len(tops) == 1 and home in given.directories
+    return home if is_home and not operations.isdisjoint({"cd", "pwd"}) else ROOT
+
+
+def read_given_files(
+    state: Json,
+    root: str | None = None,
+    *,
+    nouns: frozenset[str] = frozenset(),
+    has_spaces: bool = False,
+    is_whole: bool = False,
+) -> tuple[GivenFiles, Json]:
+    """Return the files of a state, and the rest of the state.
+
+    `root` is the directory they are below, if known; `nouns` is what tools call files; `has_spaces`: the files are in
+    projects, vaults or the like; `is_whole`: if nothing has a known name, the whole state may be the files.
+    """
+    reader = _Reader(nouns, has_spaces)
+    rest = reader.extract("", state)
+    if is_whole and reader.given.is_empty and state is not None:
+        rest = reader.extract("files", innermost(state))
+    given = reader.located()
     if root is not None and root.startswith("/") and given.paths():
         given.root = given.root or normalize(root)
     return _make_absolute(given), rest
 
 
-def _make_absolute(given: Given) -> Given:
+def _make_absolute(given: GivenFiles) -> GivenFiles:
     """Return the files with absolute paths, if the state says which directory they are below."""
     allowed = given.allowed[0] if len(given.allowed) == 1 else None
     root = given.root or allowed
-    if root is not None:
-        moved = {path: join_path(root, path.lstrip("/")) for path in given.paths() if not is_within(path, [root])}
-    else:
-        working = given.working or ROOT
-        moved = {path: join_path(working, path.lstrip("/")) for path in given.bare if not is_within(path, [working])}
-    files = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.files.items()}
-    directories = {
-        moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.directories.items()
-    }
+    base, moved = (root, given.paths()) if root is not None else (given.working or ROOT, given.bare)
+    found = given.moved({path: join_path(base, path.lstrip("/")) for path in moved if not is_within(path, [base])})
     for place in {given.root or ROOT, given.working or ROOT} - {ROOT}:
-        directories.setdefault(place, {"path": place})
-    seen = given.allowed or ([given.root] if given.root is not None else [])
-    return replace(given, files=files, directories=directories, allowed=seen, working=given.working or given.root)
+        found.directories.setdefault(place, {"path": place})
+    found.allowed = given.allowed or ([given.root] if given.root is not None else [])
+    found.working = given.working or given.root
+    return found
 
 
-def _extract_files(name: str, value: Json, given: Given) -> Json:
-    """Move the files of a value into `given`. Return what is left, None if nothing is."""
-    if is_tree(name, value):
-        for path, fields in read_nested_files(ROOT, value):
-            given.add(path, fields)
-            given.bare.add(path)
-        given.is_nested = True
-        return None
-    flat = read_flat_files(name, value)
-    if flat is not None:
-        for path, fields in flat:
-            given.add(path, fields)
-        return None
-    if not isinstance(value, dict):
-        return value
-    body = cast("Record", value)
-    left: Record = {}
-    for part, inner in body.items():
-        if not _read_shell_setting(snake(part), inner, given):
-            remaining = _extract_files(part, inner, given)
-            if remaining is not None or inner is None:
-                left[part] = remaining
-    return left if left or not body else None
+class _Reader:
+    """Moves files from a state into `given`."""
+
+    def __init__(self, nouns: frozenset[str], has_spaces: bool) -> None:
+        self.given = GivenFiles()
+        self._nouns, self._has_spaces = nouns, has_spaces
+        self._spaces: list[str] = []
+        """The names of spaces whose files are not inside them."""
+
+    def located(self) -> GivenFiles:
+        """Return the files; those beside the name of the only space are in it."""
+        if len(self._spaces) != 1:
+            return self.given
+        base = normalize(self._spaces[0])
+        found = self.given.moved({path: base + path for path in self.given.paths() if not is_within(path, [base])})
+        found.bare = {base + path if not is_within(path, [base]) else path for path in found.bare}
+        return found
+
+    def extract(self, name: str, value: Json, space: str = "") -> Json:
+        """Move the files of a value into `given`. Return what is left, None if nothing is."""
+        if self._has_spaces and singular(_last_word(name)) in SPACES and self._take_spaces(value):
+            return None
+        is_nested = not self._holds_table(value) and self._is_tree(name, value)
+        found = [*read_nested_files(ROOT, value)] if is_nested else self._flat(name, value)
+        if found:
+            for path, fields in found:
+                self.given.add(path.lstrip("/") if is_nested else path, fields, space)
+            self.given.is_nested = self.given.is_nested or is_nested
+            return None
+        return self._extract_parts(value, space) if isinstance(value, dict) else value
+
+    def _extract_parts(self, value: Json, space: str) -> Json:
+        body, left = as_object(value), dict[str, Json]()
+        for part, inner in body.items():
+            if not _read_shell_setting(snake(part), inner, self.given):
+                remaining = self.extract(part, inner, space)
+                if remaining is not None or inner is None:
+                    left[part] = remaining
+        return left if left or not body else None
+
+    # spaces
+
+    def _take_spaces(self, value: Json) -> bool:
+        """Read spaces: a list of names, one object, or several of them, each with a table of files."""
+        names = as_list(value)
+        if names and all(isinstance(one, str) for one in names):
+            self._spaces += [str(one) for one in names]
+            for one in self._spaces:
+                self.given.add(one, None, "")
+            return True
+        rows = [as_object(value)] if self._holds_table(value) else rows_of(value, "name") or []
+        if not rows or not all(isinstance(row.get("name"), str) and self._holds_table(row) for row in rows):
+            return False
+        for row in rows:
+            space = str(row["name"])
+            self.given.add(space, None, "")
+            self._extract_parts({part: inner for part, inner in row.items() if part != "name"}, space)
+        return True
+
+    def _holds_table(self, value: Json) -> bool:
+        """Whether a part of an object is called as the tools call files."""
+        return any(isinstance(part, dict | list) and self._is_noun(name) for name, part in as_object(value).items())
+
+    # shapes
+
+    def _is_noun(self, name: str) -> bool:
+        return singular(_last_word(name)) in self._nouns
+
+    def _is_tree(self, name: str, value: Json) -> bool:
+        """Return whether a value is the content of a directory: names with files, directories, texts or objects."""
+        body = as_object(value)
+        if body and all(_is_node(one) for one in body.values()):
+            return True
+        if as_list(value) and all(_is_node(one) and "name" in as_object(one) for one in as_list(value)):
+            return not any("path" in as_object(one) for one in as_list(value))
+        is_named = snake(name) in _NAMED or self._is_noun(name)
+        return bool(body) and is_named and _is_plain(body) and not any("/" in key for key in body)
+
+    def _flat(self, name: str, value: Json) -> list[Found]:
+        """Return the files of a table: by path, in a list, or under columns. None if it is no such table."""
+        is_named, texts = _last_word(name) in _NAMED or self._is_noun(name), as_list(value)
+        if texts and is_named and all(isinstance(one, str) for one in texts):
+            is_directory = snake(name).startswith(("director", "folder"))
+            return [(str(one), None if is_directory or str(one).endswith("/") else {"content": ""}) for one in texts]
+        rows = rows_of(value, "path", "content") or []
+        paths = [*as_object(value)] if len(as_object(value)) == len(rows) else []
+        if any(not self._may_be_path(path, name, is_named=is_named) for path in paths):
+            return []
+        found = [_file(row, is_named=is_named or bool(paths)) for row in rows]
+        return [] if None in found else [one for one in found if one is not None]
+
+    def _may_be_path(self, key: str, name: str, *, is_named: bool) -> bool:
+        if is_named:
+            return self._is_noun(name) or "/" in key or "." in key
+        return "/" in key.strip("/") and " " not in key and "://" not in key and not key.endswith("/")
 
 
-def _read_shell_setting(name: str, value: Json, given: Given) -> bool:
+def _last_word(name: str) -> str:
+    return snake(name).rsplit("_", 1)[-1]
+
+
+def _read_shell_setting(name: str, value: Json, given: GivenFiles) -> bool:
     """Read a working directory, root or list of allowed directories into `given`. Return whether it was one."""
     if name in _WORKING and isinstance(value, str):
         given.working = normalize(value)
@@ -121,42 +267,27 @@ def _read_shell_setting(name: str, value: Json, given: Given) -> bool:
     if name in _ROOTS and isinstance(value, str) and value.startswith("/"):
         given.root = normalize(value)
         return True
-    if name in _ALLOWED and value and all(isinstance(one, str) for one in as_list(value)) and isinstance(value, list):
+    if name in _ALLOWED and value and isinstance(value, list) and all(isinstance(one, str) for one in as_list(value)):
         given.allowed = [normalize(one) for one in cast("list[str]", value)]
         return True
     return False
 
 
-_CONTENT_KEYS = ("contents", "children", "entries", "items", "files")
-_TEXTS = ("content", "contents", "text", "data", "body")
-_PLACES = ("path", "file_path", "filepath", "full_path", "filename", "file_name", "file")
-_NAMED = vocabulary(
-    "file files filesystem file_system fs file_tree tree directory directories folder folders root disk "
-    "vaults projects workspaces buckets notebooks"
-)
-_DIRECTORY_WORDS = vocabulary("directory dir folder")
-
-Found: TypeAlias = "tuple[str, Record | None]"
-"""A path and the fields of the file there; None for a directory."""
-
-
 # nested ---------------------------------------------------------------------------------------------------------------
 
 
-def _is_node(value: Json) -> bool:
-    """Return whether a value says itself that it is a file or a directory."""
+def _kind(value: Json) -> str:
+    """Return what a value says itself that it is, such as `file`; empty if it does not."""
     kind = as_object(value).get("type", as_object(value).get("kind"))
-    return isinstance(kind, str) and kind.lower() in (*_DIRECTORY_WORDS, "file")
+    return kind.lower() if isinstance(kind, str) else ""
 
 
-def is_tree(name: str, value: Json) -> bool:
-    """Return whether a value is the content of a directory: names with files, directories, texts or objects."""
-    body = as_object(value)
-    if body and all(_is_node(one) for one in body.values()):
-        return True
-    if as_list(value) and all(_is_node(one) and "name" in as_object(one) for one in as_list(value)):
-        return not any("path" in as_object(one) for one in as_list(value))
-    return bool(body) and snake(name) in _NAMED and _is_plain(body) and not any("/" in key for key in body)
+def _is_directory(value: Json) -> bool:
+    return _kind(value) in _DIRECTORY_WORDS
+
+
+def _is_node(value: Json) -> bool:
+    return _is_directory(value) or _kind(value) == "file"
 
 
 def _is_plain(body: Record) -> bool:
@@ -181,15 +312,10 @@ def read_nested_files(path: str, content: Json) -> Iterator[Found]:
         if not isinstance(node, dict):
             yield child, {"content": _text(node)}
         elif _is_node(node) and not _is_directory(node):
-            yield child, _fields(cast("Record", node))
+            yield child, _fields(as_object(node))
         else:
             yield child, None
-            yield from read_nested_files(child, _directory_content(cast("Record", node)))
-
-
-def _is_directory(node: Json) -> bool:
-    kind = as_object(node).get("type", as_object(node).get("kind"))
-    return str(kind).lower() in _DIRECTORY_WORDS
+            yield from read_nested_files(child, _directory_content(as_object(node)))
 
 
 def _directory_content(node: Record) -> Json:
@@ -200,63 +326,24 @@ def _directory_content(node: Record) -> Json:
     return contents[0] if contents else None
 
 
-# flat -----------------------------------------------------------------------------------------------------------------
+# rows -----------------------------------------------------------------------------------------------------------------
 
 
-def read_flat_files(name: str, value: Json) -> list[Found] | None:
-    """Return the files of a mapping by path or of a list; None if the value is neither."""
-    is_named = snake(name).rsplit("_", 1)[-1] in _NAMED
-    if isinstance(value, dict) and value:
-        return _by_path(cast("Record", value), is_named=is_named)
-    if isinstance(value, list) and value:
-        return _listed(as_list(value), name, is_named=is_named)
-    return None
-
-
-def _by_path(body: Record, *, is_named: bool) -> list[Found] | None:
-    paths = all(_is_path(key) for key in body) if not is_named else all("/" in key or "." in key for key in body)
-    if not paths or not all(_may_be_held(path, one) for path, one in body.items()):
+def _file(row: Record, *, is_named: bool) -> Found | None:
+    """Return the file of a row; None if it is none. An empty one whose path ends as directories do is a directory."""
+    place = next((str(row[one]) for one in _PLACES if isinstance(row.get(one), str)), None)
+    if place is None and is_named and "." in str(row.get("name")):
+        place = str(row["name"])
+    text = next((row[name] for name in _TEXTS if name in row), None)
+    is_directory = _is_directory(row) or ((place or "").endswith("/") and not text)
+    if place is None or "id" in row or not (_is_node(row) or is_directory or (is_named and text is not None)):
         return None
-    return [(path, _fields_at(path, one)) for path, one in body.items()]
-
-
-def _may_be_held(path: str, value: Json) -> bool:
-    return isinstance(value, str) or _text_of(value) is not None or (path.endswith("/") and not value)
-
-
-def _fields_at(path: str, value: Json) -> Record | None:
-    """Return the fields of the file at a path; None for an empty value whose path ends as directories do."""
-    if path.endswith("/") and not value:
-        return None
-    return {"content": value} if isinstance(value, str) else _fields(as_object(value))
-
-
-def _is_path(key: str) -> bool:
-    return "/" in key.strip("/") and " " not in key and "://" not in key and not key.endswith("/")
-
-
-def _text_of(value: Json) -> Json:
-    return next((as_object(value)[name] for name in _TEXTS if name in as_object(value)), None)
-
-
-def _listed(rows: list[Json], name: str, *, is_named: bool) -> list[Found] | None:
-    if is_named and all(isinstance(row, str) for row in rows):
-        is_directory = snake(name).startswith(("director", "folder"))
-        return [(str(row), None if is_directory or str(row).endswith("/") else {"content": ""}) for row in rows]
-    found: list[Found] = []
-    for row in rows:
-        body = as_object(row)
-        place = next((body[one] for one in _PLACES if isinstance(body.get(one), str)), None)
-        knows = _is_node(row) or (is_named and _text_of(row) is not None)
-        if place is None or not knows or "id" in body:
-            return None
-        found.append((place, None if _is_directory(row) else _fields(body)))
-    return found
+    return place, None if is_directory else _fields(row)
 
 
 def _fields(node: Record) -> Record:
     """Return the fields of a file under the names of the entity."""
-    fields: Record = {"content": _text(_text_of(node) if _text_of(node) is not None else "")}
+    fields: Record = {"content": _text(next((node[name] for name in _TEXTS if name in node), ""))}
     for name, value in node.items():
         if snake(name) in {"created_at", "modified_at"} and isinstance(value, str):
             fields[snake(name)] = value

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.backends.files.arguments import ENDS, RANGES, STARTS
+from mcp_sim.backends.files.operations import ENDS, RANGES, STARTS
 from mcp_sim.backends.files.paths import parent
-from mcp_sim.backends.files.request import Request
+from mcp_sim.backends.files.request import FilesRequest
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
@@ -21,8 +21,11 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def read(request: Request) -> Outcome:
-    """Return the requested lines, file by file. A missing file is a failure."""
+def read(request: FilesRequest) -> Outcome:
+    """Return the lines in `ranges` of the file at `path`, or those of several `files`, with their hashes.
+
+    Raises `Refused` if a file does not exist.
+    """
     files: dict[str, Json] = {}
     for path, _guard, wanted in _requested_files(request):
         content = request.tree.file(path).content or ""
@@ -40,22 +43,22 @@ def _range(lines: Sequence[str], wanted: Record) -> Record:
     return {**facts, "total_lines": len(lines), "content_size": len(text)}
 
 
-def change(request: Request) -> Outcome:
-    """Replace lines file by file, and report the result for each file."""
+def change(request: FilesRequest) -> Outcome:
+    """Replace the lines in `ranges` of the file at `path`, guarded by its `hash`, or those of several `files`.
+
+    The result of each file is reported; none fails the others.
+    """
     results: dict[str, Json] = {}
     for path, guard, patches in _requested_files(request):
         try:
-            results[path] = {
-                "result": "ok",
-                "file_hash": content_hash(_patch_file(request, path, guard, patches)),
-                "reason": None,
-            }
+            new_hash = content_hash(_patch_file(request, path, guard, patches))
+            results[path] = {"result": "ok", "file_hash": new_hash, "reason": None}
         except Refused as refused:
             results[path] = {"result": "error", "reason": str(refused), "file_hash": None}
-    return Outcome(encode(results).decode(), results, is_json=True, changes=tuple(request.tree.changes))
+    return Outcome(encode(results).decode(), results, is_json=True)
 
 
-def _patch_file(request: Request, path: str, guard: str | None, patches: Sequence[Record]) -> str:
+def _patch_file(request: FilesRequest, path: str, guard: str | None, patches: Sequence[Record]) -> str:
     """Write and return the new content of one file. A missing file is created if no hash is given."""
     place = request.tree.at(path)
     found = request.tree.find(place)
@@ -78,9 +81,8 @@ def _replace_range(lines: list[str], patch: Record, path: str) -> list[str]:
     guard = _first_value(patch, ("range_hash", "hash"))
     if guard and guard != content_hash("".join(lines[start - 1 : end])):
         raise Refused("conflict", "Hash mismatch: these lines have been modified", path=path)
-    put = str(_first_value(patch, ("contents", "content", "new_content", "text", "new_text")) or "").splitlines(
-        keepends=True
-    )
+    text = str(_first_value(patch, ("contents", "content", "new_content", "text", "new_text")) or "")
+    put = text.splitlines(keepends=True)
     before = lines[: start - 1]
     if before and put and not before[-1].endswith("\n"):
         before[-1] += "\n"
@@ -90,17 +92,11 @@ def _replace_range(lines: list[str], patch: Record, path: str) -> list[str]:
     return [*before, *put, *after]
 
 
-def _requested_files(request: Request) -> list[tuple[str, str | None, list[Record]]]:
+def _requested_files(request: FilesRequest) -> list[tuple[str, str | None, list[Record]]]:
     """Return each file, its expected hash, and the ranges in it. Raises `Refused` for an item without a path."""
-    if "ranges" in request.roles:
-        guard = request.get("hash")
-        return [
-            (
-                request.path,
-                None if guard is None else str(guard),
-                [as_object(one) for one in as_list(request.get("ranges"))],
-            )
-        ]
+    if request.has("ranges"):
+        ranges = [as_object(one) for one in as_list(request.get("ranges"))]
+        return [(request.path, request.text("hash") if request.get("hash") is not None else None, ranges)]
     return [_parse_file(as_object(one)) for one in as_list(request.get("files"))]
 
 

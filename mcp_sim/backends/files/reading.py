@@ -1,13 +1,13 @@
-"""Read files: whole, some lines, or several at once."""
+"""Read files: whole, some lines or ranges of lines, or several at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcp_sim.backends.files.request import Request
+from mcp_sim.backends.files.request import FilesRequest
 from mcp_sim.backends.files.tags import front_matter_text, parse_front_matter
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import snake
@@ -17,20 +17,24 @@ _MAX_CHARACTERS = 20_000_000
 """Maximum number of characters of one call that reads several files."""
 
 
-def read(request: Request) -> Outcome:
-    """Return the content of a file, or some lines of it."""
+def read(request: FilesRequest) -> Outcome:
+    """Return the content of the file at `path`, or some of its lines.
+
+    `start` and `end` are lines, counted from 0 unless the tool's argument mentions lines, `limit` is their number;
+    `head` and `tail` are numbers of lines. Raises `Refused` if there is no such file, or for both `head` and `tail`.
+    """
     entry = request.tree.file(request.path)
     content = _selected_part(request, entry.content or "")
     return Outcome(content, {**request.entry_facts(entry), "path": request.path, "content": content}, "content")
 
 
-def _selected_part(request: Request, content: str) -> str:
+def _selected_part(request: FilesRequest, content: str) -> str:
     head, tail = request.number("head"), request.number("tail")
     start, end, limit = request.number("start"), request.number("end"), request.number("limit")
     if all(one is None for one in (head, tail, start, end, limit)):
         return content
     if head is not None and tail is not None:
-        raise Refused("invalid", f"Give {request.roles['head']} or {request.roles['tail']}, not both")
+        raise Refused("invalid", f"Give {request.named('head')} or {request.named('tail')}, not both")
     lines = content.splitlines()
     if start is not None and start < 0:
         return "\n".join(lines[start:])
@@ -38,57 +42,63 @@ def _selected_part(request: Request, content: str) -> str:
         return "\n".join(lines[: max(head, 0)])
     if tail is not None:
         return "\n".join(lines[-tail:] if tail > 0 else [])
-    counts_from_one = "line" in request.roles.get("start", "")
+    counts_from_one = "line" in request.named("start")
     first = max((start or 0) - (1 if counts_from_one else 0), 0)
     last = end if end is not None and end >= 0 else len(lines)
-    return "\n".join(lines[first:last][:limit] if limit is not None else lines[first:last])
+    part = lines[first:last][:limit] if limit is not None else lines[first:last]
+    return content if len(part) == len(lines) else "\n".join(part)
 
 
-def front_matter(request: Request) -> Outcome:
-    """Return the fields before a text, between lines of three dashes."""
+def front_matter(request: FilesRequest) -> Outcome:
+    """Return the fields at the beginning of the file at `path`, between lines of three dashes.
+
+    Raises `Refused` if there is no such file.
+    """
     header = front_matter_text(request.tree.file(request.path).content or "")
     facts: Record = {"path": request.path, "frontmatter": parse_front_matter(header)}
     return Outcome(header or f"{request.path} has no front matter", facts, "frontmatter")
 
 
-def read_many(request: Request) -> Outcome:
-    """Read several files. A file that cannot be read is reported, and the others are read.
+def read_many(request: FilesRequest) -> Outcome:
+    """Return the contents of the files at `paths`. A file that cannot be read is reported, and the others are read.
 
     Raises `Refused` if the files are too large together.
     """
     rows = [_read_one(request, wanted) for wanted in as_list(request.get("paths")) or request.texts("paths")]
     if sum(len(row.get("content", "")) for row in rows) > _MAX_CHARACTERS:
-        raise Refused(
-            "invalid", f"The files have more than {_MAX_CHARACTERS:,} characters together; read fewer at once"
-        )
+        message = f"The files have more than {_MAX_CHARACTERS:,} characters together; read fewer at once"
+        raise Refused("invalid", message)
     texts = [f"{row['path']}:\n{row.get('content', row.get('error'))}" for row in rows]
     return Outcome("\n---\n".join(texts), {"files": rows, "count": len(rows)}, "files")
 
 
-def _read_one(request: Request, wanted: Json) -> Record:
+def _read_one(request: FilesRequest, wanted: Json) -> Record:
     """Read one file, given by its path or an object with the path."""
-    named = {snake(name): value for name, value in as_object(wanted).items()}
-    path = next((str(value) for name, value in named.items() if "path" in name or "file" in name), str(wanted))
+    fields = {snake(name): value for name, value in as_object(wanted).items()}
+    path = next((str(value) for name, value in fields.items() if "path" in name or "file" in name), str(wanted))
     try:
-        entry = request.tree.file(path)
+        entry = request.tree.file(request.within_space(path))
     except Refused as refused:
         return {"path": path, "error": str(refused)}
     return {"path": path, "name": entry.name, "content": entry.content, "size": entry.size}
 
 
-def head(request: Request) -> Outcome:
+def head(request: FilesRequest) -> Outcome:
+    """Return the first `lines` lines, 10 by default, of the file at `path`. Raises `Refused` if there is none."""
     return _choose_lines(request, lambda lines, count: lines[:count])
 
 
-def tail(request: Request) -> Outcome:
+def tail(request: FilesRequest) -> Outcome:
+    """Return the last `lines` lines, 10 by default, of the file at `path`. Raises `Refused` if there is none."""
     return _choose_lines(request, lambda lines, count: lines[-count:] if count else [])
 
 
-def sort(request: Request) -> Outcome:
+def sort(request: FilesRequest) -> Outcome:
+    """Return the sorted lines of the file at `path`. Raises `Refused` if there is none."""
     return _choose_lines(request, lambda lines, _many: sorted(lines))
 
 
-def _choose_lines(request: Request, choose: Callable[[list[str], int], list[str]]) -> Outcome:
+def _choose_lines(request: FilesRequest, choose: Callable[[list[str], int], list[str]]) -> Outcome:
     count = request.number("lines")
     content = (request.tree.file(request.path).content or "").splitlines()
     text = "\n".join(choose(content, _DEFAULT_LINES if count is None else max(count, 0)))

@@ -1,105 +1,136 @@
-"""Arguments of one call on files, by role."""
+"""One call of an operation on files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from posixpath import relpath
+from typing import TYPE_CHECKING, TypeAlias
 
 from mcp_sim.backends.files.paths import ROOT, is_absolute
-from mcp_sim.backends.files.tree import Entry, Tree
+from mcp_sim.backends.operation import Operation
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.backends.request import Request
+from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, properties
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import singular, vocabulary, words
+
+if TYPE_CHECKING:
+    from mcp_sim.backends.files.tree import Entry, Tree
 
 _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
 _ESSENTIAL = ("name", "path", "type", "size", "modified")
 _NOTHING = ("", "None", "null")
 
+Choices: TypeAlias = Mapping[str, tuple[Operation, Mapping[str, str]]]
+"""The value of a selector -> the operation, and its arguments by role."""
+
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One call. `roles` maps roles to arguments; `peers` are the operations of all tools for files in this world."""
+class Setting:
+    """What all calls of a tool share."""
 
-    tool: Tool
-    given: Mapping[str, Json]
-    roles: Mapping[str, str]
-    tree: Tree
-    peers: frozenset[str]
+    has_repository: bool = False
+    """Whether the world has a repository, whose root locates the files."""
+    selector: str = "operation"
+    """What selects the operation in an item of a batch."""
+    choices: Choices = field(default_factory=dict[str, "tuple[Operation, Mapping[str, str]]"])
+    """What an item may select; empty: any operation."""
 
-    def get(self, role: str) -> Json:
-        """Return the argument with this role; None if it is not given."""
-        value = self.given.get(self.roles.get(role, ""))
-        return None if isinstance(value, str) and value in _NOTHING and role in {"path", "pattern"} else value
 
-    def text(self, role: str, default: str = "") -> str:
-        value = self.get(role)
-        return default if value is None else str(value)
+class FilesRequest(Request):
+    """One call on a tree of files."""
 
-    def texts(self, role: str) -> list[str]:
-        value = self.get(role)
-        return [value] if isinstance(value, str) else [str(one) for one in as_list(value)]
+    @cached_property
+    def tree(self) -> Tree:
+        """The files and directories."""
+        from mcp_sim.backends.files.tree import Tree  # noqa: PLC0415 (serving must not wait for it)
 
-    def flag(self, role: str) -> bool:
-        """Return whether a flag is set, by the call or by default."""
-        value = self.get(role)
-        return (self._usual(role) if value is None else value) is True
-
-    def _usual(self, role: str) -> Json:
-        """Return the default of the argument with this role in its schema."""
-        return properties(expanded(self.tool.input_schema)).get(self.roles.get(role, ""), {}).get("default")
-
-    def number(self, role: str) -> int | None:
-        value = self.get(role)
-        if isinstance(value, str) and value.strip().lstrip("-").isdigit():
-            return int(value)
-        return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return Tree(self, is_located=self.setting.has_repository)
 
     @property
-    def levels(self) -> int | None:
-        """Number of directory levels to show; None for all."""
-        given, usual = self.number("depth"), self._usual("depth")
-        return given if given is not None else usual if isinstance(usual, int) else None
+    def setting(self) -> Setting:
+        """What all calls of the tool share."""
+        return self.binding.shared or Setting()
+
+    def part(self, operation: Operation, arguments: Mapping[str, str], given: Mapping[str, Json]) -> FilesRequest:
+        """Return the request of one operation of a batch, on the same tree."""
+        made, made.tree = copy(self), self.tree
+        made.binding = replace(self.binding, operation=operation, arguments=arguments)
+        made.given = {role: given[name] for role, name in arguments.items() if name in given}
+        return made
+
+    # arguments
+
+    def get(self, role: str, default: Json = None) -> Json:
+        """Return the argument with a role. Paths and patterns may be missing in several ways."""
+        value = super().get(role, default)
+        return default if role in {"path", "pattern"} and value in _NOTHING else value
 
     @property
     def path(self) -> str:
         """The requested path, by default the working directory."""
-        path = self.text("path", "." if self.tree.working != ROOT else ROOT)
-        return path.rstrip("/") or path
+        return self.place("path") or ("." if self.tree.working != ROOT else ROOT)
 
-    def mentions(self, *phrases: str) -> bool:
-        """Return whether the tool's description contains one of these phrases."""
-        description = self.tool.description.lower()
-        return any(phrase in description for phrase in phrases)
+    def place(self, role: str) -> str:
+        """Return the path with a role, within the space and folder that the call names."""
+        return self.within_space(self.text(role).rstrip("/") or self.text(role))
+
+    def within_space(self, path: str) -> str:
+        """Return a path within the space and folder that the call names."""
+        return "/".join(one for one in (*self._above, path) if one)
+
+    @property
+    def _above(self) -> list[str]:
+        space = self.text("space")
+        return ["" if self._is_only_space(space) else space, self.text("folder")]
+
+    def _is_only_space(self, name: str) -> bool:
+        """Whether the given files are those of one space without a name in the state."""
+        has_files = bool(name) and any(entry.is_file for entry in self.tree.inside(ROOT))
+        return has_files and not self.tree.is_located and self.tree.find(ROOT + name) is None
+
+    # the tool
+
+    @cached_property
+    def tool_words(self) -> frozenset[str]:
+        """The words of the tool's name; none for a call from Python."""
+        return frozenset() if self.tool is None else frozenset(words(self.tool.name))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the tool has no output schema that lists the parts of a result."""
+        return self.tool is not None and not properties(expanded(self.tool.output_schema or {})).keys() - {"result"}
+
+    @property
+    def is_of_notes(self) -> bool:
+        """Whether the tool calls files notes, pages or the like, and does not mention directories."""
+        if self.tool is None or self.has("space"):
+            return False
+        return _OF_FILES.isdisjoint(map(singular, self.tool_words))
+
+    # entries
 
     def entry_facts(self, entry: Entry) -> Record:
         """Return the facts of an entry; each once if the tool has no output schema for more."""
         facts = entry_facts(entry)
         return {name: facts[name] for name in facts if name in _ESSENTIAL} if self.is_open else facts
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the tool has no output schema that lists the parts of a result."""
-        return not properties(expanded(self.tool.output_schema or {})).keys() - {"result"}
-
-    @property
-    def is_of_notes(self) -> bool:
-        """Whether the tool calls files notes, pages or the like, and does not mention directories."""
-        return not (_OF_FILES & {*map(singular, words(self.tool.name))} or "space" in self.roles)
-
-    def named(self, path: str) -> str:
+    def note_path(self, path: str) -> str:
         """Return the path of a note as a client writes it: below the working directory, unless the call uses absolute
         paths.
         """
         return self.tree.display_path(path) if is_absolute(self.text("path")) else relpath(path, self.tree.working)
 
-    def is_left_out(self, entry: Entry, base: str) -> bool:
-        """Return whether a pattern of the call excludes an entry."""
-        place = entry.path[len(base.rstrip("/")) + 1 :]
-        return any(matches_name(one, entry.name) or fnmatchcase(place, one) for one in self.texts("exclude"))
+    def is_included(self, entry: Entry, base: Entry) -> bool:
+        """Return whether an entry passes the include and exclude filters of the call."""
+        among, place = self.text("among"), entry.path[len(base.path.rstrip("/")) + 1 :]
+        is_out = any(matches_name(one, entry.name) or fnmatchcase(place, one) for one in self.texts("exclude"))
+        return not is_out and (not among or matches_name(among, entry.name))
 
 
 def matches_name(pattern: str, name: str) -> bool:
@@ -128,27 +159,3 @@ def entry_facts(entry: Entry) -> Record:
 def already_exists(what: str, path: str) -> Refused:
     """Return the failure for a path that is taken."""
     return Refused("conflict", f"{what} already exists: {path}", path=path, key=path, entity="file")
-
-
-_PLACES = ("path", "source", "destination")
-
-
-def resolve_spaces(
-    given: Mapping[str, Json], roles: Mapping[str, str], tree: Tree
-) -> tuple[Mapping[str, Json], Mapping[str, str]]:
-    """Return the arguments and roles of a call, with the space and folder joined into each path."""
-    if "space" in roles and _is_one_space(tree, str(given.get(roles["space"]))):
-        given = {name: value for name, value in given.items() if name != roles["space"]}
-    above = [str(given[roles[role]]) for role in ("space", "folder") if given.get(roles.get(role, ""))]
-    if not above:
-        return given, roles
-    places = {role: roles[role] for role in _PLACES if role in roles} or {"path": roles["space"]}
-    own = {name: given.get(name) for name in places.values() if name != roles["space"]}
-    paths = {name: "/".join([*above, *([str(path)] if path not in (None, "") else [])]) for name, path in own.items()}
-    return {**given, **paths}, {**roles, **places}
-
-
-def _is_one_space(tree: Tree, name: str) -> bool:
-    """Return whether the given files are those of one space without a name in the state."""
-    has_files = any(entry.is_file for entry in tree.inside(ROOT))
-    return "above" in tree.shell and has_files and tree.find(ROOT + name) is None

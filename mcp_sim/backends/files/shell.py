@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
@@ -109,6 +110,7 @@ class Shell:
     tree: Tree
     cwd: str
     commands: Mapping[str, CommandFunction]
+    now: datetime
     name: str = ""
     errors: list[str] = field(default_factory=list[str])
     seen: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from mcp_sim.backends.files.paths import join_path, split_path
-from mcp_sim.backends.files.request import Request
+from mcp_sim.backends.files.request import FilesRequest
 from mcp_sim.backends.files.shell import (
     MISSING,
     CommandFunction,
@@ -21,11 +21,11 @@ from mcp_sim.backends.files.shell import (
     split_flags,
 )
 from mcp_sim.backends.files.tree import Entry
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.patterns import search_test
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Record
-from mcp_sim.types.lexicon.english import vocabulary, words
+from mcp_sim.types.lexicon.english import vocabulary
 
 
 def _echo(_shell: Shell, args: list[str], _given: str) -> str:
@@ -246,7 +246,7 @@ def _is_found(entry: Entry, tests: Mapping[str, str]) -> bool:
 
 
 def _date(shell: Shell, _args: list[str], _given: str) -> str:
-    return f"{shell.tree.now:%a %b %d %H:%M:%S UTC %Y}\n"
+    return f"{shell.now:%a %b %d %H:%M:%S UTC %Y}\n"
 
 
 def _base(_shell: Shell, args: list[str], _given: str) -> str:
@@ -268,24 +268,24 @@ COMMANDS: Mapping[str, CommandFunction] = {
 _STARTS = vocabulary("start launch spawn")
 
 
-def run(request: Request) -> Outcome:
-    """Run a command line and return its output.
+def run(request: FilesRequest) -> Outcome:
+    """Run the shell `command`, a text or a list of words with more in `args`, in `cwd` with `stdin` as its input.
 
-    A command that fails is an error, unless the result has a field for the exit code, or the command is only started.
-    Raises `Refused` for such an error, unless files were changed.
+    Raises `Refused` if the command cannot be parsed, or fails without a change, unless the result has a field for the
+    exit code, or the command is only started.
     """
     cwd = request.tree.directory(request.text("cwd", request.tree.working)).path
-    ran = Shell(request.tree, cwd, COMMANDS).run(_parse_request(request), request.text("stdin"))
+    ran = Shell(request.tree, cwd, COMMANDS, request.now).run(_parse_request(request), request.text("stdin"))
     text = ran.output + (f"\n{ran.errors}" if ran.output and ran.errors else ran.errors)
-    changes = tuple(request.tree.changes)
-    is_started = bool(_STARTS.intersection(words(request.tool.name)))
-    if ran.code and request.tool.output_schema is None and not changes and not is_started:
+    shows_code = request.tool is not None and request.tool.output_schema is not None
+    is_started = not _STARTS.isdisjoint(request.tool_words)
+    if ran.code and not shows_code and not request.changes and not is_started:
         raise Refused("invalid", text or f"Command failed with exit code {ran.code}", code=ran.code)
     facts: Record = {"stdout": ran.output, "stderr": ran.errors, "exit_code": ran.code, "success": ran.code == 0}
-    return Outcome(text, {**facts, "output": text}, changes=changes)
+    return Outcome(text, {**facts, "output": text})
 
 
-def _parse_request(request: Request) -> list[Pipe]:
+def _parse_request(request: FilesRequest) -> list[Pipe]:
     command = request.get("command")
     if isinstance(command, list) or request.texts("args"):
         found = parse_words([*request.texts("command"), *request.texts("args")])

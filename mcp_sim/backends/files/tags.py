@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from mcp_sim.backends.files.paths import ROOT, join_path
-from mcp_sim.backends.files.request import Request
-from mcp_sim.backends.rendering.outcomes import Outcome
+from mcp_sim.backends.files.paths import ROOT
+from mcp_sim.backends.files.request import FilesRequest
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.spec.yaml12 import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError
@@ -31,8 +31,11 @@ def parse_front_matter(text: str) -> Record:
         return {}
 
 
-def add(request: Request) -> Outcome:
-    """Add each tag once to the front matter and to the text, unless the call says where."""
+def add(request: FilesRequest) -> Outcome:
+    """Add each of `tags` once to the front matter and the text of the files at `paths` or `path`.
+
+    `location` may be `frontmatter` or `content` only. Raises `Refused` if a file does not exist.
+    """
     where = request.text("location", "both")
 
     def tagged(text: str, tags: list[str]) -> str:
@@ -45,8 +48,8 @@ def add(request: Request) -> Outcome:
     return _change_files(request, tagged, "Added", "to")
 
 
-def remove(request: Request) -> Outcome:
-    """Remove tags from files."""
+def remove(request: FilesRequest) -> Outcome:
+    """Remove `tags` from the files at `paths` or `path`. Raises `Refused` if a file does not exist."""
 
     def bare(text: str, tags: list[str]) -> str:
         kept = [tag for tag in _listed_tags(text) if tag not in tags]
@@ -58,17 +61,17 @@ def remove(request: Request) -> Outcome:
     return _change_files(request, bare, "Removed", "from")
 
 
-def rename(request: Request) -> Outcome:
-    """Rename a tag and its nested tags in all files."""
+def rename(request: FilesRequest) -> Outcome:
+    """Rename `old_tag` and its nested tags to `new_tag` in all files of the space."""
     old, new = request.text("old_tag").lstrip("#"), request.text("new_tag").lstrip("#")
-    base = request.tree.at(request.text("path", ROOT))
+    base = request.tree.at(request.within_space("") or ROOT)
     rows = [entry for entry in request.tree.below(base) if entry.is_file and _has(entry.content or "", old)]
     for entry in rows:
         request.tree.write(entry.path, _renamed(entry.content or "", old, new))
     paths = [request.tree.display_path(entry.path) for entry in rows]
     message = f"Renamed tag {old} to {new} in {len(rows)} files"
     facts = {"files": paths, "count": len(rows), "old_tag": old, "new_tag": new}
-    return Outcome("\n".join([message, *paths]), facts, changes=tuple(request.tree.changes))
+    return Outcome("\n".join([message, *paths]), facts)
 
 
 def _renamed(text: str, old: str, new: str) -> str:
@@ -85,17 +88,16 @@ def _has(text: str, tag: str) -> bool:
     return listed or f"#{tag}" in text
 
 
-def _change_files(request: Request, change: Callable[[str, list[str]], str], done: str, where: str) -> Outcome:
+def _change_files(request: FilesRequest, change: Callable[[str, list[str]], str], done: str, where: str) -> Outcome:
     """Change the text of the named files. All of them must exist."""
     tags = [tag.lstrip("#") for tag in request.texts("tags")]
-    base = request.text("path") if request.texts("paths") else ""
     named = request.texts("paths") or request.texts("path")
-    entries = [request.tree.file(join_path(base, name) if base else name) for name in named]
+    entries = [request.tree.file(request.within_space(name)) for name in named]
     for entry in entries:
         request.tree.write(entry.path, change(entry.content or "", tags))
     names = [request.tree.display_path(entry.path) for entry in entries]
     message = f"{done} {', '.join(tags)} {where} {', '.join(names)}"
-    return Outcome(message, {"files": names, "tags": tags, "count": len(names)}, changes=tuple(request.tree.changes))
+    return Outcome(message, {"files": names, "tags": tags, "count": len(names)})
 
 
 def _listed_tags(text: str) -> list[str]:

@@ -8,8 +8,7 @@ point if no state gives it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 
 from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL
 from mcp_sim.backends.files.paths import (
@@ -26,7 +25,8 @@ from mcp_sim.backends.files.paths import (
     strip_mount_point,
 )
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Change, PastCall, Record, Turn, View
+from mcp_sim.backends.request import Request
+from mcp_sim.types import Record
 from mcp_sim.types.clock import iso
 
 
@@ -52,28 +52,28 @@ class Entry:
         return len((self.content or "").encode("utf-8", "surrogatepass"))
 
 
-@dataclass(slots=True)
 class Tree:
-    """The tree as one call sees it. Its changes are visible to later operations of the call."""
+    """The tree as one call sees it, with the changes that the call has made.
 
-    view: View
-    now: datetime
-    prefix: str = ""
-    history: Sequence[PastCall] = ()
-    mount_point: str = ROOT
-    changes: list[Change] = field(default_factory=list[Change])
+    `is_located`: the paths of the records are those that clients use, even if no state locates the files.
+    """
 
-    @classmethod
-    def of(cls, turn: Turn, entity: str) -> Tree:
-        """Return the tree of a turn. `entity` is that of files; `server.file` if servers have separate state."""
-        return cls(turn.view, turn.now, entity.removesuffix(FILE), turn.history)
+    def __init__(self, request: Request, *, is_located: bool = False) -> None:
+        self._request = request
+        self._is_located = is_located
+        self._mount_point = ROOT
 
     # read
 
     @property
     def shell(self) -> Record:
-        name = self.prefix + SHELL
-        return self.view.get(name, name) or {}
+        """The working directory and the other settings of the tree."""
+        return self._request.record(self._request.entity_named(SHELL), SHELL) or {}
+
+    @property
+    def is_located(self) -> bool:
+        """Whether the paths of the records are those that clients use."""
+        return self._is_located or "above" not in self.shell
 
     @property
     def working(self) -> str:
@@ -95,31 +95,29 @@ class Tree:
 
     def _placed(self, given: str, path: str) -> str:
         """Return the path within the tree, without the mount point if no state gives it."""
-        if "above" not in self.shell or not is_absolute(given) or self._exists(path):
+        if self.is_located or not is_absolute(given) or self._exists(path):
             return path
         known = self.shell["above"]
-        self.mount_point = known or infer_mount_point(path, self._exists, self.history)
-        inside = strip_mount_point(path, self.mount_point)
-        return (
-            inside
-            if inside != path or known is None
-            else strip_mount_point(path, find_mount_point(path, self._exists) or ROOT)
-        )
+        self._mount_point = known or infer_mount_point(path, self._exists, self._request.history)
+        inside = strip_mount_point(path, self._mount_point)
+        if inside != path or known is None:
+            return inside
+        return strip_mount_point(path, find_mount_point(path, self._exists) or ROOT)
 
     def _exists(self, path: str) -> bool:
         return self.find(path) is not None
 
     def display_path(self, path: str) -> str:
         """Return a path of the tree as clients write it."""
-        prefix = self.shell.get("above") or self.mount_point
+        prefix = (not self.is_located and self.shell["above"]) or self._mount_point
         return path if prefix == ROOT else prefix + path.removesuffix("/")
 
     def find(self, path: str) -> Entry | None:
         """Return the file or directory at an absolute path, if any."""
-        record = self.view.get(self.prefix + FILE, path)
+        record = self._request.record(path, FILE)
         if record is not None:
             return Entry(path, record, str(record.get("content") or ""))
-        record = {"path": ROOT} if path == ROOT else self.view.get(self.prefix + DIRECTORY, path)
+        record = {"path": ROOT} if path == ROOT else self._request.record(path, DIRECTORY)
         return None if record is None else Entry(path, record, None)
 
     def entry(self, given: str) -> Entry:
@@ -145,8 +143,9 @@ class Tree:
 
     def inside(self, directory: str) -> list[Entry]:
         """Return the content of a directory, sorted by name."""
-        directories = self.view.find(self.prefix + DIRECTORY, "folder", directory)
-        files = self.view.find(self.prefix + FILE, "folder", directory)
+        view, called = self._request.view, self._request.entity_named
+        directories = view.find(called(DIRECTORY), "folder", directory)
+        files = view.find(called(FILE), "folder", directory)
         entries = [Entry(str(path), record, None) for path, record in directories]
         entries += [Entry(str(path), record, str(record.get("content") or "")) for path, record in files]
         return sorted(entries, key=lambda entry: entry.path)
@@ -176,9 +175,8 @@ class Tree:
 
     def remove(self, entry: Entry) -> None:
         """Remove a file, or a directory with its content."""
-        gone = [*self.below(entry.path), entry] if not entry.is_file else [entry]
-        for one in gone:
-            self._change(Change("remove", self._entity(one), one.path, expected=self._version(one)))
+        for one in [*self.below(entry.path), entry] if not entry.is_file else [entry]:
+            self._request.drop(one.path, FILE if one.is_file else DIRECTORY)
 
     def copy(self, entry: Entry, path: str) -> None:
         """Copy a file or directory. Raises `Refused` for a directory that would contain itself."""
@@ -197,26 +195,11 @@ class Tree:
         self._set_shell("working_directory", path)
 
     def _set_shell(self, name: str, value: str) -> None:
-        entity = self.prefix + SHELL
-        self._change(
-            Change("put", entity, entity, {**self.shell, name: value}, expected=self.view.version(entity, entity))
-        )
+        self._request.put(self._request.entity_named(SHELL), {**self.shell, name: value}, SHELL)
 
     def _put(self, kind: str, path: str, fields: Record) -> None:
-        entity = self.prefix + kind
-        before, now = self.view.get(entity, path), iso(self.now.replace(microsecond=0))
+        before, now = self._request.record(path, kind), iso(self._request.now.replace(microsecond=0))
         fresh: Record = {"path": path, "folder": parent(path), "created_at": now}
-        record = {**(before or fresh), **fields, "modified_at": now}
-        if self.mount_point != ROOT and self.shell.get("above", ROOT) is None:
-            self._set_shell("above", self.mount_point)
-        self._change(Change("put", entity, path, record, expected=self.view.version(entity, path)))
-
-    def _change(self, change: Change) -> None:
-        self.changes.append(change)
-        self.view = self.view.after((change,))
-
-    def _entity(self, entry: Entry) -> str:
-        return self.prefix + (FILE if entry.is_file else DIRECTORY)
-
-    def _version(self, entry: Entry) -> int:
-        return self.view.version(self._entity(entry), entry.path)
+        if self._mount_point != ROOT and self.shell.get("above", ROOT) is None:
+            self._set_shell("above", self._mount_point)
+        self._request.put(path, {**(before or fresh), **fields, "modified_at": now}, kind)

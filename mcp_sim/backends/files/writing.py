@@ -1,16 +1,16 @@
-"""Write files: create, overwrite, append, edit text, and change lines."""
+"""Write files: create, overwrite, append, edit texts, and change lines."""
 
 from __future__ import annotations
 
 from mcp_sim.backends.compute.text_changes import line_diff, patch, replace_text
 from mcp_sim.backends.files.paths import parent
-from mcp_sim.backends.files.request import Request, already_exists
+from mcp_sim.backends.files.request import FilesRequest, already_exists
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.english import snake
 
 _CREATES_PARENTS = (
     "create parent", "creates parent", "creating parent", "create director", "creates director", "missing director",
@@ -22,60 +22,58 @@ _EXISTING = ("an existing file", "an existing note", "an existing page", "an exi
 _LINE = "\n"
 
 
-def write(request: Request) -> Outcome:
-    """Write a file. Without a path, only show the content.
+def write(request: FilesRequest) -> Outcome:
+    """Write `content` to the file at `path`; with the flag `append`, at its end. Without a path, show the content.
 
-    Raises `Refused` if a file to create exists, or one to change does not.
+    Missing directories are created if `parents` is set, the tool says so, or no other tool creates directories.
+    Raises `Refused` for a directory, if a file exists that the tool only creates or the flag `overwrite` protects,
+    and if one does not exist that the tool only changes.
     """
-    content = new_content(request)
-    if request.get("path") is None and "path" in request.roles:
+    content, path = _new_content(request), request.path
+    if request.get("path") is None:
         return Outcome(content, {"output": content}, "output")
     if request.flag("append"):
         return append(request)
-    path = target_path(request)
-    before = request.tree.find(path)
-    if before is not None and "overwrite" in request.roles and not request.flag("overwrite"):
-        raise already_exists("File", request.path)
-    if before is not None and before.is_file and _is_creation(request):
-        raise already_exists("File", request.path)
+    place = _target(request)
+    before = request.tree.find(place)
+    is_protected = _is_creation(request) or (request.has("overwrite") and not request.flag("overwrite"))
+    if before is not None and is_protected:
+        raise already_exists("File", path)
     if before is None and _is_change(request):
-        raise Refused(
-            "not_found", f"File not found: {request.path}", path=request.path, key=request.path, entity="file"
-        )
-    return save(request, path, content, f"Successfully wrote to {request.path}")
+        raise Refused("not_found", f"File not found: {path}", path=path, key=path, entity="file")
+    return _save(request, place, content, f"Successfully wrote to {path}")
 
 
-def _is_creation(request: Request) -> bool:
+def _is_creation(request: FilesRequest) -> bool:
     """Return whether the tool only creates files and another one overwrites them."""
-    if "space" in request.roles and "create" in words(request.tool.name):
+    if request.has("space") and "create" in request.tool_words:
         return not request.mentions("overwrite", "replace")
     return request.mentions("fails if", "must not exist", "does not overwrite", "already exists, an error")
 
 
-def _is_change(request: Request) -> bool:
+def _is_change(request: FilesRequest) -> bool:
     """Return whether the tool only changes existing files and another one creates them."""
-    return {*words(request.tool.name)}.isdisjoint({"write", "create", "save"}) and request.mentions(
-        "update an existing"
-    )
+    return request.tool_words.isdisjoint({"write", "create", "save"}) and request.mentions("update an existing")
 
 
-def save(request: Request, path: str, content: str, text: str, **more: Json) -> Outcome:
+def _save(request: FilesRequest, path: str, content: str, text: str, **more: Json) -> Outcome:
     before = request.tree.find(path)
     request.tree.write(path, content)
     entry = request.tree.find(path)
     known = request.entry_facts(entry) if entry is not None else {}
     facts: Record = {**known, "path": request.path, "characters": len(content), "created_new": before is None, **more}
-    return Outcome(text, facts, changes=tuple(request.tree.changes))
+    return Outcome(text, facts)
 
 
-def new_content(request: Request) -> str:
+def _new_content(request: FilesRequest) -> str:
     value = request.get("content")
     return value if isinstance(value, str) else "" if value is None else encode(value).decode()
 
 
-def target_path(request: Request) -> str:
-    """Return the absolute path to write to. Creates the parent directory if the tool does. Raises `Refused` for a
-    directory.
+def _target(request: FilesRequest) -> str:
+    """Return the absolute path to write to. Creates the parent directory if the tool does.
+
+    Raises `Refused` for a directory.
     """
     path = request.tree.at(request.path)
     found = request.tree.find(path)
@@ -85,7 +83,7 @@ def target_path(request: Request) -> str:
     return path
 
 
-def prepare(request: Request, path: str) -> None:
+def prepare(request: FilesRequest, path: str) -> None:
     """Create the parent directory of a path if the tool does. Raises `Refused` if it is missing."""
     above = request.tree.find(parent(path))
     if above is not None and above.is_file:
@@ -96,45 +94,49 @@ def prepare(request: Request, path: str) -> None:
         request.tree.make(parent(path))
 
 
-def _makes_directories(request: Request) -> bool:
+def _makes_directories(request: FilesRequest) -> bool:
     return request.flag("parents") or request.mentions(*_CREATES_PARENTS)
 
 
-def append(request: Request) -> Outcome:
-    """Append to a file, and create it if it does not exist."""
+def append(request: FilesRequest) -> Outcome:
+    """Write `content` at the end of the file at `path`.
+
+    A missing file is created, unless the tool is for existing ones; then `Refused` is raised.
+    """
     if request.mentions(*_EXISTING):
         request.tree.file(request.path)
-    path = target_path(request)
+    path = _target(request)
     before = request.tree.find(path)
     old = before.content or "" if before is not None else ""
-    between = "\n" if "space" in request.roles and old and not old.endswith("\n") else ""
-    return save(request, path, old + between + new_content(request), f"Successfully appended to {request.path}")
+    between = "\n" if request.has("space") and old and not old.endswith("\n") else ""
+    return _save(request, path, old + between + _new_content(request), f"Successfully appended to {request.path}")
 
 
-def prepend(request: Request) -> Outcome:
-    """Add lines at the beginning of a file."""
+def prepend(request: FilesRequest) -> Outcome:
+    """Insert the lines of `content` at the beginning of the file at `path`. Raises `Refused` if there is none."""
     entry = request.tree.file(request.path)
-    text = f"{new_content(request).removesuffix(_LINE)}{_LINE}{entry.content or ''}"
-    return save(request, entry.path, text, f"Successfully prepended to {request.path}")
+    text = f"{_new_content(request).removesuffix(_LINE)}{_LINE}{entry.content or ''}"
+    return _save(request, entry.path, text, f"Successfully prepended to {request.path}")
 
 
-def overwrite(request: Request) -> Outcome:
-    """Replace the content of an existing file."""
+def overwrite(request: FilesRequest) -> Outcome:
+    """Write `content` to the existing file at `path`. Raises `Refused` if there is none."""
     entry = request.tree.file(request.path)
-    return save(request, entry.path, new_content(request), f"Successfully replaced the content of {request.path}")
+    return _save(request, entry.path, _new_content(request), f"Successfully replaced the content of {request.path}")
 
 
-def touch(request: Request) -> Outcome:
-    """Create an empty file; an existing one keeps its content."""
-    path = target_path(request)
+def touch(request: FilesRequest) -> Outcome:
+    """Create an empty file at `path`; an existing one keeps its content. Raises `Refused` for a directory."""
+    path = _target(request)
     before = request.tree.find(path)
-    return save(request, path, (before.content or "") if before is not None else "", f"Created {request.path}")
+    return _save(request, path, (before.content or "") if before is not None else "", f"Created {request.path}")
 
 
-def edit(request: Request) -> Outcome:
-    """Replace texts in a file, all of them or none.
+def edit(request: FilesRequest) -> Outcome:
+    """Replace `old` by `new` in the file at `path`, or the texts of several `edits`: all of them, or none.
 
-    Raises `Refused` if a text is missing, or does not occur as often as expected.
+    Each text is replaced once, or wherever it occurs with the flag `everywhere` or an expected number of `times`. With
+    the flag `dry`, only show the difference. Raises `Refused` if a text is missing, or occurs more or less often.
     """
     entry = request.tree.file(request.path)
     content, count = entry.content or "", 0
@@ -149,26 +151,27 @@ def edit(request: Request) -> Outcome:
         count, content = count + many, replace_text(content, old, new, many)
     difference = _difference(request, entry.content or "", content)
     if request.flag("dry"):
-        return Outcome(difference, {"diff": difference, "path": request.path, "count": count}, "diff")
+        facts: Record = {"diff": difference, "path": request.path, "count": count}
+        return Outcome(difference or "Nothing would change", facts, "diff")
     done = f"Successfully edited {request.path}\n{difference}"
-    return save(request, entry.path, content, done, diff=difference, count=count)
+    return _save(request, entry.path, content, done, diff=difference, count=count)
 
 
-def _times(request: Request) -> int | None:
+def _times(request: FilesRequest) -> int | None:
     """Return how often the text to replace must occur; None for any number."""
-    if "times" in request.roles:
+    if request.has("times"):
         return request.number("times") or 1
-    return 1 if "everywhere" in request.roles and not request.flag("everywhere") else None
+    return 1 if request.has("everywhere") and not request.flag("everywhere") else None
 
 
-def _difference(request: Request, before: str, after: str) -> str:
+def _difference(request: FilesRequest, before: str, after: str) -> str:
     """Return a patch if the tool promises a diff, else the lines that differ."""
     if not request.mentions("diff", "patch"):
         return line_diff(before, after)
     return patch(before, after, request.path)
 
 
-def _edits(request: Request) -> list[tuple[str, str]]:
+def _edits(request: FilesRequest) -> list[tuple[str, str]]:
     if request.get("old") is not None:
         return [(request.text("old"), request.text("new"))]
     found: list[tuple[str, str]] = []
@@ -184,28 +187,31 @@ def _edits(request: Request) -> list[tuple[str, str]]:
     return found
 
 
-def insert(request: Request) -> Outcome:
-    """Insert lines after a line; 0 is the beginning. Raises `Refused` if there is no such line."""
+def insert(request: FilesRequest) -> Outcome:
+    """Insert `content` after a `line` of the file at `path`; 0 is the beginning. Raises `Refused` for other lines."""
     entry = request.tree.file(request.path)
     lines, at = (entry.content or "").split("\n"), request.number("line")
     if at is None or not 0 <= at <= len(lines):
-        raise Refused(
-            "invalid", f"Invalid line {request.get('line')}: {request.path} has {len(lines)} lines", path=request.path
-        )
-    text = "\n".join([*lines[:at], new_content(request), *lines[at:]])
-    return save(request, entry.path, text, f"Successfully inserted at line {at} of {request.path}")
+        message = f"Invalid line {request.get('line')}: {request.path} has {len(lines)} lines"
+        raise Refused("invalid", message, path=request.path)
+    text = "\n".join([*lines[:at], _new_content(request), *lines[at:]])
+    return _save(request, entry.path, text, f"Successfully inserted at line {at} of {request.path}")
 
 
-def replace_lines(request: Request) -> Outcome:
-    """Replace lines, counted from 1, including the last one."""
-    return _with_lines(request, new_content(request).removesuffix("\n").split("\n"), "replaced")
+def replace_lines(request: FilesRequest) -> Outcome:
+    """Replace the lines `start` to `end`, counted from 1, of the file at `path` by those of `content`.
+
+    Raises `Refused` if there are no such lines.
+    """
+    return _with_lines(request, _new_content(request).removesuffix("\n").split("\n"), "replaced")
 
 
-def delete_lines(request: Request) -> Outcome:
+def delete_lines(request: FilesRequest) -> Outcome:
+    """Delete the lines `start` to `end`, counted from 1, of the file at `path`. Raises `Refused` if there are none."""
     return _with_lines(request, [], "deleted")
 
 
-def _with_lines(request: Request, new: list[str], verb: str) -> Outcome:
+def _with_lines(request: FilesRequest, new: list[str], verb: str) -> Outcome:
     entry = request.tree.file(request.path)
     content = entry.content or ""
     lines = content.splitlines()
@@ -218,4 +224,4 @@ def _with_lines(request: Request, new: list[str], verb: str) -> Outcome:
     kept = [*lines[: start - 1], *new, *lines[end:]]
     text = "\n".join(kept) + ("\n" if content.endswith("\n") and kept else "")
     message = f"Successfully {verb} lines {start} to {end} of {request.path}"
-    return save(request, entry.path, text, message, diff=_difference(request, content, text), count=end - start + 1)
+    return _save(request, entry.path, text, message, diff=_difference(request, content, text), count=end - start + 1)

@@ -223,16 +223,13 @@ class Repository:
 
     def write(self, path: str, content: str | None) -> None:
         """Write a file in the working tree; None removes it."""
-        tree = Tree(self._request.view, self._request.now, self._request.binding.prefix)
+        tree = Tree(self._request)
         entry = tree.find(path)
         if content is not None:
             tree.make(parent(path))
             tree.write(path, content)
         elif entry is not None:
             tree.remove(entry)
-        for change in tree.changes:
-            entity = change.entity.removeprefix(self._request.binding.prefix)
-            self.put(entity, str(change.key), None if change.op == "remove" else change.record)
 
     def point_branch(self, commit: str) -> None:
         """Point the current branch, or a detached head, to a commit."""

@@ -64,17 +64,12 @@ def assign_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collection[
 
 
 def possible_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collection[str] = ()) -> dict[str, str]:
-    """Return role -> argument, as far as the arguments go: by name, then by position."""
+    """Return role -> argument, as far as the arguments go: by whole names, by their last words, then by position."""
     found: dict[str, str] = {}
     used = set(taken)
-    for role in roles:
-        name = _named(role, profile, used)
-        if name is not None:
-            found[role.name] = name
-            used.add(name)
-    for role in roles:
-        if role.positional and not role.optional and role.name not in found:
-            name = _positioned(role, profile, used)
+    for choose in (_named, _similar, _positioned):
+        for role in roles:
+            name = choose(role, profile, used) if role.name not in found else None
             if name is not None:
                 found[role.name] = name
                 used.add(name)
@@ -83,10 +78,20 @@ def possible_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collectio
 
 def _named(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:
     free = {compact(name): name for name in profile.arguments if _may_have(role, profile, name, used)}
-    exact = next((free[name] for name in role.names if name in free), None)
-    if exact is not None or not role.similar:
-        return exact
-    return next((name for short, name in free.items() if short.endswith(role.names)), None)
+    return next((free[name] for name in role.names if name in free), None)
+
+
+def _similar(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:
+    if not role.similar:
+        return None
+    free = (name for name in profile.arguments if _may_have(role, profile, name, used))
+    return next((name for name in free if not _endings(name).isdisjoint(role.names)), None)
+
+
+def _endings(name: str) -> set[str]:
+    """Return the last words of a name, without separators: `path` and `filepath` for `the_file_path`."""
+    parts = words(name)
+    return {"".join(parts[at:]) for at in range(1, len(parts))}
 
 
 def _may_have(role: Role, profile: ToolProfile, name: str, used: Collection[str]) -> bool:
@@ -96,6 +101,8 @@ def _may_have(role: Role, profile: ToolProfile, name: str, used: Collection[str]
 
 
 def _positioned(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:
+    if role.optional or not role.positional:
+        return None
     ordered = sorted(profile.arguments, key=lambda name: name not in profile.needed)
     free = (name for name in ordered if _may_have(role, profile, name, used) and is_quantity(name))
     return next(free, None)
@@ -136,12 +143,16 @@ def unnamed(nouns: str) -> Test:
 
 def takes(*roles: Role) -> Test:
     """Return a test whether a tool has an argument for each of these roles."""
-    return lambda profile: all(_named(one, profile, ()) is not None for one in roles)
+    return lambda profile: all(_has_argument(one, profile) for one in roles)
 
 
 def lacks(*roles: Role) -> Test:
     """Return a test whether a tool has an argument for none of these roles."""
-    return lambda profile: all(_named(one, profile, ()) is None for one in roles)
+    return lambda profile: not any(_has_argument(one, profile) for one in roles)
+
+
+def _has_argument(role: Role, profile: ToolProfile) -> bool:
+    return _named(role, profile, ()) is not None or _similar(role, profile, ()) is not None
 
 
 def either(*tests: Test) -> Test:

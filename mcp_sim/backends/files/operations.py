@@ -1,0 +1,344 @@
+"""Operations on files, with the words and arguments by which tools mean them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from mcp_sim.backends.files.entities import FILE
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, match_tool, named, possible_roles, takes
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, split_by_choice
+from mcp_sim.backends.operation import FLAG, LIST, TEXT, Operation, Role, Test, pick, required_roles, role, roles
+from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.lexicon.english import snake, vocabulary, words
+from mcp_sim.types.plans import Verb
+
+SPACES = vocabulary("project vault workspace bucket notebook collection library repository repo space bank drive")
+"""What tools call a place that has files of its own."""
+EXACT = vocabulary("path paths file_path filepath filename file_name absolute_path relative_path file_paths")
+"""Names of arguments that are paths of files, whatever the tool is called."""
+RANGES = ("patches", "ranges", "line_ranges", "edits", "changes")
+STARTS = ("start", "start_line", "line_start", "from_line")
+ENDS = ("end", "end_line", "line_end", "to_line")
+SURE, LIKELY = 0.91, 0.7
+"""How sure a match is if the tool's name mentions files (surer than that it computes something), and if not."""
+
+_IDLE = vocabulary(
+    "encoding format timeout timeout_ms timeout_seconds reason description explanation message verbose sort_by "
+    "sort_order"
+)
+
+_PATHS = (
+    "path file_path filepath filename file_name file pathname relative_path full_path directory dir dir_name "
+    "directory_name dir_path directory_path folder folder_path folder_name subdirectory target_file target_path "
+    "absolute_path root base_path start_path"
+)
+
+
+def _text(name: str, names: str) -> Role:
+    return role(name, names, TEXT, similar=True)
+
+
+def _any(name: str, names: str) -> Role:
+    return role(name, names, similar=True)
+
+
+def _flag(name: str, names: str) -> Role:
+    return role(name, names, FLAG, similar=True)
+
+
+_ROLES: Mapping[str, Role] = {
+    **roles(
+        role("paths", "paths files file_paths filenames file_names", LIST, similar=True),
+        _text("path", _PATHS),
+        _text("other", "file2 file_name2 path2 file_path2 other_path second_file other_file modified_file file_b "
+                       "right b target destination new_path"),
+        _text("source", f"source src old_path from from_path source_path old_name {_PATHS}"),
+        _text("destination", "destination dest dst new_path new_name to to_path target destination_path"),
+        _any("content", "content contents text data file_content file_text body new_content"),
+        role("edits", "edits changes replacements operations", LIST, similar=True),
+        _text("old", "old_text old_string old_str old search find search_text old_content"),
+        _text("new", "new_text new_string new_str new replace replacement replace_text"),
+        _flag("everywhere", "replace_all all_occurrences global"),
+        _any("line", "line line_number insert_line at_line after_line position"),
+        _any("start", "start_line offset start from_line line_start begin first_line"),
+        _any("end", "end_line end to_line line_end stop last_line"),
+        _any("limit", "limit length num_lines line_count max_lines"),
+        _any("head", "head"),
+        _any("tail", "tail"),
+        _any("lines", "lines n num_lines count line_count"),
+        _text("pattern", "pattern query regex search_pattern search_term text name glob term file_pattern "
+                         "content_pattern keyword"),
+        _text("among", "include include_pattern file_pattern name_pattern glob filter pattern"),
+        _flag("in_contents", "content_search search_content in_content include_content"),
+        _text("kind", "search_type search_in search_by search_mode search_scope"),
+        _any("exclude", "exclude_patterns exclude ignore ignore_patterns"),
+        _flag("recursive", "recursive recurse force"),
+        _any("depth", "max_depth depth"),
+        _text("sort", "sort_by sort order_by"),
+        _flag("hidden", "a all show_hidden include_hidden hidden"),
+        _flag("human", "human_readable human"),
+        _text("mode", "mode unit"),
+        _flag("case", "case_sensitive match_case"),
+        _flag("ignore_case", "ignore_case case_insensitive"),
+        _flag("overwrite", "overwrite force replace_existing"),
+        _flag("append", "append"),
+        _any("times", "expected_replacements expected_occurrences expected_count"),
+        _any("command", "command cmd command_line commands"),
+        _any("tags", "tags tag labels"),
+        _text("old_tag", "old_tag from_tag tag old_name old"),
+        _text("new_tag", "new_tag to_tag new_name new"),
+        _text("location", "location where"),
+        role("args", "args arguments", LIST, similar=True),
+        _text("cwd", "cwd workdir working_dir working_directory work_dir directory dir path"),
+        _text("stdin", "stdin input"),
+        _flag("dry", "dry_run preview"),
+        _flag("stop", "stop_on_error fail_fast abort_on_error"),
+        _flag("parents", "parents create_parents create_dirs recursive make_parents"),
+        role("operations", "operations actions steps tasks commands items changes", LIST),
+        role("files", "files paths file_paths", LIST),
+        role("ranges", " ".join(RANGES), LIST),
+        _text("hash", "file_hash hash expected_hash"),
+        role("space", " ".join(f"{one} {one}_name" for one in sorted(SPACES)), TEXT),
+        role("folder", "folder directory dir subfolder subdirectory folder_path", TEXT),
+    ),
+    "new_path": _text("path", f"{_PATHS} name"),
+    "one": _text("path", f"file1 file_name1 path1 file_path1 first_file original_file file_a left a {_PATHS} source"),
+}  # fmt: skip
+"""Each role by its name; `new_path` and `one` are other names for `path`."""
+
+
+# tests of tools -------------------------------------------------------------------------------------------------------
+
+_FILES = "file|filename|filesystem"
+_DIRECTORIES = "directory|dir|folder|subdirectory|subfolder"
+_READS = "read|get|view|open|show|load|fetch|display|print|retrieve|cat"
+_WRITES = "write|save|create|put|overwrite|update|store|upload|set|add|new|make"
+_CHANGES = "edit|patch|update|modify|change"
+_WHOLE = ("replace", "overwrite", "update", "rewrite")
+"""Choices of a tool that overwrite a whole file."""
+_IN_FILES = ("frontmatter", "front matter", "hierarch")
+"""Words of descriptions that show that tags are stored in files."""
+_RUNS = vocabulary("run execute exec shell bash sh terminal start launch spawn")
+_COMMANDS = vocabulary(
+    "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe process in the a and"
+)
+"""Words in the names of tools that run command lines."""
+_COMMAND_NAMES = vocabulary(
+    "ls dir cat cd chdir pwd cp mv rm unlink rmdir mkdir touch grep find glob tail head wc sort diff du echo tree stat"
+)
+OPERATION_WORDS = frozenset((*_READS.split("|"), *_WRITES.split("|"), "by", "path", "content", "text", "the", "a"))
+"""Words for what is done to a file, as opposed to what the file is called."""
+
+
+def mentions_files(profile: ToolProfile) -> bool:
+    """Return whether a tool's name mentions files or directories, or is a command for them."""
+    return _OF_FILES(profile) or _alone(*_COMMAND_NAMES)(profile) or _runs(profile)
+
+
+def _alone(*names: str) -> Test:
+    """Return a test whether one of these is the whole name of a tool."""
+    return lambda profile: len(profile.words) == 1 and profile.words[0] in names
+
+
+def _not(test: Test) -> Test:
+    return lambda profile: not test(profile)
+
+
+def _runs(profile: ToolProfile) -> bool:
+    """Whether a tool runs arbitrary command lines."""
+    called = {*words(profile.tool.name)}
+    is_all = bool(called & _RUNS) and called <= _RUNS | _COMMANDS
+    return is_all and takes(_ROLES["command"])(profile) and profile.selector is None
+
+
+def _is_cwd(profile: ToolProfile) -> bool:
+    return profile.has("cwd") or both(named(_DIRECTORIES), named("current|working|change|set"))(profile)
+
+
+def _is_search_of_contents(profile: ToolProfile) -> bool:
+    """Whether a search is one of texts, also of things that the tool does not call files."""
+    about, arguments = profile.description, profile.arguments
+    is_said = any(phrase in about for phrase in ("file contents", "note contents"))
+    is_of_files = "pattern" in arguments and "in file" in about
+    is_of_notes = not mentions_files(profile) and "query" in arguments
+    is_of_notes = is_of_notes and not profile.mentions("filename", "title", "glob")
+    return profile.has("content", "text", "line", "code", "grep") or is_said or is_of_files or is_of_notes
+
+
+def _by_lines(profile: ToolProfile) -> bool:
+    """Whether a tool takes line numbers."""
+    given = possible_roles(pick("start end", _ROLES), profile)
+    return any("line" in name for name in given.values()) and not _EDITS(profile)
+
+
+def _needs_only_paths(profile: ToolProfile) -> bool:
+    return profile.needed <= EXACT
+
+
+def _needs_arguments(profile: ToolProfile) -> bool:
+    return bool(profile.needed)
+
+
+def _is_bare(profile: ToolProfile) -> bool:
+    return not profile.arguments
+
+
+def _overwrites(profile: ToolProfile) -> bool:
+    return profile.choice in _WHOLE
+
+
+def _of_tags(profile: ToolProfile) -> bool:
+    """Whether a tool works on tags that are stored in files."""
+    return profile.has("tag") and any(word in profile.description for word in _IN_FILES)
+
+
+def _lists_files_with_ranges(profile: ToolProfile) -> bool:
+    name = _argument("files", profile)
+    return name is not None and any(map(_are_ranges, properties(items(profile.arguments[name])).values()))
+
+
+def _lists_ranges(profile: ToolProfile) -> bool:
+    name = _argument("ranges", profile)
+    return name is not None and _are_ranges(profile.arguments[name])
+
+
+def _argument(role: str, profile: ToolProfile) -> str | None:
+    return possible_roles((_ROLES[role],), profile).get(role)
+
+
+def _are_ranges(part: Record) -> bool:
+    parts = properties(items(part)) if main_type(part) == "array" else {}
+    return any(snake(name) in STARTS for name in parts)
+
+
+def _lists_operations(profile: ToolProfile) -> bool:
+    """Whether a list of several operations on files is all that a tool needs."""
+    name = batch_argument(profile)
+    return name is not None and profile.needed <= {name} and len(batch_choices(profile, name)) > 1
+
+
+_OF_FILES = named(f"{_FILES}|{_DIRECTORIES}")
+_ONE_DIRECTORY = both(named(f"delete|remove|rmdir {_DIRECTORIES}|rmdir"), _not(named(_FILES)))
+_PATHS_GIVEN = takes(_ROLES["paths"])
+_EDITS = either(takes(_ROLES["edits"]), takes(_ROLES["old"], _ROLES["new"]))
+
+
+# the operations -------------------------------------------------------------------------------------------------------
+
+
+def _of(name: str, run: str, verb: Verb, line: str, means: Test, *, is_placed: bool = True) -> Operation:
+    """Return an operation. `is_placed`: its paths may be within a space or folder that the call names."""
+    picked = pick(f"{line} space? folder?" if is_placed else line, _ROLES)
+    return Operation(name, run, verb, picked, means, FILE)
+
+
+OPERATIONS = (
+    _of("batch", "batch:run", "update", "operations dry? stop?", _lists_operations, is_placed=False),
+    _of("find", "inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
+        _alone("find", "glob")),
+    _of("run", "shell_commands:run", "update", "command args? cwd? stdin?", _runs, is_placed=False),
+    _of("change_ranges", "line_ranges:change", "update", "path ranges hash?",
+        both(named(f"{_CHANGES}|delete"), _lists_ranges, takes(_ROLES["path"]))),
+    _of("change_ranges", "line_ranges:change", "update", "files",
+        both(named(f"{_CHANGES}|delete"), _lists_files_with_ranges)),
+    _of("read_ranges", "line_ranges:read", "get", "path ranges hash?",
+        both(named(_READS), _lists_ranges, takes(_ROLES["path"]))),
+    _of("read_ranges", "line_ranges:read", "get", "files", both(named(_READS), _lists_files_with_ranges)),
+    _of("allowed", "inspection:allowed", "get", "", named(f"allowed|permitted {_DIRECTORIES}|path|root"),
+        is_placed=False),
+    _of("tree", "inspection:tree", "list", "path? depth? exclude?", both(named("tree"), _needs_only_paths)),
+    _of("cd", "moving:cd", "update", "path",
+        either(_alone("cd", "chdir"), both(_is_cwd, named("change|set|switch|cd"), _needs_arguments))),
+    _of("pwd", "inspection:pwd", "get", "",
+        either(_alone("pwd"), both(_is_cwd, _not(_needs_arguments)), both(named("get directory"), _is_bare)),
+        is_placed=False),
+    _of("rename_tag", "tags:rename", "update", "old_tag new_tag", both(named("rename|replace"), _of_tags)),
+    _of("add_tags", "tags:add", "update", "paths tags location? path?",
+        both(named("add|insert"), _of_tags, _PATHS_GIVEN)),
+    _of("add_tags", "tags:add", "update", "path tags location?", both(named("add|insert"), _of_tags)),
+    _of("remove_tags", "tags:remove", "update", "paths tags path?",
+        both(named("remove|delete"), _of_tags, _PATHS_GIVEN)),
+    _of("remove_tags", "tags:remove", "update", "path tags", both(named("remove|delete"), _of_tags)),
+    _of("move", "moving:move", "update", "source destination overwrite?", named("move|rename|mv")),
+    _of("copy", "moving:copy", "create", "source destination overwrite?", named("copy|duplicate|cp")),
+    _of("append", "writing:append", "update", "path content", named("append")),
+    _of("prepend", "writing:prepend", "update", "path content", named("prepend")),
+    _of("insert", "writing:insert", "update", "path line content", both(named("insert"), takes(_ROLES["line"]))),
+    _of("replace_lines", "writing:replace_lines", "update", "path start end? content",
+        both(named("edit|replace|update|modify|change|set"), _by_lines)),
+    _of("delete_lines", "writing:delete_lines", "update", "path start end?",
+        both(named("delete|remove line"), _by_lines)),
+    _of("edit", "writing:edit", "update", "path old? new? edits? everywhere? dry? times?",
+        both(named("edit|replace|patch|modify|update"), _EDITS)),
+    _of("overwrite", "writing:overwrite", "update", "path content", both(_overwrites, _not(_EDITS))),
+    _of("mkdir", "moving:mkdir", "create", "new_path parents?",
+        named(f"create|make|new|add|mkdir {_DIRECTORIES}|mkdir")),
+    _of("rmdir", "moving:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
+    _of("delete", "moving:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
+    _of("exists", "inspection:exists", "get", "path", named("exist|exists")),
+    _of("front_matter", "reading:front_matter", "get", "path", named(f"frontmatter|front {_READS}")),
+    _of("stat", "inspection:stat", "get", "path",
+        named("info|stat|metadata|property|attribute|detail|status|information")),
+    _of("du", "inspection:du", "get", "path? human?", either(_alone("du"), named("size|usage"))),
+    _of("grep", "inspection:grep", "search", "pattern path? case? ignore_case? exclude? among? kind?",
+        both(named("search|find|grep"), _is_search_of_contents)),
+    _of("find", "inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
+        named("search|find|glob|locate")),
+    _of("head", "reading:head", "get", "path lines?", named("head")),
+    _of("tail", "reading:tail", "get", "path lines?", named("tail")),
+    _of("wc", "inspection:wc", "get", "path mode?", either(_alone("wc"), named("count word|line|character"))),
+    _of("diff", "inspection:diff", "get", "one other", named("diff|compare")),
+    _of("sort", "reading:sort", "get", "path", _alone("sort")),
+    _of("read", "reading:read", "get", "path start? end? limit? head? tail?", both(named("extract"), _by_lines)),
+    _of("list", "inspection:listing", "list", "path? hidden? recursive? depth? sort? among? exclude?",
+        either(_alone("dir"), both(named("list|ls|browse|enumerate|show|listing"), _not(named("content"))),
+               named(f"list {_DIRECTORIES}"))),
+    _of("read_many", "reading:read_many", "get", "paths", both(named(_READS), _PATHS_GIVEN)),
+    _of("write", "writing:write", "update", "new_path? content overwrite? append? parents?",
+        either(_alone("echo"), both(named(_WRITES), takes(_ROLES["content"])))),
+    _of("touch", "writing:touch", "create", "new_path",
+        either(_alone("touch"), named(f"create|touch {_FILES}"))),
+    _of("read", "reading:read", "get", "path start? end? limit? head? tail?", named(_READS)),
+)  # fmt: skip
+
+
+def match_file_tool(profile: ToolProfile) -> Iterator[MatchedTool]:
+    """Yield the first operation that a tool means, if its arguments fit. Required flags need no role."""
+    meant = next((one for one in OPERATIONS if one.means is not None and one.means(profile)), None)
+    if meant is not None:
+        flags = (name for name in profile.needed if main_type(profile.arguments.get(name, {})) == "boolean")
+        idle = {*flags, *(name for name in profile.needed if name in _IDLE)}
+        yield from match_tool(profile, [meant], idle, SURE if mentions_files(profile) else LIKELY)
+
+
+# lists of operations --------------------------------------------------------------------------------------------------
+
+_PLACES = ("source", "src", "target", "from")
+"""Names of the path in a list whose other operations have two paths."""
+
+
+def batch_argument(profile: ToolProfile) -> str | None:
+    """Return the argument that may list operations."""
+    return _argument("operations", profile)
+
+
+def batch_choices(profile: ToolProfile, name: str) -> dict[str, MatchedTool]:
+    """Return what an item of the list may select -> the operation and its arguments."""
+    item = items(profile.arguments[name])
+    whole = replace(profile, words=("file",), arguments=properties(item), needed=required(item))
+    choices = (one for one in split_by_choice(whole) if one.selector is not None)
+    return {choice.choice: one for choice in choices for one in _match_item(choice)}
+
+
+def _match_item(profile: ToolProfile) -> Iterator[MatchedTool]:
+    meant = next((one for one in OPERATIONS[1:] if one.means is not None and one.means(profile)), None)
+    if meant is None:
+        return
+    arguments = possible_roles(meant.roles, profile)
+    place = profile.argument(_PLACES, TEXT)
+    if place is not None and "path" in required_roles(meant):
+        arguments = {"path": place, **arguments}
+    if all(one in arguments for one in required_roles(meant)):
+        yield MatchedTool(profile, meant, arguments)
