@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 from mcp_sim.backends.operation import Operation
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Change, Json, Key, PastCall, Record, Tool, Turn, View
+from mcp_sim.types.clock import iso_seconds
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, properties
 from mcp_sim.types.kinds import Invent
+from mcp_sim.types.time_formats import time_format
 
 NO_DRAWS = Draws(0, "", "", 0)
 """The draws of calls from Python that give none."""
@@ -189,6 +191,14 @@ class Request:
     def rows(self, entity: str = "") -> Iterator[Record]:
         """Iterate over the records of an entity, in the order of creation."""
         return (record for _, record in self.view.rows(self.entity_named(entity)))
+
+    def time(self, field: str, entity: str = "") -> Json:
+        """Return the time of the call for a field, in the format that the newest record has there; RFC 3339 if none."""
+        name, view = self.entity_named(entity), self.view
+        keys = (view.last_key(name), view.sample_key(name, 0))
+        record = next((one for key in keys if key is not None and (one := view.get(name, key)) is not None), {})
+        form = time_format(record.get(field))
+        return iso_seconds(self.now) if form is None else form.write(self.now)
 
     def put(self, key: Key, record: Record, entity: str = "") -> None:
         """Write a record."""

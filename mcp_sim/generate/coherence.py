@@ -7,11 +7,12 @@ from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.generate.schema_constraints import validity_test
-from mcp_sim.generate.time_fields import format_time, parse_time, time_meaning
+from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.time_formats import parse_time
 
 Adjustment: TypeAlias = Callable[[Record], None]
 """Adjusts generated fields of a record, in place, to its other fields."""

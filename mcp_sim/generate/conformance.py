@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TypeAlias
 
 from mcp_sim.generate.schema_constraints import alternatives, validity_test
-from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.result_schemas import result_schema
@@ -15,6 +15,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, properties, required
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.time_formats import parse_time
 
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
 """Takes a shown record, the stored record, and the fields that must stay. Returns the shown record, made valid."""

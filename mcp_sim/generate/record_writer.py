@@ -12,7 +12,7 @@ from mcp_sim.generate.conformance import record_conformers
 from mcp_sim.generate.links import Choose, Targets, indirect_link, inherited_fields, inherited_value, link_chooser
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.time_fields import event_of, parse_time, time_meaning
+from mcp_sim.generate.time_fields import event_of, time_meaning
 from mcp_sim.generate.timeline import Moment, creation_time, has_reached
 from mcp_sim.generate.uniqueness import is_unique, make_distinct, unique_together
 from mcp_sim.generate.values import ordered_choices, value_maker
@@ -23,6 +23,7 @@ from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.time_formats import parse_time
 
 _PRESENT = 0.85
 _TRIES = 8

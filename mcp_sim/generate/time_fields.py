@@ -1,10 +1,10 @@
-"""Recognise fields that hold times, and read and write their values."""
+"""Recognise fields that hold times, and write their values."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -12,6 +12,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso_seconds
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.time_formats import example_of, time_format
 
 TimeMeaning: TypeAlias = Literal[
     "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"
@@ -74,7 +75,10 @@ def format_time(moment: datetime, name: str, schema: Record) -> Json:
 
 
 def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
-    """Return the function that writes times in the form of this field."""
+    """Return the function that writes times in the form of this field: that of its example, if the schema has one."""
+    given = time_format(example_of(schema))
+    if given is not None:
+        return given.write
     if main_type(schema) in {"integer", "number"}:
         unit = 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") else 1
         return lambda moment: int(moment.timestamp()) * unit
@@ -85,22 +89,6 @@ def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
     if form == "time":
         return lambda moment: moment.strftime("%H:%M:%SZ")
     return iso_seconds
-
-
-def parse_time(value: Json) -> datetime | None:
-    """Parse a time: RFC 3339, a date (midnight), or (milli)seconds since 1970. Return None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        seconds = value / 1000 if value > 10**11 else value
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds) if 0 <= seconds < 10**11 else None
-    if not isinstance(value, str) or not value[:4].isdigit():
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _holds_time(name: str, schema: Record) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.time_fields import TimeMeaning, parse_time, time_formatter, time_meaning
+from mcp_sim.generate.time_fields import TimeMeaning, time_formatter, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
 from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.time_formats import parse_time
 
 HISTORY = timedelta(days=730)
 """The age of the oldest record of a world."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from mcp_sim.simulator.compile_domain import check_links, check_records, compile_domain
+from mcp_sim.simulator.compile_domain import check_links, check_records, compile_domain, with_given_times
 from mcp_sim.spec.entries import named_world_model, read_expectations, read_stubs, read_world_models
 from mcp_sim.spec.foreign.files import import_hint
 from mcp_sim.spec.messages import shown
@@ -142,6 +142,7 @@ def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEn
         return None
     records = _records(place.at("world", "records"), document.world, path, sources, domain)
     records = {**compiled.records, **records}
+    domain = with_given_times(domain, records)
     stubs = (*stubs, *_stubs(specs, domain))
     clock = document.world.clock
     return Scenario(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from mcp_sim.generate.record_counts import orphans
+from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.descriptions import describe_arguments
 from mcp_sim.simulator.match_tools import check_operations, match_tools
@@ -23,6 +25,11 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import ServerEvidence
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import GivenRecords
+from mcp_sim.types.time_formats import time_example, time_format
+
+_SAMPLE_SIZE = 50
+"""How many of the given records of an entity show the format of its times: the last ones."""
+_EXAMPLE = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,25 @@ def _prefixed(part: Inferred, server: str) -> Inferred:
     plans = {name: rename_entities_in_plan(plan, called) for name, plan in part.plans.items()}
     records = {called(name): rows for name, rows in part.records.items()}
     return Inferred(entities, plans, records, frozenset(map(called, part.unmentioned)))
+
+
+def with_given_times(domain: Domain, records: Mapping[str, GivenRecords]) -> Domain:
+    """Return the domain with an example in the schema of each time field whose given values have another format."""
+    timed = {name: _with_times(entity, records[name]) for name, entity in domain.entities.items() if name in records}
+    return replace(domain, entities={**domain.entities, **timed})
+
+
+def _with_times(entity: Entity, given: GivenRecords) -> Entity:
+    newest = given.rows[-_SAMPLE_SIZE:]
+    fields = {field.name: field for field in entity.fields.values() if time_meaning(field.name, field.schema)}
+    examples = {name: time_example(row.get(name) for row in newest) for name in fields}
+    changed = {
+        name: replace(field, schema={**field.schema, "examples": [examples[name]]})
+        for name, field in fields.items()
+        if examples[name] is not None
+        and time_format(format_time(_EXAMPLE, name, field.schema)) != time_format(examples[name])
+    }
+    return replace(entity, fields={**entity.fields, **changed}) if changed else entity
 
 
 def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:

@@ -22,6 +22,7 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
 from mcp_sim.types.plans import How, Plan
+from mcp_sim.types.time_formats import seconds_of
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 """Returns the findings about a transition; empty if it agrees with the world."""
@@ -281,5 +282,13 @@ def _link_problems(change: Change, entity: Entity, after: _After) -> Iterator[st
 
 def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
     created, updated = record.get("created_at"), record.get("updated_at")
-    if isinstance(created, str) and isinstance(updated, str) and len(created) == len(updated) and created > updated:
+    if not (isinstance(created, str) and isinstance(updated, str) and len(created) == len(updated)):
+        return
+    if created > updated and _is_later(created, updated, entity.fields.get("created_at")):
         yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
+
+
+def _is_later(left: str, right: str, field: Field | None) -> bool:
+    """Whether a time is later than another one; their format may be one whose texts are in another order."""
+    seconds = seconds_of(field.schema if field is not None else {})
+    return not seconds(left) <= seconds(right)

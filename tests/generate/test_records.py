@@ -20,7 +20,7 @@ from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.patterns import matching_text
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.generate.records import generate
-from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, creation_time
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.simulator.compile import load
@@ -29,6 +29,7 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.scenario import GivenRecords, Scenario
+from mcp_sim.types.time_formats import parse_time
 from mcp_sim.world.state import State
 
 Json = Any

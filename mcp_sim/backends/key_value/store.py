@@ -11,12 +11,12 @@ from typing import Any
 from mcp_sim.backends.key_value.operations import DATABASES
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Binding, Request
-from mcp_sim.generate.time_fields import parse_time
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.time_formats import parse_time
 
 ENTRY = "entry"
 KINDS = {"h": "hash", "l": "list", "r": "list", "s": "set", "z": "zset", "x": "stream"}

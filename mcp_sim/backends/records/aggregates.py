@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import is_over, status_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, vocabulary, words
+from mcp_sim.types.time_formats import seconds_of
 
 _FILLING = vocabulary("total count number num of the all overall current sum in on with have has")
 _SUMS = vocabulary("total sum")
@@ -134,7 +135,7 @@ def _in_state(left: Sequence[str], entity: Entity) -> Callable[[Record, datetime
     flags = [name for name, one in entity.fields.items() if main_type(one.schema) == "boolean"]
     flag = next((name for name in flags if {*left} <= {*words(name)}), None)
     over = next((name for name in flags if last_word(name) in _DONE), None)
-    dues = [name for name, one in entity.fields.items() if time_meaning(name, one.schema) == "future"]
+    dues = {f.name: seconds_of(f.schema) for f in entity.fields.values() if time_meaning(f.name, f.schema) == "future"}
 
     def holds(record: Record, now: datetime) -> bool:
         if flag is not None:
@@ -142,17 +143,13 @@ def _in_state(left: Sequence[str], entity: Entity) -> Callable[[Record, datetime
         if over is not None and wanted in _OPEN | _DONE | {"completion"}:
             return (record.get(over) is True) is (wanted not in _OPEN)
         if wanted == "overdue":
-            return not is_over(record) and any(_is_past(record.get(name), now) for name in dues)
+            until = now.timestamp()
+            return not is_over(record) and any(seconds(record.get(name)) < until for name, seconds in dues.items())
         if wanted in {"completion", "success"}:
             return (status_of(record) or "") in _DONE
         return any(snake(str(record.get(name))) == wanted for name in kinds)
 
     return holds
-
-
-def _is_past(value: Json, now: datetime) -> bool:
-    moment = parse_time(value)
-    return moment is not None and moment < now
 
 
 def kinds_of(entity: Entity) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from datetime import timedelta
 from itertools import islice
 from math import nan
 from typing import TypeAlias, cast, overload
@@ -13,18 +12,19 @@ from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.ordering import Row
 from mcp_sim.backends.records.projection import Derive, derived_value
 from mcp_sim.backends.records.search_terms import term_parser
-from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import at, constants
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.english import vocabulary
 from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.time_formats import seconds_of, time_format
 from mcp_sim.world.tables import lowered
 
 Test: TypeAlias = Callable[[Record], bool]
 
-_DAY = timedelta(days=1)
+_DAY = 24 * 60 * 60.0
 _PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
 ANY = vocabulary("all any both everything")
 """Choices of an argument that filter nothing."""
@@ -108,29 +108,23 @@ def bound_of(rule: Filter, entity: Entity, derived: Container[str], wanted: Json
     if rule.field in derived or op not in COMPARISONS:
         return None
     if time_meaning(rule.field, schema) is not None:
-        return _bound_of_time(rule.field, op, wanted)
+        return _bound_of_time(rule.field, schema, op, wanted)
     if isinstance(wanted, int | float):
         return Bound(rule.field, op, wanted, _number)
     return None
 
 
-def _bound_of_time(field: str, op: str, wanted: Json) -> Bound:
+def _bound_of_time(field: str, schema: Record, op: str, wanted: Json) -> Bound:
     """Return the bound of a time. A date as an upper bound includes the day."""
-    moment = parse_time(wanted)
-    if moment is None:
-        return Bound(field, op, nan, _seconds)
-    if isinstance(wanted, str) and len(wanted) == 10 and op in {"lte", "gt"}:
-        return Bound(field, "lt" if op == "lte" else "gte", (moment + _DAY).timestamp(), _seconds)
-    return Bound(field, op, moment.timestamp(), _seconds)
+    seconds = seconds_of(schema)
+    bound, form = seconds(wanted), time_format(wanted)
+    if form is not None and form.is_date and op in {"lte", "gt"}:
+        return Bound(field, "lt" if op == "lte" else "gte", bound + _DAY, seconds)
+    return Bound(field, op, bound, seconds)
 
 
 def _number(value: Json) -> float:
     return value if isinstance(value, int | float) else nan
-
-
-def _seconds(value: Json) -> float:
-    moment = parse_time(value)
-    return nan if moment is None else moment.timestamp()
 
 
 def exclusion_test(unwanted: Sequence[str], fields: Sequence[str]) -> Test:

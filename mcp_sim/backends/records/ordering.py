@@ -15,6 +15,7 @@ from mcp_sim.types.json_schema.shapes import as_list, at, constants, items
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.time_formats import example_of, seconds_of, time_format
 
 Row: TypeAlias = tuple[Key, Record]
 Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | Observation"]
@@ -41,10 +42,15 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
     newest_first = _NEWEST_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
     happened = created or next((name for name, meaning in _times(entity) if meaning in {"occurred", "past"}), None)
 
+    def key_of(field: str) -> Callable[[Any], Any]:
+        schema = entity.fields[field].schema
+        form = time_format(example_of(schema))
+        return _collated if form is None or form.is_sortable else seconds_of(schema)
+
     def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row] | Observation:
         parts = _parts(asked)
         if not parts and newest_first and plan.order is None:
-            return _sorted(rows[::-1], happened, reverse=True) if happened is not None else rows[::-1]
+            return _sorted(rows[::-1], happened, key_of(happened), reverse=True) if happened is not None else rows[::-1]
         if not parts:
             return _default_order(rows, plan, direction, text, named)
         for part in reversed(parts):
@@ -55,7 +61,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
                 field, down = created, plain in _NEWEST
                 rows = rows[::-1] if field is None and down else rows
             if field is not None:
-                rows = _sorted(rows, field, reverse=down or _is_down(direction))
+                rows = _sorted(rows, field, key_of(field), reverse=down or _is_down(direction))
             elif plain not in _NEWEST | _OLDEST | _ANY and part not in allowed and name not in allowed:
                 known = ", ".join(entity.fields)
                 return invalid(tool, plan.sort, asked, f"Cannot sort by {name!r}; choose from {known}")
@@ -112,12 +118,12 @@ def _is_down(direction: Json) -> bool:
     return isinstance(direction, str) and direction.lower() in {"desc", "descending", "down", "-1", "newest"}
 
 
-def _sorted(rows: Sequence[Row], field: str, *, reverse: bool) -> list[Row]:
+def _sorted(rows: Sequence[Row], field: str, key: Callable[[Any], Any], *, reverse: bool) -> list[Row]:
     """Sort stably. Records without the field come last in either direction."""
     there = [row for row in rows if row[1].get(field) is not None]
     lacking = [row for row in rows if row[1].get(field) is None]
     try:
-        return [*sorted(there, key=lambda row: _collated(row[1][field]), reverse=reverse), *lacking]
+        return [*sorted(there, key=lambda row: key(row[1][field]), reverse=reverse), *lacking]
     except TypeError:
         return [*sorted(there, key=lambda row: str(row[1][field]), reverse=reverse), *lacking]
 

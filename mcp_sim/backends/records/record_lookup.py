@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from math import inf, isnan, nan
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.ordering import Row
 from mcp_sim.backends.refusal import invalid, neighbours, not_found, noun, value_text
-from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import is_over
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Owner, Picked, Plan
+from mcp_sim.types.time_formats import seconds_of
 from mcp_sim.types.views import find_key
 
 Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
 Choose: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
 Find: TypeAlias = Callable[[Turn], "Key | Observation"]
 
-_EVER = datetime.max.replace(tzinfo=UTC)
 _URGENCY = {
     name: rank
     for rank, names in enumerate(("critical blocker", "urgent highest", "high", "medium normal", "low", "lowest"))
@@ -176,16 +176,17 @@ def row_chooser(ranking: str, entity: Entity) -> Choose:
         return lambda _turn, rows: min((row for row in rows if not is_over(row[1])), key=urgency, default=None)
     if ranking in {"newest", "oldest"}:
         made = _time_field(entity)
-        return lambda _turn, rows: _by_time(rows, made, newest=ranking == "newest")
+        seconds = seconds_of({} if made is None else entity.fields[made].schema)
+        return lambda _turn, rows: _by_time(rows, made, seconds, newest=ranking == "newest")
     return lambda _turn, rows: rows[0] if rows else None
 
 
-def _by_time(rows: Sequence[Row], made: str | None, *, newest: bool) -> Row | None:
+def _by_time(rows: Sequence[Row], made: str | None, seconds: Callable[[Json], float], *, newest: bool) -> Row | None:
     """Return the newest or oldest row. Without times, or for equal times, the one written last is the newest."""
-    times = [parse_time(row[1].get(made)) if made is not None else None for row in rows]
-    dated = [(time, at) for at, time in enumerate(times) if time is not None] if None not in times else []
-    if not dated:
+    times = [seconds(row[1].get(made)) for row in rows] if made is not None else []
+    if not times or any(map(isnan, times)):
         return None if not rows else rows[-1 if newest else 0]
+    dated = [(time, at) for at, time in enumerate(times)]
     return rows[(max(dated) if newest else min(dated))[1]]
 
 
@@ -195,13 +196,15 @@ def _time_field(entity: Entity) -> str | None:
     return next((name for wanted in ("created", "occurred") for name, one in senses.items() if one == wanted), None)
 
 
-def _urgency(entity: Entity) -> Callable[[Row], tuple[int, datetime]]:
-    """Return a sort key: by priority, then by due date."""
+def _urgency(entity: Entity) -> Callable[[Row], tuple[int, float]]:
+    """Return a sort key: by priority, then by due date. Records without a due date come last."""
     priority = next((name for name in entity.fields if snake(name) in {"priority", "urgency"}), None)
-    due = next((name for name, field in entity.fields.items() if time_meaning(name, field.schema) == "future"), None)
+    due = next((f for f in entity.fields.values() if time_meaning(f.name, f.schema) == "future"), None)
+    seconds = seconds_of({} if due is None else due.schema)
 
-    def urgency(row: Row) -> tuple[int, datetime]:
-        return _rank(row[1], priority), (parse_time(row[1].get(due)) if due is not None else None) or _EVER
+    def urgency(row: Row) -> tuple[int, float]:
+        until = nan if due is None else seconds(row[1].get(due.name))
+        return _rank(row[1], priority), inf if isnan(until) else until
 
     return urgency
 

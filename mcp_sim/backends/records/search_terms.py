@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import TypeAlias
 
-from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, main_type
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.time_formats import seconds_of
 
 Test: TypeAlias = Callable[[Record], bool]
 
@@ -77,25 +79,22 @@ def _test(entity: Entity, name: str, sign: str, value: str, *, wanted: bool) -> 
     if sign in _SIGNS:
         compare = COMPARISONS[_SIGNS[sign]]
         if time_meaning(name, schema) is not None:
-            bound = parse_time(value)
-            return lambda record: _compared(compare, parse_time(record.get(name)), bound) is wanted
+            seconds = seconds_of(schema)
+            bound = seconds(value)
+            return lambda record: compare(seconds(record.get(name)), bound) is wanted
         number = _number(value)
-        return lambda record: _compared(compare, _number(record.get(name)), number) is wanted
+        return lambda record: compare(_number(record.get(name)), number) is wanted
     lowered = value.lower()
     whole = main_type(schema) in {"integer", "number", "boolean"} or "enum" in schema
     equal = wanted != (sign == "!=")
     return lambda record: _holds(record.get(name), lowered, whole=whole) is equal
 
 
-def _compared(compare: Callable[[Json, Json], Json], held: Json, bound: Json) -> bool:
-    return held is not None and bound is not None and bool(compare(held, bound))
-
-
-def _number(value: Json) -> float | None:
+def _number(value: Json) -> float:
     try:
-        return float(value) if isinstance(value, str | int | float) else None
+        return float(value) if isinstance(value, str | int | float) else nan
     except ValueError:
-        return None
+        return nan
 
 
 def _holds(held: Json, wanted: str, *, whole: bool) -> bool:

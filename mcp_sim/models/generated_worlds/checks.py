@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_unique, unique_together
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.time_formats import parse_time
 
 _FORMAT_PATTERNS: dict[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
