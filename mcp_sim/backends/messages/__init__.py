@@ -1,1 +1,1 @@
-"""Messages between users without message ids: match their tools, read a given state, send and show."""
+"""Messages between users: match their tools, read a given state, send, show, and reply."""

@@ -1,18 +1,83 @@
-"""Tools that pass messages between users, without message ids."""
+"""Tools that pass messages between users."""
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
-from mcp_sim.backends.messages.matching import matched, recognised
-from mcp_sim.backends.messages.replies import REPLYING, reply_plans
-from mcp_sim.types import Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
-from mcp_sim.types.plans import Plan
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, ClassVar
+
+from mcp_sim.backends.given import Given
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, match_tool, named
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.messages.entities import DIRECTORY, TEXTS, THREADS, directory_entity, message_entity
+from mcp_sim.backends.messages.request import MessagesRequest
+from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, Operation, pick, role, roles
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.request import Binding
+from mcp_sim.types import Json
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.kinds import Match, ServerEvidence, backends
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary
+
+_ROLES = roles(
+    role("receiver", "receiver receiver_id recipient recipient_id to to_user to_user_id to_id target_user user_id "
+         "sender sender_id from_user contact contact_id username", TEXT | NUMBER),
+    role("text", " ".join(TEXTS), TEXT),
+    role("query", "keyword query text search term search_term q keywords", TEXT),
+    role("name", "user user_name username name contact_name full_name contact", TEXT),
+    role("message", " ".join((*THREADS, "message_id email_id comment_id post_id id")), similar=True),
+    role("read", types=FLAG),
+    role("inward", types=FLAG),
+    role("both", types=FLAG),
+    role("unread", types=FLAG),
+)  # fmt: skip
+_BOX = "message|dm|sms|inbox|outbox|conversation|chat"
+_SHOWN = "get|view|list|read|show|fetch|check|inbox|history|conversation"
+_PERSON = "user|contact|member"
+_OF_RECORDS = vocabulary("message_id id ids message_ids channel channel_id thread_id chat_id chat_jid conversation_id")
+_NOUNS = vocabulary("message email mail comment post review ticket sms dm conversation")
+_MAKES = vocabulary("send create post add compose get list read search")
+_RECEIVED = vocabulary("inbox received unread incoming")
+_KEYS = frozenset({"message_id", "id"})
+_TALKS = vocabulary("conversation chat history thread with")
+
+
+def _lists_people(profile: ToolProfile) -> bool:
+    return len(profile.words) <= 3 and not {"users", "contacts", "members"}.isdisjoint(profile.words)
+
+
+_BOXES = (
+    Operation("send", "boxes:send", "create", pick("receiver text", _ROLES),
+              means=named(f"{_BOX} send|reply|respond|answer")),
+    Operation("unsend", "boxes:unsend", "delete", pick("receiver", _ROLES), means=named(f"{_BOX} delete|unsend")),
+    Operation("mark_all", "boxes:mark_all", "update", pick("receiver?", _ROLES), means=named(f"{_BOX} mark read")),
+    Operation("search", "boxes:search", "search", pick("query", _ROLES), means=named(f"{_BOX} search|find")),
+    Operation("count", "boxes:count", "get", means=named(f"{_BOX} stat|statistic|count")),
+    Operation("list_messages", "boxes:list_messages", "list", pick("receiver? inward? both? unread?", _ROLES),
+              means=named(f"{_BOX} {_SHOWN}", f"{_BOX} sent received all my with from user unread incoming historical "
+                          "recent new".replace("|", " "))),
+    Operation("find_user", "boxes:find_user", "get", pick("name", _ROLES), entity=DIRECTORY,
+              means=named("user id", "get find lookup look up by name username fetch resolve")),
+    Operation("add_user", "boxes:add_user", "create", pick("name", _ROLES), entity=DIRECTORY,
+              means=named(f"{_PERSON} add|invite")),
+    Operation("list_users", "boxes:list_users", "list", entity=DIRECTORY,
+              means=both(named(f"{_PERSON} list|get|show"), _lists_people)),
+)  # fmt: skip
+"""On messages without ids, and on users."""
+_REPLIES = (
+    Operation("reply", "replies:reply", "create", pick("message text", _ROLES), means=named("reply|respond|answer")),
+    Operation("thread", "replies:thread", "list", pick("message", _ROLES),
+              means=named("thread|reply get|list|read|view|show|fetch")),
+    Operation("mark", "replies:mark", "update", pick("message read?", _ROLES), means=named("mark read|unread")),
+)  # fmt: skip
+"""On one message with an id, which is a record."""
 
 
 @backends.register("messages")
-class Messages(Backend):
+class Messages(OperationsBackend):
     """Sends, lists, searches, counts, marks and deletes messages between users, and looks up users.
 
     Servers whose tools take message ids have records; of those, only replies, threads and read marks are handled here.
@@ -20,17 +85,102 @@ class Messages(Backend):
     """
 
     order = 70
+    operations = (*_BOXES, *_REPLIES)
+    entities = (message_entity({"type": "integer"}), directory_entity("USR001"))
+    request = MessagesRequest
+    names: ClassVar[Names] = {
+        "messages": ("results", "matches", "inbox", "conversation", "history", "replies", "emails", "thread",
+                     "comments", "posts", "items"),
+        "users": ("user_list", "contacts", "members", "results"),
+        "text": ("message", "content", "body"),
+        "receiver": ("receiver_id", "recipient", "recipient_id", "to"),
+        "sender": ("sender_id", "from", "from_user"),
+        "sent_at": ("timestamp", "time", "date", "created_at"),
+        "id": ("message_id", "user_id"),
+        "stats": ("statistics", "count"),
+    }  # fmt: skip
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        listed = evidence.once(profiles_of_tools)
-        found = recognised(listed)
-        if found:
-            return matched(evidence, listed, found)
-        replies = reply_plans(listed)
-        return Match(replies, state=evidence.state) if replies else None
+        """Match the tools of each server. There are users only if tools ask for them, or the state has them."""
+        found = super().match(evidence)
+        if found is None:
+            return None
+        users = next(iter(found.records.get(DIRECTORY, ())), {"id": "USR001"})
+        entities = [directory_entity(users["id"]) if one.name == DIRECTORY else one for one in found.entities]
+        return replace(found, entities=[one for one in entities if one.name in found.records])
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.messages import answer, reply_answer
+    def candidates(self, listed: Sequence[ToolProfile]) -> list[MatchedTool]:
+        """Return what the tools may mean: on messages without ids, on messages with ids, or both."""
+        return [one for profile in listed for one in self.match_tool(profile)]
 
-        module = reply_answer if plan.operation in REPLYING else answer
-        return module.answer(tool, plan, domain)
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        for family, confidence in ((_BOXES, 0.85), (_REPLIES, 0.7)):
+            yield from islice(match_tool(profile, family, self.idle, confidence), 1)
+
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept tools that send and show messages without ids; else those on messages with ids, if one replies."""
+        boxes = [_with_settings(one) for one in found if one.operation in _BOXES]
+        done = {one.name for one in boxes}
+        if "send" in done and done & {"list_messages", "search", "unsend"} and not _has_records(listed):
+            return boxes
+        replies = [*_on_records([one for one in found if one.operation in _REPLIES], listed)]
+        return replies if any(one.name == "reply" for one in replies) else ()
+
+    def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
+        """Return messages and users, unless the tools work on records."""
+        if not any(one.operation in _BOXES for one in matched):
+            return ()
+        keys = (_key_type(one.profile) for one in matched if one.name == "send")
+        return message_entity({"type": next(keys, "integer")}), self.entities[1]
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        """Return the messages and the users of a state."""
+        from mcp_sim.backends.messages.given import given_records
+
+        if not entities:
+            return Given(rest=state)
+        asks = any(one.operation.entity == DIRECTORY for one in matched)
+        inward = any(one.fixed.get("inward") for one in matched)
+        return given_records(state, entities, inward=inward, asks=asks, is_whole=is_whole)
+
+    def prepare(self, binding: Binding, domain: Domain) -> Any:
+        return domain.entities
+
+
+def _key_type(sender: ToolProfile) -> str:
+    """Return the type of the ids that a tool returns for the messages that it sends."""
+    types = [main_type(part) for name, part in properties(sender.output).items() if snake(name) in _KEYS]
+    return "string" if types[:1] == ["string"] else "integer"
+
+
+def _has_records(listed: Sequence[ToolProfile]) -> bool:
+    """Whether any tool takes the id of a message, or a channel to post to."""
+    box = frozenset(_BOX.split("|"))
+    return any(snake(name) in _OF_RECORDS for one in listed if one.nouns & box for name in one.arguments)
+
+
+def _with_settings(one: MatchedTool) -> MatchedTool:
+    """Return a tool with what its words imply: whether it shows received messages, both directions, unread ones."""
+    words = {*one.profile.words}
+    settings = {"inward": words & _RECEIVED, "both": words & _TALKS, "unread": words & {"unread", "new"}}
+    reasons = (f"messages go to {one.arguments.get('receiver', 'somebody')}, without ids",)
+    fixed = {name: bool(found) for name, found in settings.items()} if one.name == "list_messages" else {}
+    return replace(one, fixed=fixed, reasons=reasons)
+
+
+def _on_records(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Iterator[MatchedTool]:
+    """Yield the tools on messages that other tools make or show."""
+    known = {noun for one in listed for noun in one.nouns & _NOUNS if _MAKES.intersection(one.words)}
+    return (fitting for one in found if (fitting := _with_noun(one, known)).entity)
+
+
+def _with_noun(one: MatchedTool, known: set[str]) -> MatchedTool:
+    """Return a tool with the kind of its message: by its name, by its argument, or the only one."""
+    place = one.arguments["message"]
+    nouns = map(singular, (*reversed(one.profile.words), *snake(place).split("_")))
+    noun = next((noun for noun in nouns if noun in known), None) or (next(iter(known)) if len(known) == 1 else "")
+    reasons = (f"'{place}' is a {noun} that is replied to" if one.name == "reply" else f"{one.name} of a {noun}",)
+    fixed = {"read": "unread" not in one.profile.words} if one.name == "mark" else {}
+    return replace(one, entity=noun, fixed=fixed, reasons=reasons)

@@ -1,60 +1,84 @@
-"""Match tools that reply to a message by its id, show a thread, or mark a message as read.
+"""Operations on one message with an id: reply to it, show its thread, mark it as read.
 
-Messages with ids are records. This package adds what no field declares: a reply goes back to the sender, and belongs
-to the thread of the message that it replies to.
+A reply goes back to the sender, and belongs to the thread of the message that it replies to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from mcp_sim.backends.matching.operations import operation_plan
-from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.types.lexicon.english import singular, vocabulary
-from mcp_sim.types.plans import Plan, Verb
-
-_NOUNS = vocabulary("message email mail comment post review ticket sms dm conversation")
-TEXTS = ("text", "content", "body", "message", "comment", "reply", "reply_text", "message_text")
-_REPLIES = vocabulary("reply respond answer")
-_SHOWS = vocabulary("get list read view show fetch")
-_MAKES = vocabulary("send create post add compose get list read search")
-THREADS = ("thread_id", "thread_ts", "conversation_id", "parent_id", "in_reply_to", "reply_to_id")
-_VERBS: Mapping[str, Verb] = {"reply": "create", "thread": "list", "mark": "update"}
-REPLYING = frozenset(_VERBS)
+from mcp_sim.backends.messages.entities import FLAGS, RECEIVERS, SENDERS, TEXTS, THREADS, TIMES
+from mcp_sim.backends.messages.request import MessagesRequest, first_name
+from mcp_sim.backends.outcome import Outcome, as_text, done
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
 
 
-def reply_plans(listed: Sequence[ToolProfile]) -> list[Plan]:
-    """Return the plans of tools that reply, show threads or mark as read, if other tools make or show messages."""
-    known = {noun for one in listed for noun in one.nouns if _MAKES.intersection(one.words) and noun in _NOUNS}
-    found = [plan for profile in listed if (plan := _plan(profile, known)) is not None]
-    return found if any(plan.operation == "reply" for plan in found) else []
+def reply(request: MessagesRequest) -> Outcome:
+    """Reply to a message with a text. Raises `Refused` if the message does not exist."""
+    original, entity = request.addressed(), request.entity_of(request.entity)
+    key, text = request.new_key(request.entity), request.required("text")
+    text_field = first_name(entity.fields, TEXTS) or request.named("text")
+    record = {**_answering(original, entity), entity.key: key, text_field: text}
+    moment = first_name(entity.fields, TIMES)
+    if moment is not None:
+        record[moment] = request.time
+    _invent_missing(request, entity, record)
+    request.put(key, record)
+    return done(f"Reply to {original[entity.key]} sent", **{**record, "id": key})
 
 
-def _plan(profile: ToolProfile, known: set[str]) -> Plan | None:
-    named = {*profile.words, *profile.nouns}
-    place = profile.argument_like((*THREADS, "message_id", "email_id", "comment_id", "post_id", "id"))
-    noun = _noun(profile, place, known)
-    text = profile.argument(TEXTS, ("string",))
-    if place is None or noun is None:
-        return None
-    arguments: dict[str, str] = {"message": place}
-    operation = None
-    if named & _REPLIES and text is not None and profile.needed <= {place, text}:
-        arguments, operation = {"message": place, "text": text}, "reply"
-    elif named & {"thread", "reply"} and named & _SHOWS and profile.needed <= {place}:
-        operation = "thread"
-    elif "mark" in named and named & {"read", "unread"} and profile.needed <= {place}:
-        operation = "mark"
-    if operation is None:
-        return None
-    reasons = (f"'{place}' is a {noun} that is replied to" if operation == "reply" else f"{operation} of a {noun}",)
-    made = operation_plan(profile, operation, "messages", arguments, 0.7, reasons, verb=_VERBS[operation], entity=noun)
-    return replace(made, fixed={"read": "unread" not in named}) if operation == "mark" else made
+def _answering(original: Record, entity: Entity) -> Record:
+    """Return the fields of a reply: to the sender, in the same thread, with the same subject and links."""
+    record = {name: original[name] for name, field in entity.fields.items() if field.link and name in original}
+    sender, receiver = first_name(original, SENDERS), first_name(original, RECEIVERS)
+    if sender is not None and receiver is not None:
+        is_list = isinstance(original[receiver], list)
+        record[receiver] = [original[sender]] if is_list else original[sender]
+        record[sender] = next(iter(original[receiver]), None) if is_list else original[receiver]
+    thread = first_name({**original, **entity.fields}, THREADS) or "in_reply_to"
+    record[thread] = original.get(thread) or original[entity.key]
+    subject = first_name(original, ("subject", "title"))
+    if subject is not None:
+        record[subject] = f"Re: {str(original[subject]).removeprefix('Re: ')}"
+    return record
 
 
-def _noun(profile: ToolProfile, place: str | None, known: set[str]) -> str | None:
-    """Return the kind of message: by the tool's name, by its argument, or the only one."""
-    nouns = [*reversed(profile.words), *(place or "").lower().replace("-", "_").split("_")]
-    named = next((singular(word) for word in nouns if singular(word) in known), None)
-    return named or (next(iter(known)) if len(known) == 1 else None)
+def _invent_missing(request: MessagesRequest, entity: Entity, record: Record) -> None:
+    """Generate the required fields that a new record lacks."""
+    for field in entity.fields.values():
+        is_missing = field.required and field.derived is None and field.name not in record
+        if is_missing and request.invent is not None and request.turn is not None:
+            record[field.name] = request.invent(request.turn, entity.name, field.name, field.schema, record)
+
+
+def thread(request: MessagesRequest) -> Outcome:
+    """List the message with an id and all messages of its thread. Raises `Refused` if there are none."""
+    asked = request.required("message")
+    rows: list[Json] = [*_thread(request, request.get("message"))]
+    if not rows:
+        raise Refused("not_found", f"Thread {asked} not found", key=asked, entity=request.entity)
+    return Outcome(as_text(rows), {"messages": rows, "count": len(rows)}, "messages", is_json=True)
+
+
+def _thread(request: MessagesRequest, asked: Json) -> Iterator[Record]:
+    start = request.record(asked) if isinstance(asked, str | int) else None
+    ids = {asked, *(start[name] for name in THREADS if start is not None and start.get(name))}
+    for key, row in request.view.rows(request.entity):
+        if key in ids or any(row.get(name) in ids for name in THREADS if row.get(name) is not None):
+            yield row
+
+
+def mark(request: MessagesRequest) -> Outcome:
+    """Mark a message as read, or as unread if `read` is false. Raises `Refused` if it does not exist."""
+    record, entity = request.addressed(), request.entity_of(request.entity)
+    is_read = request.get("read") is not False
+    name = first_name({**entity.fields, **record}, FLAGS) or "is_read"
+    flag = is_read == FLAGS[name]
+    is_text = name in entity.fields and main_type(entity.fields[name].schema) == "string"
+    changed = {**record, name: str(flag).lower() if is_text else flag}
+    request.put(record[entity.key], changed)
+    words = f"{request.entity.capitalize()} {record[entity.key]} marked as {'read' if is_read else 'unread'}"
+    return done(words, **changed)

@@ -1,0 +1,42 @@
+"""Entities of messages, and the names that their fields have."""
+
+from __future__ import annotations
+
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity, Field
+
+MESSAGE, DIRECTORY = "message", "user"
+
+TEXTS = ("text", "content", "body", "message", "comment", "reply", "reply_text", "message_text")
+SENDERS = ("sender", "from", "sender_id", "from_id", "from_email", "from_user", "author", "author_id", "from_address")
+RECEIVERS = ("to", "receiver", "recipient", "recipients", "receiver_id", "recipient_id", "to_user", "to_email",
+             "to_address")  # fmt: skip
+TIMES = ("sent_at", "created_at", "timestamp", "date", "received_at", "sent", "created", "time")
+THREADS = ("thread_id", "thread_ts", "conversation_id", "parent_id", "in_reply_to", "reply_to_id")
+FLAGS = {"is_read": True, "read": True, "seen": True, "unread": False, "is_unread": False}
+"""Fields that show whether a message was read, and their value if it was."""
+NAMES = ("name", "user_name", "username", "full_name")
+
+_ANY: Record = {}
+_TEXT: Record = {"type": ["string", "null"]}
+_KEY: Record = {"type": ["integer", "string"]}
+
+
+def message_entity(key_schema: Record) -> Entity:
+    """Return the entity of messages without ids of their own, whose keys have this schema."""
+    fields = (
+        Field("id", key_schema, required=True),
+        Field("sender", _TEXT),
+        Field("receiver", {"type": ["string", "integer"]}, required=True),
+        Field("text", _ANY, required=True),
+        Field("sent_at", _TEXT),
+        Field("read", {"type": ["boolean", "null"]}),
+    )
+    first = "msg_0001" if key_schema.get("type") == "string" else 1
+    return Entity(MESSAGE, "id", first, {field.name: field for field in fields})
+
+
+def directory_entity(first: str | int) -> Entity:
+    """Return the entity of users. `first` is an example of their ids."""
+    fields = (Field("id", _KEY, required=True), Field("name", {"type": "string"}, required=True))
+    return Entity(DIRECTORY, "id", first, {field.name: field for field in fields})
