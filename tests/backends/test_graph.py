@@ -9,6 +9,9 @@ import pytest
 from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types.clock import DEFAULT_NOW
 
 Json = Any
 TEXTS = {"type": "array", "items": TEXT}
@@ -170,3 +173,96 @@ async def test_a_single_deletion_names_what_was_deleted(tmp_path: Path) -> None:
         gone = await answered(world, "delete_relation", source="Ada", target="Bo", type="knows")
         assert gone == "Relation Ada | knows | Bo deleted successfully"
         assert await answered(world, "delete_entity", name="Ada") == "Entity Ada deleted successfully"
+
+
+ADA, WIELHUIS = STATE["entities"]
+(WORKS,) = STATE["relations"]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"memory": {"graph": STATE}},
+        {"entities": {"Ada": ADA, "Wielhuis": WIELHUIS}, "relations": [["Ada", "works at", "Wielhuis"]]},
+        {"nodes": [{"id": "Ada", "type": "person", "notes": ["likes tea"]}, {"id": "Wielhuis", "type": "company"}],
+         "edges": [{"source": "Ada", "target": "Wielhuis", "label": "works at"}]},
+        {"entities": {"columns": list(ADA), "rows": [list(ADA.values()), list(WIELHUIS.values())]},
+         "relations": {"columns": list(WORKS), "rows": [list(WORKS.values())]}},
+        {"memory": [{"type": "entity", **ADA}, {"type": "relation", **WORKS}, {"type": "entity", **WIELHUIS}]},
+    ],
+    ids=["under wrappers", "by name", "other names", "columns", "marked rows"],
+)  # fmt: skip
+async def test_a_given_graph_has_any_common_shape(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, MEMORY, state).open() as world:
+        assert await answered(world, "read_graph") == STATE
+
+
+async def test_tables_of_other_things_are_no_part_of_the_graph(tmp_path: Path) -> None:
+    others: Json = {"mails": [{"subject": "Hi", "object": "x"}], "contacts": {"Ada": {"name": "Ada", "phone": "1"}}}
+    async with simulator(tmp_path, [*MEMORY, tool("list_contacts")], {**STATE, **others}).open() as world:
+        assert await answered(world, "read_graph") == STATE
+
+
+async def test_single_notes_are_added_and_deleted(tmp_path: Path) -> None:
+    tools = [
+        *MEMORY,
+        tool("add_observation", entity_name=TEXT, observation=TEXT),
+        tool("delete_observation", entity_name=TEXT, observation=TEXT),
+    ]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        await answered(world, "add_observation", entity_name="Ada", observation="tall")
+        await answered(world, "delete_observation", entity_name="Ada", observation="likes tea")
+        assert (world.view.get("entity", "Ada") or {})["observations"] == ["tall"]
+
+
+async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
+    actions = {"enum": ["add_node", "add_edge", "get_node", "read_graph"]}
+    arguments = {"id": TEXT, "type": TEXT, "source": TEXT, "target": TEXT}
+    sim = simulator(tmp_path, [tool("manage_graph", needed="action", action=actions, **arguments)])
+    async with sim.open() as world:
+        for name in "ab":
+            await answered(world, "manage_graph", action="add_node", id=name, type="letter")
+        await answered(world, "manage_graph", action="add_edge", source="a", target="b", type="next")
+        assert await answered(world, "manage_graph", action="get_node", id="a") == {"id": "a", "type": "letter"}
+        edges = (await answered(world, "manage_graph", action="read_graph"))["edges"]
+        assert edges == [{"source": "a", "target": "b", "type": "next"}]
+
+
+async def test_tools_of_any_name_use_the_graph_if_a_spec_says_so(tmp_path: Path) -> None:
+    spec = {"sim": {"recollect": {"backend": "graph", "operation": "search"}}}
+    async with simulator(tmp_path, [*MEMORY, tool("recollect", query=TEXT)], STATE, spec).open() as world:
+        assert [one["name"] for one in (await answered(world, "recollect", query="tea"))["entities"]] == ["Ada"]
+
+
+async def test_a_text_result_lists_nodes_and_edges_in_lines(tmp_path: Path) -> None:
+    text = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
+    tools = [*(one for one in MEMORY if one["name"] != "read_graph"), tool("read_graph", output=text)]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        assert (await answered(world, "read_graph"))["result"].splitlines() == [
+            "Entities:", "- Ada (person): likes tea", "- Wielhuis (company)",
+            "Relations:", "- Ada -> works at -> Wielhuis",
+        ]  # fmt: skip
+
+
+async def test_programs_call_the_operations_on_a_view(memory: Simulator) -> None:
+    async with memory.open() as world:
+        graph = Library("graph", world.view, DEFAULT_NOW)
+        bo = {"name": "Bo", "entityType": "person"}
+        assert graph.add_nodes([ADA, bo]).value == [{**bo, "observations": []}]
+        with pytest.raises(Refused, match="exists"):
+            graph.add_nodes(bo)
+        graph.add_edges([{"from": "Bo", "to": "Ada", "relationType": "knows"}])
+        graph.add_notes([{"entityName": "Bo", "contents": ["new"]}])
+        assert [one["name"] for one in graph.search("new").value["entities"]] == ["Bo"]
+        assert graph.path("Bo", "Wielhuis").value == ["Bo", "Ada", "Wielhuis"]
+        assert {one["name"] for one in graph.neighbours("Bo", depth=2).value["entities"]} == {"Ada", "Wielhuis"}
+        graph.update([{"name": "Bo", "entityType": "founder"}])
+        graph.update_edges([{"from": "Bo", "to": "Ada", "relationType": "knows", "since": 2020}])
+        graph.delete_notes([{"entityName": "Bo", "observations": ["new"]}])
+        assert graph.open(["Bo"]).value["entities"] == [{"name": "Bo", "entityType": "founder", "observations": []}]
+        graph.delete_edges([WORKS])
+        graph.delete_nodes(["Wielhuis"])
+        assert [one["name"] for one in graph.nodes().value] == ["Ada", "Bo"]
+        assert graph.edges().value == [{"from": "Bo", "to": "Ada", "relationType": "knows", "since": 2020}]
+        assert len(graph.read().value["relations"]) == 1
+        assert world.view.count("entity") == 2

@@ -1,102 +1,88 @@
-"""One call by argument roles, and the graph as the call sees it."""
+"""One call on a graph, and the graph as it sees it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from mcp_sim.backends.graph.matching import Shape
-from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome
-from mcp_sim.types import Change, Json, Record, View
+from mcp_sim.backends.graph.shape import CLASSIC, Shape, bare
+from mcp_sim.backends.refusal import Refused, label
+from mcp_sim.backends.request import Request
+from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import plural
 
 
-@dataclass(slots=True)
-class Graph:
-    """The graph as one call sees it, with the changes that the call has made."""
+class GraphRequest(Request):
+    """One call on a graph: with a list of nodes, edges or notes, or with one of them."""
 
-    view: View
-    shape: Shape
-    prefix: str
-    changes: list[Change] = field(default_factory=list[Change])
-
-    def node(self, name: Json) -> Record | None:
-        return self.view.get(self.prefix + self.shape.node, name) if isinstance(name, str | int) else None
-
-    def known(self, name: Json) -> Record:
-        """Return the node of this name. Raises Refused if there is none."""
-        found = self.node(name)
-        if found is None:
-            label = self.shape.node.replace("_", " ").capitalize()
-            raise Refused("not_found", f"{label} {name} not found", key=name, entity=self.shape.node)
-        return found
-
-    def nodes(self) -> list[Record]:
-        return [record for _, record in self.view.rows(self.prefix + self.shape.node)]
-
-    def edges(self) -> list[Record]:
-        """Return all edges as results show them, without keys."""
-        return [bare(record) for _, record in self.view.rows(self.prefix + self.shape.edge)]
-
-    def edge(self, item: Record) -> Record | None:
-        """Return the edge with the same ends and the same relation, or None."""
-        same = (self.shape.target, self.shape.relation)
-        rows = self.view.find(self.prefix + self.shape.edge, self.shape.source, item.get(self.shape.source))
-        return next((row for _, row in rows if all(row.get(name) == item.get(name) for name in same)), None)
-
-    def ends_in(self, name: Json) -> list[Record]:
-        """Return the edges that start or end at a node."""
-        entity = self.prefix + self.shape.edge
-        ends = (self.shape.source, self.shape.target)
-        found = {key: record for end in ends for key, record in self.view.find(entity, end, name)}
-        return list(found.values())
-
-    def put(self, entity: str, key: str | int, record: Record | None) -> None:
-        """Write a record, or remove it."""
-        name = self.prefix + entity
-        version = self.view.version(name, key)
-        change = Change("remove" if record is None else "put", name, key, record, expected=version)
-        self.changes.append(change)
-        self.view = self.view.after((change,))
-
-    def list_outcome(self, text: str, value: Json, main: str) -> Outcome:
-        """Return an outcome with one list."""
-        facts = {main: value, "count": len(as_list(value))}
-        return Outcome(text, facts, main, is_json=True, changes=tuple(self.changes))
-
-    def part(self, nodes: Iterable[Record], edges: Iterable[Record]) -> Outcome:
-        """Return an outcome with some nodes and edges."""
-        facts = {plural(self.shape.node): list(nodes), plural(self.shape.edge): list(edges)}
-        return Outcome(encode(facts).decode(), facts, is_json=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One call. `roles` maps roles to arguments."""
-
-    given: Mapping[str, Json]
-    roles: Mapping[str, str]
-
-    def get(self, role: str) -> Json:
-        return self.given.get(self.roles.get(role, ""))
+    @property
+    def shape(self) -> Shape:
+        """The names of nodes and edges."""
+        return self.binding.shared or CLASSIC
 
     @property
     def is_batch(self) -> bool:
-        return "items" in self.roles
+        """Whether the call gives a list."""
+        return isinstance(self.get("items", self.get("names")), list)
 
     def items(self) -> list[Record]:
-        """Return the items of a list, or the arguments as the only item."""
-        if self.is_batch:
-            return [as_object(one) for one in as_list(self.get("items"))]
-        return [{name: value for name, value in self.given.items() if name not in {"limit", "depth"}}]
+        """Return the items of the call; a single one is an object, or consists of the arguments."""
+        if self.has("items"):
+            given = self.get("items")
+            return [as_object(one) for one in (as_list(given) if isinstance(given, list) else [given])]
+        fields = {"name": self.shape.key, "source": self.shape.source, "target": self.shape.target,
+                  "relation": self.shape.relation, "texts": "texts"}  # fmt: skip
+        return [{**{fields.get(role, role): value for role, value in self.given.items()}, **self.others}]
 
-    def names(self) -> list[Json]:
-        return as_list(self.get("names")) if "names" in self.roles else [self.get("name")]
+    def item_edges(self) -> list[Record]:
+        """Return the items of the call as edges."""
+        return [self.shape.edge_of(one) for one in self.items()]
 
+    # nodes
 
-def bare(edge: Record) -> Record:
-    """Return the edge without its key."""
-    return {name: value for name, value in edge.items() if name != "edge"}
+    def node(self, name: Json) -> Record | None:
+        """Return the node of this name, None if there is none."""
+        return self.record(name, self.shape.node) if isinstance(name, str | int) else None
+
+    def known(self, name: Json) -> Record:
+        """Return the node of this name. Raises `Refused` if there is none."""
+        found = self.node(name)
+        if found is None:
+            raise Refused("not_found", f"{label(self.shape.node)} {name} not found", key=name, entity=self.shape.node)
+        return found
+
+    def nodes(self) -> list[Record]:
+        """Return all nodes."""
+        return [*self.rows(self.shape.node)]
+
+    def put_node(self, name: Key, record: Record) -> None:
+        """Write a node."""
+        self.put(name, record, self.shape.node)
+
+    # edges
+
+    def edges(self) -> list[Record]:
+        """Return all edges as results show them, without keys."""
+        return [bare(record) for record in self.rows(self.shape.edge)]
+
+    def edge(self, item: Record) -> Record | None:
+        """Return the edge with the same ends and the same relation, None if there is none."""
+        same = (self.shape.target, self.shape.relation)
+        starting = self.edges_with(self.shape.source, item.get(self.shape.source))
+        return next((row for row in starting if all(row.get(name) == item.get(name) for name in same)), None)
+
+    def known_edge(self, item: Record) -> Record:
+        """Return the same as `edge`. Raises `Refused` if there is none."""
+        found = self.edge(item)
+        if found is None:
+            key = self.shape.keyed(item)["edge"]
+            raise Refused("not_found", f"{label(self.shape.edge)} {key} not found", key=key)
+        return found
+
+    def edges_with(self, end: str, name: Json) -> Iterator[Record]:
+        """Iterate over the edges that have a node at this end."""
+        return (record for _, record in self.view.find(self.entity_named(self.shape.edge), end, name))
+
+    def edges_at(self, name: Json) -> list[Record]:
+        """Return the edges that start or end at a node."""
+        ends = (self.shape.source, self.shape.target)
+        return [*{edge["edge"]: edge for end in ends for edge in self.edges_with(end, name)}.values()]
