@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from support import matched_tools
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 from support.matched_tools import backends
+
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types.clock import DEFAULT_NOW
 
 QUERY = {"query": STRING, "count": INTEGER}
 ROWS: Json = {
@@ -63,3 +69,44 @@ def test_what_a_server_creates_is_searched_as_records(tmp_path: Path) -> None:
         tool("search_contacts", {"query": STRING}),
     ]
     assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("pages")]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"https://tool.example/install": "Run the installer once.", "https://tool.example/upgrade": "Run it again."},
+        {"pages": {"https://tool.example/install": "Run the installer once."}},
+        {"site": {"docs": {"install": {"title": "Install", "content": "Run the installer once."}}}},
+        {"docs": [{"id": "install", "body": "Run the installer once."}], "theme": "dark"},
+        {"pages": {"columns": ["url", "text"], "rows": [["install", "Run the installer once."]]}},
+    ],
+    ids=["texts by address", "named texts", "objects under a wrapper", "list beside others", "columns"],
+)
+async def test_given_pages_have_any_common_shape(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, DOCS, state) as sim, sim.open() as world:
+        (first, *_) = world.view.rows("page")
+        assert success_value(await world.call("fetch", {"id": first[0]})) == {"text": "Run the installer once."}
+        assert len(success_value(await world.call("search_docs", {"query": "installer"}))["results"]) == 1
+
+
+async def test_tools_of_any_name_use_pages_if_a_spec_says_so(tmp_path: Path) -> None:
+    tools = [tool("peruse", {"url": STRING})]
+    spec = {"sim": {"peruse": {"backend": "pages", "operation": "read"}}}
+    state = {"documents": PAGES}
+    async with matched_tools.simulator(tmp_path, tools, state, spec) as sim, sim.open() as world:
+        address = "https://tool.example/install"
+        assert success_value(await world.call("peruse", {"url": address})) == "Run the installer once."
+
+
+async def test_programs_search_and_read_pages(tmp_path: Path) -> None:
+    async with simulator(tmp_path, DOCS, {"documents": PAGES}) as sim, sim.open() as world:
+        pages = Library("pages", world.view, DEFAULT_NOW)
+        assert [row["title"] for row in pages.search("upgrade installer", limit=1).value] == ["Upgrade"]
+        assert pages.read("install").text == "Run the installer once."
+        assert pages.read(["install", "Upgrade"], length=3).text == "Run\n\nRun"
+        with pytest.raises(Refused, match="nowhere"):
+            pages.read("nowhere")
+    async with simulator(tmp_path, DOCS) as sim, sim.open() as world:
+        pages = Library("pages", world.view, DEFAULT_NOW)
+        (found,) = pages.search("owls", limit=1).value
+        assert pages.read(found["url"]).facts["title"] == found["title"]

@@ -2,32 +2,121 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
-from mcp_sim.backends.pages.matching import PAGE, entity, match_tools, plan_for, read_given_pages
-from mcp_sim.types import Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
-from mcp_sim.types.plans import Plan
+from collections.abc import Sequence
+from typing import ClassVar
+
+from mcp_sim.backends.given import Given, Sought, innermost, take_given
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, named, takes, unnamed
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import NUMBER, TEXT, TEXTS, Operation, pick, role, roles
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.kinds import backends
+from mcp_sim.types.lexicon.english import vocabulary
+
+PAGE = "page"
+_ROLES = roles(
+    role("query", "query q search_query question keywords keyword search_term search topic text", TEXT),
+    role("place", "url uri link urls page_url document_id page_id id doc_id", TEXT | TEXTS),
+    role("limit", "count limit max_results num_results top_k n k size per_page page_size", NUMBER),
+    role("offset", "offset start skip start_index", NUMBER),
+    role("length", "max_length max_chars max_characters length context_length", NUMBER),
+)
+_SEARCHES = "search|query|find|lookup|google|browse|research|ask"
+_WEB = vocabulary("web internet google bing brave duckduckgo tavily exa serp online wikipedia wiki news website site "
+                  "arxiv pubmed scholar perplexity kagi searxng")  # fmt: skip
+_TEXTS = vocabulary("page webpage website html markdown article doc document documentation paper knowledge link")
+_MAKES = "create|add|insert|update|delete|remove|edit|save|write|upload|download|set"
+_UNRELATED = unnamed("browser navigate tab click screenshot element selector")
+_TABLES = vocabulary("document page article doc knowledge corpus paper knowledge_base web website library")
+_CONTENTS = ("text", "content", "body", "markdown", "abstract")
+
+
+def _nouns(profile: ToolProfile) -> frozenset[str]:
+    """Return what a tool searches, by its name."""
+    return profile.nouns - frozenset(_SEARCHES.split("|"))
+
+
+def _is_of_pages(profile: ToolProfile) -> bool:
+    """Whether a tool searches the web or texts, by its nouns or, without any, by its description."""
+    if not profile.nouns.isdisjoint(_WEB | _TEXTS):
+        return True
+    described = (f"{word} " in f"{profile.description} " for word in ("web", "internet", "documentation", "articles"))
+    return not _nouns(profile) and any(described)
+
+
+def _is_one_word(profile: ToolProfile) -> bool:
+    return len(profile.words) == 1
+
+
+_BY_URL = takes(role("url", "uri link urls page_url", TEXT | TEXTS))
+_OF_TEXTS = either(named("|".join(_TEXTS | {"url", "web", "content", "text"})), _is_one_word)
+_GETS = named("fetch|scrape|crawl|read|extract|open|get|visit|load|retrieve|browse")
+_READS = both(_GETS, unnamed(_MAKES.replace("|", " ")), _UNRELATED)
 
 
 @backends.register("pages")
-class Pages(Backend):
+class Pages(OperationsBackend):
     """Pages found by a query and read by address or id, always the same: entity `page` (url, title, text).
 
     Pages of a state or of records are the only ones. Otherwise pages are generated from address and seed, and results
-    are marked as guessed.
+    are marked as guessed. If a server creates what its tools search, these are records.
     """
 
     order = 20
+    confidence = 0.7
+    operations = (
+        Operation("search", "pages:search", "search", pick("query limit? offset?", _ROLES),
+                  means=both(named(_SEARCHES), _UNRELATED, _is_of_pages)),
+        Operation("read", "pages:read", "get", pick("place offset? length? limit?", _ROLES),
+                  means=both(_READS, either(both(_BY_URL, _OF_TEXTS), both(named("fetch"), _is_one_word)))),
+    )  # fmt: skip
+    entities = (
+        Entity(
+            PAGE, "url", None, natural=True,
+            fields={
+                **{name: Field(name, {"type": ["string", "null"]}) for name in ("id", "title", "text", "published_at")},
+                "url": Field("url", {"type": ["string", "integer"]}, required=True),
+            },
+        ),
+    )  # fmt: skip
+    names: ClassVar[Names] = {
+        "results": ("data", "items", "web", "matches", "documents", "hits", "organic", "articles", "pages", "papers",
+                    "value"),
+        "title": ("name", "heading"),
+        "url": ("link", "href", "uri", "source_url", "source"),
+        "id": ("document_id", "page_id", "doc_id"),
+        "snippet": ("description", "summary", "excerpt", "abstract", "preview", "highlight"),
+        "text": ("content", "body", "markdown", "page_content", "html", "raw_content", "contents", "result"),
+        "published_at": ("date", "published_date", "published", "page_age", "updated_at", "publishedAt"),
+        "site": ("domain", "hostname", "publisher", "source"),
+        "rank": ("position", "index"),
+        "score": ("relevance", "similarity", "relevance_score"),
+        "count": ("total", "total_results", "num_results", "result_count"),
+    }  # fmt: skip
 
-    def match(self, evidence: ServerEvidence) -> Match | None:
-        found = match_tools(evidence.once(profiles_of_tools))
-        if not found:
-            return None
-        key, rows, rest = read_given_pages(evidence.state)
-        return Match([plan_for(one) for one in found], [entity(key)], {PAGE: rows}, rest)
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept searches for what no tool creates. Without one, accept tools that read by URL."""
+        is_made = named(_MAKES)
+        made = {noun for one in listed if is_made(one) for noun in one.nouns}
+        searches = [one for one in found if one.name == "search" and made.isdisjoint(_nouns(one.profile))]
+        reads = [one for one in found if one.name == "read" and (searches or _BY_URL(one.profile))]
+        return [*searches, *reads]
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.pages.answer import answer
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        """Return the pages of a state. A state of texts is pages only if all have addresses."""
+        texts = [name for name, value in as_object(innermost(state)).items() if isinstance(value, str)]
+        sought = Sought(PAGE, "url", _TABLES, plain="text", read=_page)
+        return take_given(state, [sought], is_whole=is_whole and all("/" in name for name in texts))
 
-        return answer(tool, plan, domain)
+
+def _page(row: Record) -> Record | None:
+    """Return a row as a page; None if it has no text, or nothing that identifies it."""
+    text = next((row[name] for name in _CONTENTS if isinstance(row.get(name), str)), None)
+    key = row.get("url") or row.get("id") or row.get("title")
+    return None if text is None or not isinstance(key, str | int) else {**row, "url": key, "text": text}

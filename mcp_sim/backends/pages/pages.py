@@ -1,0 +1,103 @@
+"""Operations on pages.
+
+Where no pages are known, the pages about a query or at an address are generated, and the outcome is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+
+from mcp_sim.backends.outcome import Outcome
+from mcp_sim.backends.pages.generated import MAX_RESULTS, page_at, pages_about
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.request import Request
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list
+
+_DEFAULT_LIMIT = 5
+
+
+def search(request: Request) -> Outcome:
+    """Return the pages about a query, best matches first: `limit` of them (5 by default) from `offset` on.
+
+    Raises `Refused` if the query is empty.
+    """
+    query = request.text("query").strip()
+    if not query:
+        raise Refused("invalid", "The query must not be empty")
+    is_known, start = request.view.count(request.entity) > 0, _number(request, "offset", 0)
+    most = min(_number(request, "limit", _DEFAULT_LIMIT), MAX_RESULTS)
+    ranked = _known_about(request, query) if is_known else _generated_about(request, query)
+    rows = [{**row, "rank": at} for at, row in enumerate(islice(ranked, start, start + most), start + 1)]
+    text = "\n\n".join(f"Title: {row['title']}\nURL: {row.get('url')}\nDescription: {row['snippet']}" for row in rows)
+    facts: Record = {"results": rows, "query": query, "count": len(rows)}
+    return Outcome(text or f"No results found for '{query}'", facts, "results", guessed=not is_known)
+
+
+def read(request: Request) -> Outcome:
+    """Return the text of the page at an address or with an id, or of several: `length` characters from `offset` on.
+
+    Raises `Refused` if there is no such page, or no address.
+    """
+    given: Json = request.get("place")
+    places = [str(one) for one in as_list(given)] if isinstance(given, list) else [request.text("place")]
+    if not all(place.strip() for place in places):
+        raise Refused("invalid", "An address is needed")
+    is_known = request.view.count(request.entity) > 0
+    pages = [_known_at(request, place) if is_known else _generated_at(request, place) for place in places]
+    text = "\n\n".join(_part(request, str(page["text"])) for page in pages)
+    facts: Record = {**pages[0], "results": pages, "text": text, "length": len(text)}
+    return Outcome(text, facts, "text", guessed=not is_known)
+
+
+def _known_at(request: Request, place: str) -> Record:
+    for row in request.rows():
+        if place in {str(row.get(name)) for name in ("url", "id", "title")}:
+            return _facts(row)
+    raise Refused("not_found", f"Page not found: {place}", key=place, entity=request.entity)
+
+
+def _known_about(request: Request, query: str) -> Iterator[Record]:
+    """Yield the known pages that contain words of the query, best matches first."""
+    wanted = set(re.findall(r"\w+", query.lower()))
+    rated: list[tuple[float, Record]] = []
+    for row in request.rows():
+        title, text = (set(re.findall(r"\w+", str(row.get(name) or "").lower())) for name in ("title", "text"))
+        share = (2 * len(wanted & title) + len(wanted & text)) / (3 * max(len(wanted), 1))
+        rated += [(share, row)] if share else []
+    for share, row in sorted(rated, key=lambda one: -one[0]):
+        yield {**_facts(row), "score": round(share, 2)}
+
+
+def _facts(row: Record) -> Record:
+    """Return a page as results show it. An id or a title that serves as its address is not shown as one."""
+    text, is_url = str(row.get("text") or ""), row.get("url") not in {row.get("id"), row.get("title")}
+    shown = {name: value for name, value in row.items() if name != "url" or is_url}
+    return {"title": row.get("title") or text[:60], "snippet": text[:200], **shown}
+
+
+def _generated_at(request: Request, place: str) -> Record:
+    return page_at(place, request.draws.seed, _start(request)).facts()
+
+
+def _generated_about(request: Request, query: str) -> Iterator[Record]:
+    for at, page in enumerate(pages_about(query, request.draws.seed, _start(request))):
+        yield {**page.facts(), "score": round(0.98 / (1 + at / 8), 2)}
+
+
+def _start(request: Request) -> datetime:
+    """Return the time before which all pages were published: the start of the world."""
+    return request.now if request.turn is None else request.turn.start
+
+
+def _part(request: Request, text: str) -> str:
+    start = _number(request, "offset", 0)
+    return text[start : start + _number(request, "length", len(text))]
+
+
+def _number(request: Request, role: str, default: int) -> int:
+    number = request.number(role)
+    return default if number is None else max(0, number)
