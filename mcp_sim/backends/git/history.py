@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 from itertools import islice
 
@@ -17,6 +17,7 @@ from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.time_formats import parse_time
 
 _AGO = re.compile(r"(\d+)\s*(minute|hour|day|week|month|year)s?\s+ago")
 _SPANS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
@@ -76,33 +77,22 @@ def _filters(request: GitRequest) -> Iterator[Callable[[Record], bool]]:
     if words:
         yield lambda row: words in str(row.get("message")).lower()
     if since is not None:
-        yield lambda row: (_parse_time(row["date"]) or since) >= since
+        yield lambda row: (parse_time(row["date"]) or since) >= since
     if until is not None:
-        yield lambda row: (_parse_time(row["date"]) or until) <= until
+        yield lambda row: (parse_time(row["date"]) or until) <= until
 
 
 def _time(request: GitRequest, role: str) -> datetime | None:
     """Return the time of an argument: a date, or relative such as "2 days ago". Raises `Refused` for other texts."""
-    value, now = request.text(role), request.now
-    if not value:
-        return None
-    ago = _AGO.fullmatch(value.strip().lower())
-    if ago is not None:
-        return now - timedelta(days=int(ago[1]) * _SPANS[ago[2]])
-    if value.strip().lower() in _DAYS:
-        return now - timedelta(days=_DAYS[value.strip().lower()])
-    found = _parse_time(value)
-    if found is None:
+    value = request.text(role).strip()
+    ago = _AGO.fullmatch(value.lower())
+    if ago is not None or value.lower() in _DAYS:
+        days = _DAYS[value.lower()] if ago is None else int(ago[1]) * _SPANS[ago[2]]
+        return request.now - timedelta(days=days)
+    found = parse_time(value)
+    if value and found is None:
         raise Refused("invalid", f"Invalid date: {value}")
     return found
-
-
-def _parse_time(text: Json) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(str(text))
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def _title(commit: Record) -> str:
@@ -146,7 +136,7 @@ def _author(commit: Record) -> str:
 
 def _date_text(commit: Record) -> str:
     """Return the date of a commit as git shows it with `--date=iso`."""
-    date = _parse_time(commit["date"])
+    date = parse_time(commit["date"])
     return str(commit["date"]) if date is None else f"{date:%Y-%m-%d %H:%M:%S %z}"
 
 

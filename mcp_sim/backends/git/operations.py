@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.backends.git.entities import COMMIT
 from mcp_sim.backends.matching.matched_tools import either, named
-from mcp_sim.backends.operation import FLAG, TEXT, TEXTS, Operation, Test, pick, role, roles
+from mcp_sim.backends.operation import FLAG, TEXT, TEXTS, Operation, pick, role, roles
 from mcp_sim.types.plans import Verb
 
 _OBJECT = frozenset({"object"})
@@ -68,86 +68,79 @@ _FILLERS = "git repo repository the current working tree directory local file ch
 """Words without a meaning of their own in the names of tools."""
 
 
-def _words(must: str, may: str = "") -> Test:
-    return named(must, may, ignoring=_FILLERS)
+_LOG = "limit? skip? oneline? format? since? until? files? author? grep? revision?"
 
 
-def _operation(name: str, run: str, verb: Verb, takes: str, means: Test) -> Operation:
-    """Return an operation that also takes the path of the repository."""
-    return Operation(name, run, verb, pick(f"{takes} repository?", ROLES), means=means, entity=COMMIT)
+def _operation(
+    name: str, module: str, verb: Verb, takes: str, must: str, may: str = "", *others: tuple[str, str]
+) -> Operation:
+    """Return an operation by the words that must occur and may occur, or other such pairs.
 
+    It also takes the path of the repository.
+    """
+    means = either(*(named(words, more, ignoring=_FILLERS) for words, more in ((must, may), *others)))
+    return Operation(name, f"{module}:{name}", verb, pick(f"{takes} repository?", ROLES), means, COMMIT)
 
-_LOG = ("log", "history:log", "list",
-        "limit? skip? oneline? format? since? until? files? author? grep? revision?")  # fmt: skip
 
 OPERATIONS = (
-    _operation("status", "inspection:status", "get", "", _words("status", "get show check view")),
-    _operation("diff_unstaged", "inspection:diff_unstaged", "get", "files?",
-               _words("diff unstaged", "in get show view")),
-    _operation("diff_staged", "inspection:diff_staged", "get", "files?",
-               _words("diff staged|cached", "in get show view")),
-    _operation("diff", "inspection:diff", "get", "old? new? staged? files? revision? name_only?",
-               _words("diff|difference|compare", "commit branch revision ref between get show view")),
-    _operation("stash_pop", "stashes:pop", "update", "index?", _words("stash pop")),
-    _operation("stash_apply", "stashes:apply", "update", "index?", _words("stash apply")),
-    _operation("stash_drop", "stashes:drop", "delete", "index?", _words("stash drop|delete|clear")),
-    _operation("stash_list", "stashes:stash_list", "list", "", _words("stash list|show")),
-    _operation("stash", "stashes:stash", "create", "message?", _words("stash", "push save create")),
-    _operation("unstage", "staging:unstage", "update", "files? all?", _words("unstage")),
-    _operation("reset", "branching:reset", "update", "revision? mode? hard? soft? files?",
-               _words("reset", "head staged staging area hard soft mixed index commit to branch")),
-    _operation("restore", "staging:restore", "update", "files staged? all?", _words("restore|discard", "unstaged")),
-    _operation("delete_tag", "tags:delete_tag", "delete", "tag", _words("tag delete|remove")),
-    _operation("create_tag", "tags:create_tag", "create", "tag revision? message?", _words("tag create|add|new")),
-    _operation("tags", "tags:tags", "list", "", _words("tag list|get|show")),
-    _operation("tag", "tags:tag", "create", "tag? message? revision? delete?", _words("tag")),
-    _operation("rename_branch", "branching:rename_branch", "update", "old_name? new_name", _words("branch rename")),
-    _operation("delete_branch", "branching:delete_branch", "delete", "branch force?", _words("branch delete|remove")),
-    _operation("create_branch", "branching:create_branch", "create", "branch base? checkout? force?",
-               _words("branch create|new|make|add")),
-    _operation("checkout", "branching:checkout", "update", "branch create? new_branch? base? force?",
-               _words("checkout|switch|change branch|checkout|switch", "to")),
-    _operation("merge", "merging:merge", "update", "source into? message?", _words("merge", "branch into")),
-    _operation("current_branch", "inspection:current_branch", "get", "",
-               _words("branch current|active", "get show name")),
-    _operation("branches", "inspection:branches", "list", "kind?", _words("branch list|get|show|view")),
-    _operation("branch", "branching:branch", "create", "branch? base? delete? kind? force?", _words("branch")),
-    _operation("push", "remotes:push", "update", "remote? branch? force?",
-               _words("push", "commit branch change remote to origin upstream")),
-    _operation("pull", "remotes:pull", "update", "remote? branch?",
-               _words("pull", "latest change remote origin upstream")),
-    _operation("fetch", "remotes:fetch", "update", "remote?", _words("fetch", "remote origin upstream")),
-    _operation("add_remote", "remotes:add_remote", "create", "remote url", _words("remote add", "new")),
-    _operation("remove_remote", "remotes:remove_remote", "delete", "remote", _words("remote remove|delete")),
-    _operation("rename_remote", "remotes:rename_remote", "update", "remote new_name", _words("remote rename")),
-    _operation("set_remote_url", "remotes:set_remote_url", "update", "remote url",
-               _words("remote set|update|change url")),
-    _operation("remote_url", "remotes:remote_url", "get", "remote?", _words("remote get|show url")),
-    _operation("remotes", "remotes:remotes", "list", "", _words("remote list|get|show")),
-    _operation("remote", "remotes:remote", "update", "remote? url?", _words("remote")),
-    _operation("blame", "history:blame", "get", "file first? last? revision?", _words("blame|annotate", "line")),
-    _operation("reflog", "history:reflog", "list", "limit? revision?", _words("reflog", "get show view")),
-    _operation("cherry_pick", "merging:cherry_pick", "create", "commits", _words("cherry pick", "commit")),
-    _operation("revert", "merging:revert", "create", "commits", _words("revert", "commit change to")),
-    _operation("clean", "worktrees:clean", "delete", "dry_run? force?", _words("clean", "untracked")),
-    _operation("add_worktree", "worktrees:add_worktree", "create", "path branch? revision?",
-               _words("worktree add|create|new")),
-    _operation("remove_worktree", "worktrees:remove_worktree", "delete", "path force?",
-               _words("worktree remove|delete")),
-    _operation("worktrees", "worktrees:worktrees", "list", "", _words("worktree list|get|show")),
-    _operation("clear_working_directory", "worktrees:clear_working_directory", "update", "",
-               _words("clear|unset working|work dir|directory", "session")),
-    _operation("set_working_directory", "worktrees:set_working_directory", "update", "",
-               _words("set|change|use working|work dir|directory", "session default")),
-    _operation(*_LOG, either(_words("log|history", "commit get show list view recent"),
-                             _words("commit list|recent", "get"))),
-    _operation("show", "history:show", "get", "revision",
-               either(_words("commit show|get|view|inspect|detail", "info detail content"),
-                      _words("show", "revision object"))),
-    _operation(*_LOG, _words("commit get|show|view")),
-    _operation("stage", "staging:stage", "update", "files? all?", _words("stage|add", "stage staging area index to")),
-    _operation("commit", "staging:commit", "create", "message files? all? amend? allow_empty? author? email?",
-               _words("commit", "create make new record staged")),
-    _operation("init", "staging:init", "create", "", _words("init|initialize|initialise", "new")),
+    _operation("status", "inspection", "get", "", "status", "get show check view"),
+    _operation("diff_unstaged", "inspection", "get", "files?", "diff unstaged", "in get show view"),
+    _operation("diff_staged", "inspection", "get", "files?", "diff staged|cached", "in get show view"),
+    _operation("diff", "inspection", "get", "old? new? staged? files? revision? name_only?",
+               "diff|difference|compare", "commit branch revision ref between get show view"),
+    _operation("stash_pop", "stashes", "update", "index?", "stash pop"),
+    _operation("stash_apply", "stashes", "update", "index?", "stash apply"),
+    _operation("stash_drop", "stashes", "delete", "index?", "stash drop|delete|clear"),
+    _operation("stash_list", "stashes", "list", "", "stash list|show"),
+    _operation("stash", "stashes", "create", "message?", "stash", "push save create"),
+    _operation("unstage", "staging", "update", "files? all?", "unstage"),
+    _operation("reset", "branching", "update", "revision? mode? hard? soft? files?",
+               "reset", "head staged staging area hard soft mixed index commit to branch"),
+    _operation("restore", "staging", "update", "files staged? all?", "restore|discard", "unstaged"),
+    _operation("delete_tag", "tags", "delete", "tag", "tag delete|remove"),
+    _operation("create_tag", "tags", "create", "tag revision? message?", "tag create|add|new"),
+    _operation("tags", "tags", "list", "", "tag list|get|show"),
+    _operation("tag", "tags", "create", "tag? message? revision? delete?", "tag"),
+    _operation("rename_branch", "branching", "update", "old_name? new_name", "branch rename"),
+    _operation("delete_branch", "branching", "delete", "branch force?", "branch delete|remove"),
+    _operation("create_branch", "branching", "create", "branch base? checkout? force?", "branch create|new|make|add"),
+    _operation("checkout", "branching", "update", "branch create? new_branch? base? force?",
+               "checkout|switch|change branch|checkout|switch", "to"),
+    _operation("merge", "merging", "update", "source into? message?", "merge", "branch into"),
+    _operation("current_branch", "inspection", "get", "", "branch current|active", "get show name"),
+    _operation("branches", "inspection", "list", "kind?", "branch list|get|show|view"),
+    _operation("branch", "branching", "create", "branch? base? delete? kind? force?", "branch"),
+    _operation("push", "remotes", "update", "remote? branch? force?",
+               "push", "commit branch change remote to origin upstream"),
+    _operation("pull", "remotes", "update", "remote? branch?", "pull", "latest change remote origin upstream"),
+    _operation("fetch", "remotes", "update", "remote?", "fetch", "remote origin upstream"),
+    _operation("add_remote", "remotes", "create", "remote url", "remote add", "new"),
+    _operation("remove_remote", "remotes", "delete", "remote", "remote remove|delete"),
+    _operation("rename_remote", "remotes", "update", "remote new_name", "remote rename"),
+    _operation("set_remote_url", "remotes", "update", "remote url", "remote set|update|change url"),
+    _operation("remote_url", "remotes", "get", "remote?", "remote get|show url"),
+    _operation("remotes", "remotes", "list", "", "remote list|get|show"),
+    _operation("remote", "remotes", "update", "remote? url?", "remote"),
+    _operation("blame", "history", "get", "file first? last? revision?", "blame|annotate", "line"),
+    _operation("reflog", "history", "list", "limit? revision?", "reflog", "get show view"),
+    _operation("cherry_pick", "merging", "create", "commits", "cherry pick", "commit"),
+    _operation("revert", "merging", "create", "commits", "revert", "commit change to"),
+    _operation("clean", "worktrees", "delete", "dry_run? force?", "clean", "untracked"),
+    _operation("add_worktree", "worktrees", "create", "path branch? revision?", "worktree add|create|new"),
+    _operation("remove_worktree", "worktrees", "delete", "path force?", "worktree remove|delete"),
+    _operation("worktrees", "worktrees", "list", "", "worktree list|get|show"),
+    _operation("clear_working_directory", "worktrees", "update", "",
+               "clear|unset working|work dir|directory", "session"),
+    _operation("set_working_directory", "worktrees", "update", "",
+               "set|change|use working|work dir|directory", "session default"),
+    _operation("log", "history", "list", _LOG,
+               "log|history", "commit get show list view recent", ("commit list|recent", "get")),
+    _operation("show", "history", "get", "revision",
+               "commit show|get|view|inspect|detail", "info detail content", ("show", "revision object")),
+    _operation("log", "history", "list", _LOG, "commit get|show|view"),
+    _operation("stage", "staging", "update", "files? all?", "stage|add", "stage staging area index to"),
+    _operation("commit", "staging", "create", "message files? all? amend? allow_empty? author? email?",
+               "commit", "create make new record staged"),
+    _operation("init", "staging", "create", "", "init|initialize|initialise", "new"),
 )  # fmt: skip
 """In the order in which the words of a tool are compared with them."""

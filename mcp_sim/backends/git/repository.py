@@ -72,6 +72,11 @@ class Repository:
         return self._request.record(self._request.entity_named(REPOSITORY), REPOSITORY) or {}
 
     @property
+    def time(self) -> Json:
+        """The time of the call, in the format of the commits."""
+        return self._request.time("date", COMMIT)
+
+    @property
     def moves(self) -> list[Record]:
         """Moves of the head by calls, oldest first."""
         return self.record.get("moves") or []
@@ -240,9 +245,8 @@ class Repository:
 
     def record_move(self, action: str, message: str, *, is_made: bool = False) -> None:
         """Record a move of the head; `is_made` if the commit is new."""
-        date = iso(self._request.now.replace(microsecond=0))
         move: Record = {"hash": self.head, "action": action, "message": f"{action}: {message}"}
-        move |= {"date": date, "is_made": is_made}
+        move |= {"date": self.time, "is_made": is_made}
         self.update_record(moves=[*self.moves, move][-_MAX_MOVES:])
 
     def update_record(self, **fields: Json) -> None:
@@ -255,8 +259,7 @@ class Repository:
         """Add a commit and point the head to it."""
         count = self._request.view.count(self._request.entity_named(COMMIT))
         made = identifier(self._request.draws, f"commit/{count}/{'/'.join(parents)}")
-        date = iso(self._request.now.replace(microsecond=0))
-        row: Record = {"hash": made, "short_hash": made[:7], "message": message, **author, "date": date}
+        row: Record = {"hash": made, "short_hash": made[:7], "message": message, **author, "date": self.time}
         row |= {"parents": parents, "files": dict(files)}
         self.put(COMMIT, made, row)
         self.point_branch(made)

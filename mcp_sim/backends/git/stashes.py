@@ -10,7 +10,6 @@ from mcp_sim.backends.git.staging import refuse_overwriting, write_files
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Record
-from mcp_sim.types.clock import iso
 
 
 def stash(request: GitRequest) -> Outcome:
@@ -24,8 +23,7 @@ def stash(request: GitRequest) -> Outcome:
     title = _title(repo, request.text("message"))
     repo.unstage()
     write_files(repo, {path: head.get(path) for path in changes})
-    date = iso(request.now.replace(microsecond=0))
-    fresh: Record = {"message": title, "branch": repo.branch, "date": date, "files": changes}
+    fresh: Record = {"message": title, "branch": repo.branch, "date": repo.time, "files": changes}
     repo.update_record(stashes=[{**fresh, "description": request.text("message") or title}, *_all(repo)])
     facts: Record = {"stash": "stash@{0}", "created": "stash@{0}", "message": title}
     return done(f"Saved working directory and index state {title}", **facts)
@@ -51,14 +49,14 @@ def stash_list(request: GitRequest) -> Outcome:
     return Outcome(text or "No stashes", {"stashes": rows, "count": len(rows)}, "stashes")
 
 
-def pop(request: GitRequest) -> Outcome:
+def stash_pop(request: GitRequest) -> Outcome:
     """Apply a stash, the newest by default, and drop it. Raises `Refused` if it overwrites a local change."""
     at = _take_back(request)
     _forget(request, at)
     return done(f"Dropped stash@{{{at}}} after its changes were applied", **_facts(at))
 
 
-def apply(request: GitRequest) -> Outcome:
+def stash_apply(request: GitRequest) -> Outcome:
     """Apply a stash, the newest by default. Raises `Refused` if it overwrites a local change."""
     at = _take_back(request)
     return done(f"Applied stash@{{{at}}}", **_facts(at))
@@ -68,7 +66,7 @@ def _facts(at: int) -> Record:
     return {"index": at, "applied": f"stash@{{{at}}}", "conflicts": False}
 
 
-def drop(request: GitRequest) -> Outcome:
+def stash_drop(request: GitRequest) -> Outcome:
     """Drop a stash, the newest by default. Raises `Refused` if it does not exist."""
     at = _index(request)
     _forget(request, at)

@@ -19,7 +19,12 @@ def send(request: MessagesRequest) -> Outcome:
     if known and request.view.get(DIRECTORY, request.get("receiver")) is None:
         raise Refused("not_found", f"Receiver ID '{receiver}' not found.", key=receiver)
     key = request.new_key(request.entity)
-    shown: Record = {"id": key, "sender": sender, "receiver": request.get("receiver"), "sent_at": request.time}
+    shown: Record = {
+        "id": key,
+        "sender": sender,
+        "receiver": request.get("receiver"),
+        "sent_at": request.time("sent_at"),
+    }
     request.put(key, {**shown, "text": request.get("text")})
     return done(f"Message sent to '{receiver}' successfully.", **shown)
 

@@ -24,7 +24,7 @@ def reply(request: MessagesRequest) -> Outcome:
     record = {**_answering(original, entity), entity.key: key, text_field: text}
     moment = first_name(entity.fields, TIMES)
     if moment is not None:
-        record[moment] = request.time
+        record[moment] = request.time(moment)
     _invent_missing(request, entity, record)
     request.put(key, record)
     return done(f"Reply to {original[entity.key]} sent", **{**record, "id": key})

@@ -9,7 +9,6 @@ from mcp_sim.backends.refusal import Refused, label
 from mcp_sim.backends.request import Request
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Entity
 
 _USERS = ("current_user", "current_user_id")
@@ -29,11 +28,6 @@ class MessagesRequest(Request):
         """Return the key of a new record."""
         entity = self.entity_of(name)
         return next_key(entity, key_maker(entity), self.view, self.draws)
-
-    @property
-    def time(self) -> str:
-        """The time of the call."""
-        return iso(self.now.replace(microsecond=0))
 
     def user(self) -> Json:
         """Return the user who is logged in, None if no login is needed. Raises `Refused` if no user is."""
