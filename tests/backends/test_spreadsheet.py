@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import matched_tools
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
 
 TABLE: Json = {"type": "array", "items": {"type": "array"}}
@@ -320,3 +324,118 @@ async def test_a_missing_sheet_is_created_if_the_call_says_so(tmp_path: Path) ->
         )
         success_value(await world.call("write_to_sheet", {**place, "new_sheet": True, "values": [[1, 2]]}))
         assert success_value(await world.call("read_sheet", place)) == [[1, 2]]
+
+
+SALES = [["day", "loaves"], ["Monday", 42]]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"workbooks": {"sales.xlsx": {"Sheet1": SALES}}},
+        {"workbooks": {"sales.xlsx": {"Sheet1": [{"day": "Monday", "loaves": 42}]}}},
+        {"workbooks": {"sales.xlsx": {"Sheet1": {"columns": ["day", "loaves"], "rows": [["Monday", 42]]}}}},
+        {"workbooks": {"sales.xlsx": {"sheets": {"Sheet1": {"A1": "day", "B1": "loaves", "A2": "Monday", "B2": 42}}}}},
+        {"workbooks": [{"path": "sales.xlsx", "sheets": [{"name": "Sheet1", "rows": SALES}]}]},
+        {"workbooks": {"sales.xlsx": SALES}},
+        {"bakery": {"owner": "Edda", "excel": {"sales.xlsx": {"Sheet1": {"data": SALES}}}}},
+        {"bakery": {"sales.xlsx": {"Sheet1": SALES}, "staff.xlsx": {"Shifts": []}}},
+        {"sales.xlsx": {"Sheet1": SALES}},
+    ],
+)
+async def test_workbooks_are_given_in_every_common_shape(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, EXCEL, state) as sim, sim.open() as world:
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == SALES
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"sheets": {"Q1": SALES}},
+        {"workbook": {"Q1": SALES}},
+        {"Q1": SALES},
+        {"sheets": [{"title": "Q1", "values": SALES}]},
+    ],
+)
+async def test_the_only_workbook_needs_no_name_in_a_state(tmp_path: Path, state: Json) -> None:
+    place = {"sheet": STRING, "range": STRING}
+    tools = [tool("read_range", place), tool("write_range", {**place, "values": TABLE})]
+    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
+        assert success_value(await world.call("read_range", {"sheet": "Q1", "range": "A1:B2"})) == SALES
+
+
+async def test_a_part_of_the_state_that_is_no_workbook_is_left_for_others(tmp_path: Path) -> None:
+    people = [tool("get_person", {"person_id": STRING}), tool("list_people")]
+    state: Json = {"workbooks": {"sales.xlsx": {"Sheet1": SALES}}, "people": {"P1": {"name": "Edda"}}}
+    async with simulator(tmp_path, [*EXCEL, *people], state) as sim, sim.open() as world:
+        assert success_value(await world.call("get_person", {"person_id": "P1"}))["name"] == "Edda"
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == SALES
+
+
+async def test_a_spec_may_choose_the_backend(tmp_path: Path) -> None:
+    tools = [
+        tool("peek", {"path": STRING, "cells": STRING}),
+        tool("poke", {"path": STRING, "cell": STRING, "value": STRING}),
+    ]
+    sim: Json = {
+        "peek": {"backend": "spreadsheet", "operation": "read_range"},
+        "poke": {"backend": "spreadsheet", "operation": "write_cell"},
+    }
+    state: Json = {"workbooks": {"sales.xlsx": {"Sheet1": SALES}}}
+    async with matched_tools.simulator(tmp_path, tools, state, {"sim": sim}).open() as world:
+        success_value(await world.call("poke", {"path": "sales.xlsx", "cell": "B3", "value": "=B2*2"}))
+        assert success_value(await world.call("peek", {"path": "sales.xlsx", "cells": "B2:B3"})) == [[42], [84]]
+
+
+async def test_an_argument_may_choose_between_merging_and_splitting_or_values_and_formulas(
+    tmp_path: Path,
+) -> None:
+    tools = [
+        tool("read_range", {**ROWS, "range": STRING, "mode": {"enum": ["values", "formulas"], "default": "values"}}),
+        tool("write_range", {**ROWS, "at": STRING, "rows": TABLE}),
+        tool("merge_cells", {**ROWS, "range": STRING, "action": {"enum": ["merge", "unmerge"]}}),
+        tool("describe_sheet", ROWS),
+        tool("set_note", {**ROWS, "cell": STRING, "text": STRING}),
+        tool("delete_note", {**ROWS, "cell": STRING}),
+    ]
+    place = {"path": "sales.xlsx", "sheet": "Sheet1"}
+    state: Json = {"workbooks": {"sales.xlsx": {"Sheet1": [[1], ["=A1+1"]]}}}
+    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
+        read = {**place, "range": "A1:A2"}
+        assert success_value(await world.call("read_range", {**read, "mode": "formulas"})) == [[1], ["=A1+1"]]
+        assert success_value(await world.call("read_range", {**read, "mode": "values"})) == [[1], [2]]
+        for action, ranges in (("merge", ["A1:A2"]), ("unmerge", [])):
+            success_value(await world.call("merge_cells", {**read, "action": action}))
+            assert success_value(await world.call("describe_sheet", place))["merged_ranges"] == ranges
+        note = {**place, "cell": "A1"}
+        success_value(await world.call("set_note", {**note, "text": "Checked"}))
+        success_value(await world.call("delete_note", note))
+        assert "A1 has no note" in error_text(await world.call("delete_note", note))
+        assert success_value(await world.call("read_range", {**read, "mode": "values"})) == [[1], [2]]
+
+
+async def test_operations_are_called_from_python(tmp_path: Path) -> None:
+    async with simulator(tmp_path, EXCEL).open() as world:
+        spreadsheet = Library("spreadsheet", world.view, datetime(2026, 1, 1, tzinfo=UTC))
+        spreadsheet.create_workbook("sales.xlsx", ["Week", "Notes"])
+        spreadsheet.write_range("A1", [["day", "loaves"], ["Monday", 42]])
+        spreadsheet.append_rows([["Tuesday", 38]])
+        spreadsheet.write_cell("B4", "=SUM(B2:B3)")
+        assert spreadsheet.read_range("B4").value == 80
+        assert spreadsheet.read_range("A1:B2").text == "day\tloaves\nMonday\t42"
+        assert spreadsheet.read_range("B4", formulas=True).value == "=SUM(B2:B3)"
+        spreadsheet.insert_rows(2, values=["Sunday", 0])
+        spreadsheet.delete_columns(1)
+        assert spreadsheet.read_range(sheet="Week").value[:3] == [["loaves"], [0], [42]]
+        spreadsheet.copy_range("A1:A2", "C1", new="Notes")
+        assert spreadsheet.find_cells("loaves").text == "Week!A1: loaves\nNotes!C1: loaves"
+        assert spreadsheet.replace_cells("loaves", "rolls", sheet="Notes").facts["count"] == 1
+        assert spreadsheet.headers("Notes").value == ["rolls"]
+        spreadsheet.annotate("chart", "E1", sheet="Week", fields={"type": "bar"})
+        spreadsheet.rename_sheet("Notes", "Remarks")
+        spreadsheet.copy_workbook("sales.xlsx", "old.xlsx")
+        assert spreadsheet.list_sheets("old.xlsx").value == ["Week", "Remarks"]
+        assert spreadsheet.list_workbooks().text == "old.xlsx\nsales.xlsx"
+        with pytest.raises(Refused, match="VLOOKUP"):
+            spreadsheet.check_formula("=VLOOKUP(1, A1:B2, 2)")
+        assert {one.entity for one in spreadsheet.changes} == {"sheet", "workbook"}

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
-from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
-from mcp_sim.backends.spreadsheet.entities import (
-    DEFAULT_NAME,
-    SHEET,
-    WORKBOOK,
-    entities,
-    key_of,
-    read_given_sheets,
-    sheet_of,
-)
-from mcp_sim.backends.spreadsheet.matching import match_tool, plan_for
-from mcp_sim.types import Key, Record, Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
+from mcp_sim.backends.given import Given
+from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, given_sheets, sheet_of
+from mcp_sim.backends.spreadsheet.operations import BOOKS, FORMATS, OPERATIONS
+from mcp_sim.backends.spreadsheet.request import SheetRequest
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.kinds import Tables, backends
 from mcp_sim.types.plans import Plan
+
+_NAME = Field("name", {"type": "string"}, required=True)
+_FIELDS = (
+    Field("id", {"type": "string"}, required=True),
+    Field("workbook", {"type": "string"}),
+    Field("name", {"type": "string"}),
+    Field("rows", {"type": ["array", "null"], "items": {"type": "array", "items": {}}}),
+    Field("marks", {"type": ["array", "null"]}),
+)
 
 
 @backends.register("spreadsheet")
-class Spreadsheet(Backend):
+class Spreadsheet(OperationsBackend):
     """Workbooks with sheets: cells and ranges are read and written, rows and columns inserted and deleted.
 
     A workbook is identified by file name or id, a sheet by its name. Inserting shifts what follows. Formulas are stored
@@ -31,32 +39,44 @@ class Spreadsheet(Backend):
     """
 
     order = 110
+    operations = OPERATIONS
+    request = SheetRequest
+    entities = (
+        Entity(SHEET, "id", None, {field.name: field for field in _FIELDS}, natural=True),
+        Entity(WORKBOOK, "name", "report-001.xlsx", {"name": _NAME}, natural=True),
+    )
+    names: ClassVar[Names] = {"value": ("values", "data", "sheets", "result", "rows")}
 
-    def match(self, evidence: ServerEvidence) -> Match | None:
-        found = [one for profile in evidence.once(profiles_of_tools) if (one := match_tool(profile)) is not None]
-        done = {one.operation for one in found}
-        if not {"read", "write", "append"} & done or len(found) < 2:
-            return None
-        rows, state = read_given_sheets(evidence.state)
-        records = {
-            SHEET: rows,
-            WORKBOOK: [{"name": name} for name in dict.fromkeys(str(row["workbook"]) for row in rows)],
-        }
-        return Match([plan_for(one) for one in found], entities(), records, state)
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operations of a tool, with what its name implies: the kind of a mark, and to read formulas."""
+        if profile.has("validation", "conditional"):
+            return
+        kind = next((word for word in FORMATS if profile.has(word)), "_".join(profile.words[1:]))
+        implied: Record = {"kind": kind, "formulas": profile.has("formula")}
+        for one in super().match_tool(profile):
+            fixed = {role: value for role, value in implied.items() if value and one.operation.role(role) is not None}
+            sure = 0.95 if "sheet" in one.arguments or profile.mentions(*BOOKS) else 0.8
+            yield replace(one, fixed=fixed, confidence=sure)
+
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept several tools if one of them reads or writes cells."""
+        on_cells = {"read_range", "write_range", "write_cell", "append_rows"}
+        return found if len(found) > 1 and not on_cells.isdisjoint(one.name for one in found) else []
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        return given_sheets(state, has_books=any("workbook" in one.arguments for one in matched), is_whole=is_whole)
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give empty workbooks a sheet, and drop sheets without rows."""
         books: dict[Key, Record] = dict(tables.get(WORKBOOK, {}))
         sheets = {key: row for key, row in tables.get(SHEET, {}).items() if isinstance(row.get("rows"), list)}
         owned = {row["workbook"] for row in sheets.values()}
-        if not any("book" in plan.arguments for plan in plans):
+        if not any("workbook" in part.arguments for plan in plans for part in (plan, *plan.choices.values())):
             books = {DEFAULT_NAME: {"name": DEFAULT_NAME}}
-        sheets |= {key_of(name, "Sheet1"): sheet_of(str(name), "Sheet1", []) for name in books if name not in owned}
+        added = (sheet_of(str(name), "Sheet1", []) for name in books if name not in owned)
+        sheets |= {sheet["id"]: sheet for sheet in added}
         initial: dict[str, Mapping[Key, Record]] = dict(tables)
         initial[WORKBOOK], initial[SHEET] = books, sheets
         return initial
-
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.spreadsheet.answer import answer
-
-        return answer(tool, plan, domain)

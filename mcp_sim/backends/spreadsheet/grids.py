@@ -29,6 +29,9 @@ class Area:
     right: int | None
 
 
+EVERYTHING = Area(0, 0, None, None)
+
+
 def cell(address: str) -> tuple[int, int]:
     """Return the row and column of an address, counted from 0. Raises `Refused`."""
     found = _CELL.fullmatch(address.strip())
@@ -58,6 +61,25 @@ def used_range(rows: Rows) -> str:
     """Return the range of all values, `A1:A1` for an empty sheet."""
     width, height = max((len(row) for row in rows), default=0), len(rows)
     return f"A1:{letters(max(width, 1) - 1)}{max(height, 1)}"
+
+
+def corner(cells: Area) -> str:
+    """Return the address of the first cell of an area."""
+    return f"{letters(cells.left)}{cells.top + 1}"
+
+
+def address(cells: Area) -> str:
+    """Return the address of an area: `B3` or `A1:C4`."""
+    if cells.bottom is None or cells.right is None or (cells.top, cells.left) == (cells.bottom, cells.right):
+        return corner(cells)
+    return f"{corner(cells)}:{letters(cells.right)}{cells.bottom + 1}"
+
+
+def as_rows(values: Sequence[Json]) -> list[list[Json]]:
+    """Return values as rows: several rows if one of them is a list, else one row."""
+    if any(isinstance(row, list) for row in values):
+        return [[*row] if isinstance(row, list) else [row] for row in values]
+    return [[*values]] if values else []
 
 
 def area(address: str) -> tuple[str | None, Area]:

@@ -1,120 +1,99 @@
-"""Arguments of one call on workbooks."""
+"""Requests to spreadsheets."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
+from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, done
+from mcp_sim.backends.request import Request
 from mcp_sim.backends.spreadsheet import grids
-from mcp_sim.backends.spreadsheet.calculation import Calculation
-from mcp_sim.backends.spreadsheet.entities import DEFAULT_NAME, SHEET, WORKBOOK, key_of, sheet_of
-from mcp_sim.types import Change, Json, Record, Tool, Turn
-from mcp_sim.types.lexicon.english import words
-from mcp_sim.types.plans import Plan
-
-_NAME_ALONE = re.compile(r"[Rr]eturns? the (?:\w+ ){0,3}(?:name|path)\b")
+from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, WORKBOOK, key_of, sheet_of
+from mcp_sim.infer.result_schemas import result_schema
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import properties
 
 
-class SheetTool:
-    """One tool, and how to read its calls."""
+class SheetRequest(Request):
+    """A call on a workbook. It works on the named workbook and sheet, by default on the newest one and its first."""
 
-    def __init__(self, tool: Tool, plan: Plan) -> None:
-        self.tool, self.plan = tool, plan
+    @cached_property
+    def workbook(self) -> str:
+        """The name of the workbook. Raises `Refused` if it does not exist."""
+        newest = next(reversed([str(key) for key, _ in self.view.rows(self.entity_named(WORKBOOK))]), DEFAULT_NAME)
+        return self.existing(self.text("workbook", newest))
 
-    def _argument(self, turn: Turn, role: str, otherwise: Json = None) -> Json:
-        name = self.plan.arguments.get(role)
-        value = turn.call.arguments.get(name) if name is not None else None
-        return otherwise if value is None else value
-
-    def _book(self, turn: Turn) -> str:
-        name = str(self._argument(turn, "book", DEFAULT_NAME))
-        if turn.view.get(WORKBOOK, name) is None:
+    def existing(self, name: str) -> str:
+        """Return the name of a workbook. Raises `Refused` if it does not exist."""
+        if self.record(name, WORKBOOK) is None:
             raise Refused("not_found", f"Workbook not found: {name}", key=name, entity=WORKBOOK)
         return name
 
-    def _sheets_of(self, turn: Turn, book: str) -> list[Record]:
-        return [row for _, row in turn.view.find(SHEET, "workbook", book)]
+    def sheets(self, workbook: str = "") -> list[Record]:
+        """Return the sheets of a workbook, by default of that of the call."""
+        return [row for _, row in self.view.find(self.entity, "workbook", workbook or self.workbook)]
 
-    def _sheet(self, turn: Turn, named: str | None = None) -> Record:
-        book = self._book(turn)
-        sheets = self._sheets_of(turn, book)
-        name = named or self._argument(turn, "sheet")
-        if name is None and sheets:
+    @cached_property
+    def sheet(self) -> Record:
+        """The sheet. Raises `Refused` if it does not exist, unless the call lets it be created."""
+        return self.sheet_named(self.text("sheet"))
+
+    def sheet_named(self, name: str) -> Record:
+        """Return a sheet of the workbook, the first one if the name is empty. Raises `Refused` if it does not exist."""
+        sheets = self.sheets()
+        if not name and sheets:
             return sheets[0]
-        record = turn.view.get(SHEET, key_of(book, str(name)))
-        if record is None and name is not None and self._argument(turn, "make") is True:
-            return sheet_of(book, str(name), [])
-        if record is None:
-            known = ", ".join(row["name"] for row in sheets)
-            raise Refused("not_found", f"Sheet '{name}' not found. Available sheets: {known}", key=name, entity=SHEET)
-        return record
+        record = self.record(key_of(self.workbook, name))
+        if record is not None:
+            return record
+        if name and self.flag("create"):
+            return sheet_of(self.workbook, name, [])
+        known = ", ".join(row["name"] for row in sheets)
+        raise Refused("not_found", f"Sheet '{name}' not found. Available sheets: {known}", key=name, entity=self.entity)
 
-    def _area(self, turn: Turn) -> tuple[Record, grids.Area]:
-        """Return the sheet and the cells of a call, by default all cells."""
-        address, start, end = (self._argument(turn, role) for role in ("range", "start", "end"))
-        text = address or (f"{start}:{end}" if start and end else start)
-        if text is None:
-            return self._sheet(turn), self._bounds(turn)
-        named, cells = grids.area(str(text))
-        is_open = (
-            start is not None
-            and end is None
-            and address is None
-            and ":" not in str(text)
-            and "end" in self.plan.arguments
-        )
-        return self._sheet(turn, named), replace(cells, bottom=None, right=None) if is_open else cells
+    @property
+    def address(self) -> str:
+        """The address of the cells as the call gives it."""
+        return ":".join(filter(None, (self.text("range"), self.text("end")))).upper()
 
-    def _bounds(self, turn: Turn) -> grids.Area:
+    @cached_property
+    def area(self) -> tuple[Record, grids.Area]:
+        """The sheet and the cells of the call, by default all cells. A first cell alone extends to the end."""
+        if self.get("range") is None:
+            return self.sheet, self._bounds()
+        named, cells = grids.area(":".join(filter(None, (self.text("range"), self.text("end")))))
+        is_open = "end" in self.binding.arguments and self.get("end") is None and ":" not in self.text("range")
+        sheet = self.sheet_named(named) if named else self.sheet
+        return sheet, replace(cells, bottom=None, right=None) if is_open else cells
+
+    def _bounds(self) -> grids.Area:
         """Return the rows and columns between given numbers, counted from 1; by default all."""
-        top, left, bottom, right = (self._number(turn, role) for role in ("top", "left", "bottom", "right"))
-        return grids.Area(max((top or 1) - 1, 0), max((left or 1) - 1, 0), _last(bottom), _last(right))
+        top, left, bottom, right = (self.number(role) for role in ("top", "left", "bottom", "right"))
+        last = (None if number is None else number - 1 for number in (bottom, right))
+        return grids.Area(max((top or 1) - 1, 0), max((left or 1) - 1, 0), *last)
 
-    def _number(self, turn: Turn, role: str) -> int | None:
-        value = self._argument(turn, role)
-        return int(value) if isinstance(value, int | float) else None
-
-    def _store_rows(self, turn: Turn, record: Record, rows: list[list[Json]], sentence: str, **facts: Json) -> Outcome:
-        changed = {**record, "rows": rows}
-        return self._store_sheet(turn, changed, sentence, **facts)
-
-    def _store_sheet(self, turn: Turn, record: Record, sentence: str, **facts: Json) -> Outcome:
-        key, name = record["id"], record["name"]
-        change = Change("put", SHEET, key, record, expected=turn.view.version(SHEET, key))
-        return done(sentence, change, sheet=name, sheet_name=name, **facts)
-
-    def _shown_values(self, turn: Turn, record: Record, cells: grids.Area) -> list[list[Json]]:
-        """Return the values of cells, or their formulas if the tool reads formulas."""
-        if self._reads_formulas(turn):
+    def shown(self, record: Record, cells: grids.Area) -> list[list[Json]]:
+        """Return the values of cells, or their formulas if the call reads formulas."""
+        options = {str(value).lower() for value in self.others.values()}
+        if self.flag("formulas") or not options.isdisjoint({"formula", "formulas"}):
             return grids.read(record["rows"], cells)
-        return Calculation(lambda name: turn.view.get(SHEET, key_of(record["workbook"], name))).shown(record, cells)
+        from mcp_sim.backends.spreadsheet.calculation import Calculation  # noqa: PLC0415 (only needed by reads)
 
-    def _address(self, turn: Turn) -> str:
-        """Return the address of the cells as the call gives it."""
-        address, start, end = (self._argument(turn, role) for role in ("range", "start", "end"))
-        return str(address or (f"{start}:{end}" if start and end else start or "")).upper()
+        return Calculation(lambda name: self.record(key_of(record["workbook"], name))).shown(record, cells)
 
-    def _message(self, sentence: str, name: str) -> str:
-        """Return the message; only the name if the tool promises that."""
-        return name if _NAME_ALONE.search(self.tool.description) else sentence
+    def store(self, record: Record, sentence: str, **facts: Json) -> Outcome:
+        """Write a sheet. Return the outcome of the call."""
+        self.put(record["id"], record)
+        return done(sentence, sheet=record["name"], sheet_name=record["name"], **facts)
 
-    def _reads_formulas(self, turn: Turn) -> bool:
-        """Return whether the tool, or a mode that the call chooses, mentions formulas."""
-        arguments = turn.call.arguments
-        chosen = any(value in {"formula", "formulas"} for value in arguments.values() if isinstance(value, str))
-        wanted = any(value is True and "formula" in name.lower() for name, value in arguments.items())
-        return chosen or wanted or bool({"formula", "formulas"} & set(words(self.tool.name)))
+    @cached_property
+    def results(self) -> Mapping[str, Record]:
+        """The schemas of the properties of results; empty if the tool declares none."""
+        return properties(self.result)
 
-
-def _last(number: int | None) -> int | None:
-    return None if number is None else number - 1
-
-
-def address(cells: grids.Area) -> str:
-    """Return the address of cells: `B3` or `A1:C4`."""
-    first = f"{grids.letters(cells.left)}{cells.top + 1}"
-    if cells.bottom is None or cells.right is None or (cells.top, cells.left) == (cells.bottom, cells.right):
-        return first
-    return f"{first}:{grids.letters(cells.right)}{cells.bottom + 1}"
+    @cached_property
+    def result(self) -> Record:
+        """The schema of results; empty if the tool declares none."""
+        return result_schema(self.tool) if self.tool is not None else {}

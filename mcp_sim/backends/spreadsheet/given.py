@@ -1,0 +1,168 @@
+"""Workbooks and sheets as records, and those of a given state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mcp_sim.backends.given import MAX_DEPTH, Given, is_named
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.spreadsheet import grids
+from mcp_sim.types import Json, Record
+from mcp_sim.types.given_rows import column_names
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.english import vocabulary
+
+SHEET = "sheet"
+WORKBOOK = "workbook"
+DEFAULT_NAME = "workbook"
+"""Name of the only workbook if no tool names one."""
+
+_BOOKS, _SHEETS = vocabulary("workbook spreadsheet excel xlsx"), vocabulary("sheet worksheet tab")
+_NAMES = ("name", "title", "sheet_name", "sheet", "path", "filename", "file_path", "filepath", "file", "id",
+          "workbook", "spreadsheet_id")  # fmt: skip
+"""Names of the field that holds the name of a sheet or a workbook."""
+_ROWS = ("rows", "data", "values", "cells", "records", "grid")
+_COLUMNS = ("columns", "headers", "header")
+_ADDRESS = re.compile(r"[A-Za-z]{1,3}[1-9]\d*")
+_FILE = re.compile(r".+\.(?:xlsx|xlsm|xls|ods|csv)", re.IGNORECASE)
+
+Sheets = Mapping[str, list[list[Json]]]
+
+
+def key_of(workbook: str, sheet: str) -> str:
+    """Return the key of a sheet."""
+    return f"{workbook}!{sheet}"
+
+
+def sheet_of(workbook: str, name: str, rows: list[list[Json]]) -> Record:
+    """Return a sheet as a record."""
+    return {"id": key_of(workbook, name), "workbook": workbook, "name": name, "rows": rows}
+
+
+def given_sheets(state: Json, *, has_books: bool, is_whole: bool) -> Given:
+    """Return the sheets and workbooks of a state, and the rest of it.
+
+    A sheet is a list of rows, a list of objects, `{columns, rows}`, or values by address. Sheets are given by name or
+    as a list of objects with a name; workbooks likewise. If no tool names a workbook (`has_books`), there is only one.
+    """
+    books: dict[str, Sheets] = {}
+    rest = _take(state, books, MAX_DEPTH)
+    if is_whole and not books:
+        books = _whole(state)
+        rest = None if books else state
+    sheets = [sheet_of(name if has_books else DEFAULT_NAME, sheet, rows)
+              for name, found in books.items() for sheet, rows in found.items()]  # fmt: skip
+    names = books if has_books or not books else (DEFAULT_NAME,)
+    return Given({SHEET: sheets, WORKBOOK: [{"name": name} for name in names]}, rest)
+
+
+def _take(value: Json, books: dict[str, Sheets], depth: int) -> Json:
+    """Move workbooks and sheets from a value into `books`. Return the rest; None if nothing is left."""
+    body = as_object(value)
+    if not body:
+        return value
+    left: Record = {}
+    for name, inner in body.items():
+        found = _found(name, inner)
+        books.update(found)
+        rest = inner if found or not depth else _take(inner, books, depth - 1)
+        if not found and (rest is not None or inner is None):
+            left[name] = rest
+    return left or None
+
+
+def _found(name: str, value: Json) -> dict[str, Sheets]:
+    """Return the workbooks under a name; none if the name is for something else."""
+    is_file = _FILE.fullmatch(name) is not None
+    if is_named(name, _BOOKS) and not is_file:
+        return _workbooks(value)
+    sheets = _sheets(value) if is_file or is_named(name, _SHEETS) else None
+    return {name if is_file else DEFAULT_NAME: sheets} if sheets else {}
+
+
+def _whole(state: Json) -> dict[str, Sheets]:
+    """Return the workbooks of a state that holds nothing else, possibly inside wrappers."""
+    for _ in range(MAX_DEPTH):
+        found = _workbooks(state)
+        inner = [*as_object(state).values()]
+        if found or len(inner) != 1:
+            return found
+        state = inner[0]
+    return {}
+
+
+def _workbooks(value: Json) -> dict[str, Sheets]:
+    """Return workbooks by name: of an object by name, of a list of objects with a name, or of the sheets of one."""
+    body = as_object(value)
+    sheets = None if isinstance(value, list) or any(map(_FILE.fullmatch, body)) else _sheets(value)
+    if sheets:
+        return {DEFAULT_NAME: sheets}
+    found = {name: _sheets(held) for name, held in _named(value)}
+    books = {name: sheets for name, sheets in found.items() if sheets is not None}
+    return books if len(books) == len(found) else {}
+
+
+def _sheets(value: Json) -> Sheets | None:
+    """Return the sheets of a workbook by name; None if a value is no workbook."""
+    rows = _grid(value) if value else None
+    if rows is not None:
+        return {"Sheet1": rows}
+    held: Json = next((inner for name, inner in as_object(value).items() if is_named(name, _SHEETS)), value)
+    found = {name: _grid(inner) for name, inner in _named(held)}
+    sheets = {name: rows for name, rows in found.items() if rows is not None}
+    return sheets if len(sheets) == len(found) and isinstance(held, dict | list) else None
+
+
+def _named(value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the entries of an object, or the names in a list, each with the fields of its object besides."""
+    yield from as_object(value).items()
+    for one in as_list(value):
+        key = next((name for name in _NAMES if isinstance(as_object(one).get(name), str | int)), None)
+        if key is not None:
+            yield str(one[key]), {name: held for name, held in as_object(one).items() if name != key}
+        elif isinstance(one, str):
+            yield one, {}
+
+
+def _grid(value: Json) -> list[list[Json]] | None:
+    """Return the rows of a sheet; None if a value is no sheet."""
+    if isinstance(value, list) or value == {}:
+        return _rows(as_list(value))
+    body = as_object(value)
+    if body and all(map(_ADDRESS.fullmatch, body)) and not _is_nested(body.values()):
+        return _by_address(body)
+    held, columns = _part(body, _ROWS), _part(body, _COLUMNS)
+    rows = None if held is None else _grid(held)
+    return rows if rows is None or columns is None or _has_objects(held) else [[*column_names(columns)], *rows]
+
+
+def _part(body: Record, names: Sequence[str]) -> Json:
+    return next((body[name] for name in names if isinstance(body.get(name), dict | list)), None)
+
+
+def _rows(values: list[Json]) -> list[list[Json]] | None:
+    """Return lists, or objects below a row with the names of their fields, as rows; None if it is no table."""
+    if _has_objects(values):
+        names = [*dict.fromkeys(name for row in values for name in row)]
+        rows = [names, *([row.get(name) for name in names] for row in values)]
+        return None if any(map(_is_nested, rows)) else rows
+    return [[*as_list(row)] for row in values] if all(isinstance(row, list) for row in values) else None
+
+
+def _has_objects(value: Json) -> bool:
+    return bool(as_list(value)) and all(isinstance(row, dict) for row in as_list(value))
+
+
+def _is_nested(values: Iterable[Json]) -> bool:
+    return any(isinstance(one, dict | list) for one in values)
+
+
+def _by_address(body: Record) -> list[list[Json]] | None:
+    rows: list[list[Json]] = []
+    try:
+        for address, value in body.items():
+            rows = grids.write_values(rows, *grids.cell(address), [[value]])
+    except Refused:
+        return None
+    return rows

@@ -1,0 +1,165 @@
+"""Operations of spreadsheets: the words and arguments by which tools mean them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, takes, unnamed
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import FLAG, LIST, NUMBER, TEXT, Operation, Role, Test, pick, role, roles
+from mcp_sim.types.lexicon.english import vocabulary
+from mcp_sim.types.plans import Verb
+
+BOOKS = vocabulary("workbook workbooks spreadsheet spreadsheets excel xlsx")
+SHEETS = vocabulary("sheet sheets worksheet worksheets tab tabs")
+FORMATS = ("format", "style", "highlight")
+"""Verbs of tools that change how cells look."""
+
+_BOOK, _SHEET, _FORMAT = "workbook|spreadsheet|excel|xlsx", "sheet|worksheet|tab", "|".join(FORMATS)
+_READS, _MAKES, _TAKES = "read|get|fetch|view", "create|add|new|insert", "delete|remove|drop"
+_WRITES, _CHECKS = "write|update|set|put|fill|apply|edit", "validate|check|verify"
+_DESCRIBES, _EXTENTS = "metadata|info|describe|information|summary", "dimension|size|extent|bound"
+_CELLS = "cell|range|data|value|row|column|formula"
+_CONTENTS = f"data|value|content|row|{_SHEET}"
+_PLACED = f"{_CELLS}|{_SHEET}"
+
+_NAME = TEXT | {"integer"}
+_BOOKS = ("filepath file_path filename file_name path workbook_path spreadsheet spreadsheet_id workbook_id "
+          "workbook_name excel_file file absolute_path file_absolute_path excel_path")  # fmt: skip
+_TABS = ("sheet_name worksheet worksheet_name tab tab_name sheet_title source_sheet old_name source_name "
+         "src_sheet_name source_sheet_name title")  # fmt: skip
+_CORNERS = ("target_start target_cell target_range destination_cell destination_range to_cell dest_cell "
+            "target_start_cell dest_start destination_start dest_range at to destination dest")  # fmt: skip
+_COPIES = "destination dest output_path new_path destination_path target_path output_file"
+_ROLES = roles(
+    role("workbook", _BOOKS, _NAME),
+    role("sheet", f"sheet {_TABS}", _NAME),
+    role("new", "new_name target_sheet new_sheet_name new_title target_name dst_sheet to_sheet dest_sheet "
+                "destination_sheet dst_sheet_name dest_sheet_name target_sheet_name", TEXT),
+    role("range", "range cell_range address cells range_address range_name source_range data_range range_str range_a1 "
+                  "a1_range range_ref start_cell cell cell_reference cell_address start top_left_cell source_start "
+                  "source_start_cell source_cell from_cell at anchor anchor_cell", TEXT),
+    role("end", "end_cell bottom_right_cell source_end source_end_cell", TEXT),
+    role("target", _CORNERS, TEXT),
+    role("values", "data values rows row_data cell_values", LIST),
+    role("value", "value cell_value formula content", frozenset({"string", "number", "integer", "boolean"})),
+    role("formula", "formula value cell_value content", TEXT),
+    role("at", "start_row row row_index start_column start_col column column_index col_index col row_number "
+               "column_number index position start_index start", NUMBER),
+    role("count", "num_rows num_cols num_columns number amount rows_count", NUMBER),
+    role("axis", "dimension", TEXT),
+    role("sheets", "sheet_names worksheets", LIST),
+    role("overwrite", "force replace_existing", FLAG),
+    role("create", "new_sheet create_sheet create_if_missing create_if_not_exists", FLAG),
+    role("query", "pattern search search_term search_text find find_text keyword text", TEXT),
+    role("replacement", "replace replace_text replace_with new_text", TEXT),
+    role("header_row", "header_row_index header_row_number", NUMBER),
+    role("directory", "dir folder directory_path folder_path", TEXT),
+    role("top", "start_row from_row first_row min_row", NUMBER),
+    role("bottom", "end_row to_row last_row max_row", NUMBER),
+    role("left", "start_column start_col from_column first_column min_col", NUMBER),
+    role("right", "end_column end_col to_column last_column max_col", NUMBER),
+    role("formulas", "show_formulas include_formulas read_formulas as_formulas return_formulas", FLAG),
+    Role("kind"), Role("fields"),
+)  # fmt: skip
+_NAMED = {**_ROLES, "sheet": role("sheet", f"sheet {_TABS} name", _NAME)}
+_CREATED = {**_ROLES, "sheet": role("sheet", f"sheet {_TABS} name new_name new_sheet_name", _NAME)}
+_COPIED = {
+    **_ROLES,
+    "workbook": role("workbook", f"source source_path source_file {_BOOKS}", TEXT),
+    "target": role("target", _COPIES, TEXT),
+}
+
+_HAS_SHEET, _HAS_RANGE, _HAS_BOOK = takes(_ROLES["sheet"]), takes(_ROLES["range"]), takes(_ROLES["workbook"])
+_NO_SHEET = lacks(_ROLES["sheet"])
+_IS_PLACED = either(_HAS_SHEET, _HAS_RANGE)
+_EDITS_NO_TEXT = lacks(role("old_string", "old_text old_str", TEXT))
+_ANNOTATES = unnamed(_PLACED.replace("|", " "))
+
+
+def _mentions_book(profile: ToolProfile) -> bool:
+    return profile.mentions(*BOOKS)
+
+
+def _mentions_sheets(profile: ToolProfile) -> bool:
+    """Whether the name, the description or the arguments of a tool are about sheets."""
+    arguments = " ".join(profile.arguments).lower()
+    return "cell" in arguments or "sheet" in arguments or profile.mentions(*BOOKS, *SHEETS)
+
+
+def _begins(verbs: str) -> Test:
+    """Return a test whether a tool's name begins with one of these words."""
+    known = frozenset(verbs.split("|"))
+    return lambda profile: profile.words[0] in known
+
+
+def _operation(
+    run: str, verb: Verb, line: str, *means: Test, known: Mapping[str, Role] = _ROLES, is_open: bool = False
+) -> Operation:
+    """Return an operation with the name of its function."""
+    return Operation(run.partition(":")[2], run, verb, pick(line, known), both(*means), is_open=is_open)
+
+
+_IS_READ = either(both(_HAS_RANGE, either(_HAS_SHEET, _HAS_BOOK), _mentions_sheets), both(_HAS_SHEET, named(_CONTENTS)))
+_SHOWS = unnamed(f"{_DESCRIBES}|{_EXTENTS}".replace("|", " "))
+
+OPERATIONS = (
+    _operation("cells:check_formula", "get", "formula range? sheet? workbook?", named(f"{_CHECKS} formula|range|cell"),
+               lacks(_ROLES["at"])),
+    _operation("cells:check_range", "get", "range end? sheet? workbook?", named(f"{_CHECKS} formula|range|cell"),
+               lacks(_ROLES["at"])),
+    _operation("cells:copy_range", "update", "range target? end? sheet? new? workbook?", named("copy range|cell|data"),
+               takes(_ROLES["target"])),
+    _operation("marks:merged_ranges", "get", "sheet workbook?", named(f"merged {_READS}|list")),
+    _operation("marks:unmerge_cells", "update", "range? end? sheet? workbook?", named(f"unmerge {_PLACED}"), _IS_PLACED,
+               is_open=True),
+    _operation("marks:merge_cells", "update", "range? end? sheet? workbook?", named(f"merge {_PLACED}"), _IS_PLACED,
+               is_open=True),
+    _operation("marks:format_range", "update", "range? end? kind? sheet? workbook? fields?",
+               named(f"{_FORMAT} {_PLACED}"), _IS_PLACED, is_open=True),
+    _operation("sheets:headers", "get", "sheet header_row? workbook?", named(f"header {_READS}|find|list")),
+    _operation("sheets:last_row", "get", "sheet workbook?", named(f"last row {_READS}|find|list")),
+    _operation("lines:insert_by_axis", "update", "axis at count? values? sheet workbook?",
+               named(f"{_MAKES} row column|col")),
+    _operation("lines:delete_by_axis", "update", "axis at count? sheet workbook?", named(f"{_TAKES} row column|col")),
+    _operation("lines:insert_rows", "update", "at count? values? sheet workbook?", named(f"{_MAKES} row"),
+               unnamed("column col")),
+    _operation("lines:delete_rows", "update", "at count? sheet workbook?", named(f"{_TAKES} row"),
+               unnamed("column col")),
+    _operation("lines:insert_columns", "update", "at count? sheet workbook?", named(f"{_MAKES} column|col"),
+               unnamed("row")),
+    _operation("lines:delete_columns", "update", "at count? sheet workbook?", named(f"{_TAKES} column|col"),
+               unnamed("row")),
+    _operation("search:replace_cells", "update", "query replacement sheet? workbook",
+               named(f"replace {_PLACED}|{_BOOK}"), unnamed("directory")),
+    _operation("search:find_cells", "search", "query sheet? workbook formulas?",
+               either(named(f"find|search {_PLACED}|{_BOOK}"), named("search", "")),
+               unnamed("directory row column col")),
+    _operation("cells:append_rows", "update", "values range? end? sheet? workbook?", named("append"), _IS_PLACED),
+    _operation("cells:clear_range", "update", "range end? sheet? workbook?",
+               either(named("clear"), named(f"{_TAKES} {_PLACED}"))),
+    _operation("marks:remove_annotation", "update", "kind? range sheet workbook", _begins(_TAKES), _ANNOTATES),
+    _operation("cells:write_range", "update", "range values end? sheet? workbook? create?", named(_WRITES),
+               _EDITS_NO_TEXT),
+    _operation("cells:write_cell", "update", "range value end? sheet? workbook? create?", named(_WRITES),
+               _EDITS_NO_TEXT),
+    _operation("cells:read_range", "get", "range? sheet? workbook? end? top? bottom? left? right? formulas?",
+               named(_READS), _SHOWS, _IS_READ),
+    _operation("sheets:rename_sheet", "update", "sheet new workbook?", named(f"rename {_SHEET}")),
+    _operation("sheets:copy_sheet", "create", "sheet new? workbook?", named(f"copy|duplicate {_SHEET}")),
+    _operation("sheets:delete_sheet", "delete", "sheet workbook?", named(f"{_TAKES} {_SHEET}"), known=_NAMED),
+    _operation("sheets:create_sheet", "create", "sheet workbook?", named(f"{_MAKES} {_SHEET}"), known=_CREATED),
+    _operation("sheets:dimensions", "get", "sheet? workbook", named(f"{_EXTENTS} {_READS}"), named(_SHEET)),
+    _operation("sheets:describe_sheet", "get", "sheet workbook?", named(f"{_DESCRIBES} {_SHEET}")),
+    _operation("sheets:describe_workbook", "list", "workbook", named(_DESCRIBES),
+               either(named(_BOOK), both(named(_SHEET), _NO_SHEET))),
+    _operation("sheets:list_sheets", "list", "workbook", named(f"list|get|name {_SHEET}"), _NO_SHEET),
+    _operation("sheets:copy_workbook", "create", "workbook target overwrite?", named(f"copy|duplicate {_BOOK}"),
+               known=_COPIED),
+    _operation("sheets:create_workbook", "create", "workbook sheets? sheet? overwrite?", named("create|new"),
+               either(named(_BOOK), both(named("file"), _mentions_book)), unnamed("sheet worksheet tab")),
+    _operation("sheets:list_workbooks", "list", "directory?", named("list workbook|spreadsheet"), _NO_SHEET),
+    _operation("marks:annotate", "update", "kind? range? sheet workbook fields?",
+               _begins("add|create|insert|set|apply"), _ANNOTATES, is_open=True),
+)  # fmt: skip
+"""In the order in which a tool's words are compared with them."""

@@ -1,0 +1,164 @@
+"""Operations on whole sheets and workbooks.
+
+Each raises `Refused` if the workbook or the sheet does not exist, or the name of a new one is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mcp_sim.backends.outcome import Outcome, as_text, done
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.spreadsheet import grids
+from mcp_sim.backends.spreadsheet.given import WORKBOOK, key_of, sheet_of
+from mcp_sim.backends.spreadsheet.marks import merged
+from mcp_sim.backends.spreadsheet.request import SheetRequest
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object, items, main_type, properties
+
+_NAME_ALONE = re.compile(r"[Rr]eturns? the (?:\w+ ){0,3}(?:name|path)\b")
+
+
+def create_workbook(request: SheetRequest) -> Outcome:
+    """Create a `workbook` with empty `sheets`, by default one. `overwrite` replaces an existing one."""
+    name = request.required("workbook")
+    named = request.texts("sheets") or [request.text("sheet", "Sheet1")]
+    return _replace(request, name, [sheet_of(name, one, []) for one in named], f"Created workbook {name}")
+
+
+def copy_workbook(request: SheetRequest) -> Outcome:
+    """Copy a `workbook` to `target`. `overwrite` replaces an existing one."""
+    source, name = request.workbook, request.required("target")
+    copied = [{**row, "workbook": name, "id": key_of(name, row["name"])} for row in request.sheets()]
+    return _replace(request, name, copied, f"Workbook {source} copied to {name}")
+
+
+def list_workbooks(request: SheetRequest) -> Outcome:
+    """List the names of workbooks, of one `directory` if it is given."""
+    directory = request.text("directory").rstrip("/")
+    names = sorted(str(key) for key, _ in request.view.rows(request.entity_named(WORKBOOK)))
+    names = [one for one in names if directory in {"", "."} or one.rpartition("/")[0] == directory]
+    text = "\n".join(names) or "No workbooks"
+    if main_type(as_object(request.result.get("additionalProperties"))) == "integer":
+        return Outcome(text, {name: _size(request.sheets(name)) for name in names}, is_json=True)
+    facts: Record = {"workbooks": names, "files": names, "total": len(names), "value": names}
+    return Outcome(text, facts, "value", is_json=True)
+
+
+def list_sheets(request: SheetRequest) -> Outcome:
+    """List the names of the sheets of a `workbook`."""
+    names, name = [row["name"] for row in request.sheets()], request.workbook
+    facts: Record = {"filename": name.rpartition("/")[2], "name": name, "sheets": names, "value": names}
+    return Outcome("\n".join(names), facts, "value", is_json=True)
+
+
+def describe_workbook(request: SheetRequest) -> Outcome:
+    """Return the sheets of a `workbook`, and their used ranges if the tool shows them."""
+    sheets, name = request.sheets(), request.workbook.rpartition("/")[2]
+    lines = [f"{row['name']}: {grids.used_range(row['rows'])}" for row in sheets]
+    facts: Record = {"filename": name, "sheets": [row["name"] for row in sheets]}
+    if properties(items(request.results.get("sheets", {}))):
+        facts["sheets"] = [{"name": row["name"], **_extent(row)} for row in sheets]
+    elif any(value is True and "range" in name.lower() for name, value in request.others.items()):
+        facts["used_ranges"] = {row["name"]: grids.used_range(row["rows"]) for row in sheets}
+    return Outcome("\n".join((name, *lines)), facts, is_json=True)
+
+
+def create_sheet(request: SheetRequest) -> Outcome:
+    """Create an empty `sheet`."""
+    name = request.required("sheet")
+    return _add(request, name, [], f"Sheet '{name}' created")
+
+
+def copy_sheet(request: SheetRequest) -> Outcome:
+    """Copy a `sheet` under the name `new`."""
+    record = request.sheet
+    name = request.text("new", f"{record['name']} Copy")
+    return _add(request, name, record["rows"], f"Sheet '{record['name']}' copied as '{name}'")
+
+
+def rename_sheet(request: SheetRequest) -> Outcome:
+    """Rename a `sheet` to `new`."""
+    record, name = request.sheet, request.required("new")
+    outcome = _add(request, name, record["rows"], f"Sheet '{record['name']}' renamed to '{name}'")
+    request.drop(record["id"])
+    return outcome
+
+
+def delete_sheet(request: SheetRequest) -> Outcome:
+    """Delete a `sheet`. Raises `Refused` if it is the only one."""
+    record = request.sheet
+    if len(request.sheets()) == 1:
+        raise Refused("invalid", f"Cannot delete '{record['name']}': a workbook needs at least one sheet")
+    request.drop(record["id"])
+    return done(f"Sheet '{record['name']}' deleted", sheet=record["name"])
+
+
+def describe_sheet(request: SheetRequest) -> Outcome:
+    """Return the used range of a `sheet`, the number of its rows and columns, and its merged ranges."""
+    record = request.sheet
+    return _described({"sheet_name": record["name"], **_extent(record), "merged_ranges": merged(record)})
+
+
+def dimensions(request: SheetRequest) -> Outcome:
+    """Return the number of rows and columns of a `sheet`."""
+    extent = _extent(request.sheet)
+    return _described({"rows": extent["row_count"], "columns": extent["column_count"]})
+
+
+def headers(request: SheetRequest) -> Outcome:
+    """Return the values of the `header_row` of a `sheet`, by default the first row."""
+    record, at = request.sheet, (request.number("header_row") or 1) - 1
+    rows = request.shown(record, grids.EVERYTHING)
+    named = [value for value in (rows[at] if 0 <= at < len(rows) else []) if value is not None]
+    facts: Record = {"headers": named, "sheet_name": record["name"], "count": len(named)}
+    return Outcome(", ".join(map(as_text, named)) or "No headers", facts, "headers", is_json=True)
+
+
+def last_row(request: SheetRequest) -> Outcome:
+    """Return the number of the last row of a `sheet`."""
+    record = request.sheet
+    return Outcome(str(len(record["rows"])), {"last_row": len(record["rows"]), "sheet_name": record["name"]})
+
+
+def _replace(request: SheetRequest, name: str, sheets: Sequence[Record], sentence: str) -> Outcome:
+    """Store a workbook with exactly these sheets. Raises `Refused` if it exists and must not be overwritten."""
+    if request.record(name, WORKBOOK) is not None and not request.flag("overwrite"):
+        raise Refused("conflict", f"Workbook already exists: {name}")
+    for row in request.sheets(name):
+        request.drop(row["id"])
+    request.put(name, {"name": name}, WORKBOOK)
+    for row in sheets:
+        request.put(row["id"], row)
+    return done(_message(request, sentence, name), path=name, file=name)
+
+
+def _add(request: SheetRequest, name: str, rows: list[list[Json]], sentence: str) -> Outcome:
+    key = key_of(request.workbook, name)
+    if request.record(key) is not None:
+        raise Refused("conflict", f"Sheet '{name}' already exists")
+    return request.store(sheet_of(request.workbook, name, rows), _message(request, sentence, name))
+
+
+def _message(request: SheetRequest, sentence: str, name: str) -> str:
+    """Return the message; only the name if the tool promises that."""
+    promised = request.tool is not None and _NAME_ALONE.search(request.tool.description) is not None
+    return name if promised else sentence
+
+
+def _size(sheets: Sequence[Record]) -> int:
+    """Return the approximate file size of a workbook in bytes."""
+    return 5000 + sum(16 * len(row) for sheet in sheets for row in sheet["rows"])
+
+
+def _extent(record: Record) -> Record:
+    """Return the used range and the number of rows and columns."""
+    rows = record["rows"]
+    wide = max((len(row) for row in rows), default=0)
+    return {"used_range": grids.used_range(rows).removesuffix(":A1"), "row_count": len(rows), "column_count": wide}
+
+
+def _described(facts: Record) -> Outcome:
+    lines = (f"{name.replace('_', ' ')}: {value}" for name, value in facts.items() if value != [])
+    return Outcome("\n".join(lines), facts, is_json=True)
