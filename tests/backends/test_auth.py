@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
-from support.backend_answers import STRING, error_text, simulator, success_value, tool
+import pytest
+from support import matched_tools
+from support.backend_answers import STRING, Json, error_text, simulator, success_value, tool
+
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
 
 BOOLEAN = {"type": "boolean"}
 LOGIN = tool("login", {"username": STRING, "password": STRING}, {"success": BOOLEAN, "message": STRING})
@@ -105,3 +111,78 @@ async def test_descriptions_that_negate_or_only_mention_a_login_do_not_require_o
         plans = sim.scenario.domain.plans
         assert [plans[one["name"]].login for one in tools] == [None] * len(tools)
         assert all(plans[one["name"]].login for one in sure)
+
+
+USERS = [{"id": 1, "username": "ada", "password": "s3cret"}, {"id": 2, "username": "bob", "password": "hunter2"}]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"users": USERS},
+        {"users": {"ada": {"password": "s3cret"}, "bob": {"password": "hunter2"}}},
+        {"users": {"columns": ["username", "password"], "rows": [["ada", "s3cret"], ["bob", "hunter2"]]}},
+        {"app": {"auth": {"users": USERS}}},
+        {"accounts": USERS},
+        {"credentials": {"ada": "s3cret", "bob": "hunter2"}},
+    ],
+)
+async def test_given_users_log_in_with_their_passwords(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, [LOGIN, STATUS], state) as sim, sim.open() as world:
+        assert "not found" in error_text(await world.call("login", {"username": "eve", "password": "s3cret"}))
+        wrong = await world.call("login", {**ADA, "password": "hunter2"})
+        assert error_text(wrong) == "Invalid username or password"
+        assert success_value(await world.call("is_logged_in", {})) == {"logged_in": False}
+        assert success_value(await world.call("login", ADA))["success"] is True
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"current_user": "ada"},
+        {"app": {"session": {"current_user": "ada"}}},
+        {"sessions": [{"current_user": "ada"}]},
+        {"session": {"columns": ["current_user"], "rows": [["ada"]]}},
+    ],
+)
+async def test_a_given_session_has_a_user(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, [LOGIN, LOGOUT, WHO], state) as sim, sim.open() as world:
+        assert success_value(await world.call("get_current_user", {})) == {"username": "ada"}
+        assert success_value(await world.call("logout", {})) == {"success": True}
+        assert "No user" in error_text(await world.call("get_current_user", {}))
+
+
+async def test_an_argument_selects_to_log_in_or_out(tmp_path: Path) -> None:
+    action = {"type": "string", "enum": ["login", "logout", "status"]}
+    account = tool("session", {"action": action, "username": STRING, "password": STRING},
+                   optional=["username", "password"])  # fmt: skip
+    async with simulator(tmp_path, [account]) as sim, sim.open() as world:
+        assert success_value(await world.call("session", {"action": "status"})) == "Not logged in"
+        success_value(await world.call("session", {"action": "login", **ADA}))
+        assert success_value(await world.call("session", {"action": "status"})) == "Logged in as ada"
+        assert success_value(await world.call("session", {"action": "logout"})) == "Logged out successfully"
+
+
+async def test_a_spec_chooses_the_operation(tmp_path: Path) -> None:
+    enter = {"backend": "auth", "operation": "login", "arguments": {"user": "card"}}
+    sim = matched_tools.simulator(
+        tmp_path, [tool("enter", {"card": STRING}), tool("who_is_in")], spec={
+            "sim": {"enter": enter, "who_is_in": {"backend": "auth", "operation": "who"}},
+        },
+    )  # fmt: skip
+    async with sim.open() as world:
+        assert "No user" in await matched_tools.refused(world, "who_is_in")
+        await matched_tools.answered(world, "enter", card="ada")
+        assert (await matched_tools.answered(world, "who_is_in"))["user"] == "ada"
+
+
+async def test_operations_are_called_from_python(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [LOGIN, STATUS], state={**ADA, "authenticated": False}) as sim, sim.open() as world:
+        auth = Library("auth", world.view, datetime(2030, 1, 1, tzinfo=UTC))
+        assert auth.status().value is False
+        with pytest.raises(Refused, match="Invalid username or password"):
+            auth.login("ada", "guess")
+        assert auth.login("ada", "s3cret").text == "User 'ada' logged in successfully."
+        assert auth.who().facts["user"] == "ada"
+        auth.logout()
+        assert (auth.view.get("session", "session") or {})["authenticated"] is False

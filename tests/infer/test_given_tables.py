@@ -6,8 +6,6 @@ from pathlib import Path
 
 from support.given import NUMBER, Json, refused, service, tool, value
 
-from mcp_sim.backends.matching.scopes import scopes
-
 PIER: Json = {
     "boats": {"B1": {"name": "Ada"}, "B2": {"name": "Bo"}},
     "berths": {
@@ -64,12 +62,6 @@ async def test_join_refuses_a_member_and_leave_refuses_others(tmp_path: Path) ->
         await world.call("leave_crew", {"boat_id": "B1", "sailor": "Cy"})
         assert refused(await world.call("leave_crew", {"boat_id": "B1", "sailor": "Cy"}))
         assert value(await world.call("get_crew", {"boat_id": "B1"})) == ["Di"]
-
-
-def test_only_some_rows_of_a_large_table_are_searched_for_scopes() -> None:
-    rows = {f"P{number}": {"colour": "red"} for number in range(5_000)}
-    assert len([*scopes({"plants": rows, "garden": {"open": True}})]) < 500
-    assert ("garden",) in [scope.path for scope in scopes({"plants": rows, "garden": {"open": True}})]
 
 
 async def test_one_key_among_many_does_not_make_a_table_a_scope(tmp_path: Path) -> None:

@@ -2,49 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
-from mcp_sim.backends.auth.matching import match_sessions, match_tool, session_part
-from mcp_sim.backends.auth.session import initial_session
-from mcp_sim.backends.matching.scopes import scopes
-from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
-from mcp_sim.types import Key, Record, Tool
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
+from mcp_sim.backends.auth.given import given_sessions, named_by, without
+from mcp_sim.backends.auth.services import ABOUT, STATES, likeness
+from mcp_sim.backends.auth.session import CURRENT, FLAGS, SECRETS, SESSION, USERS, AuthRequest, initial_session
+from mcp_sim.backends.given import Given, Sought, is_named, take_given
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, takes
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, contains_phrase
+from mcp_sim.backends.operation import Operation, Test, role
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.request import Binding
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type, properties, schema_of
+from mcp_sim.types.kinds import Match, ServerEvidence, Tables, backends
+from mcp_sim.types.lexicon.english import snake, vocabulary, words
 from mcp_sim.types.plans import Plan
+
+_LOGINS = (("login",), ("log", "in"), ("signin",), ("sign", "in"), ("logon",), ("authenticate",))
+_LOGOUTS = (("logout",), ("log", "out"), ("signout",), ("sign", "out"), ("logoff",))
+_WHO = (("current", "user"), ("who", "am", "i"), ("whoami",))
+_NO_LOGIN = STATES | vocabulary("history attempts attempt list get url link page config")
+_SHOWN = frozenset({*USERS, *CURRENT, "id", "result", "message", "logged_in"})
+"""What the result of a tool that shows who is logged in may have."""
+
+_CREDENTIALS = Entity("credential", "username", natural=True)
+_PASSWORDS = Sought(_CREDENTIALS.name, _CREDENTIALS.key, frozenset({"credential", "password"}), "password")
+
+_USER, _SECRET = role("user", " ".join(USERS), optional=True), role("secret", " ".join(SECRETS), optional=True)
+
+
+def _says(phrases: Sequence[Sequence[str]]) -> Test:
+    return lambda profile: any(contains_phrase(phrase, profile.words) for phrase in phrases)
+
+
+def _is_login(profile: ToolProfile) -> bool:
+    return _NO_LOGIN.isdisjoint(profile.words)
+
+
+def _asks_state(profile: ToolProfile) -> bool:
+    named = set(profile.words)
+    return bool(named & STATES and named & ABOUT) and not profile.needed and len(named - STATES - ABOUT) <= 3
+
+
+def _asks_user(profile: ToolProfile) -> bool:
+    return not profile.needed and len(profile.words) <= 4 and _SHOWN.issuperset(map(snake, properties(profile.output)))
 
 
 @backends.register("auth")
-class Auth(Backend):
+class Auth(OperationsBackend):
     """Login, logout, and login status.
 
-    Each login tool has its own session, a singleton with `current_user`. Credentials of the given state are checked;
-    without any, all credentials are accepted. A tool belongs to the login that is closest by name or by the beginning
-    of its description.
+    Each login tool has its own session, a singleton with `current_user`. Credentials of the given state are checked:
+    those of the session, or those of users; without any, all credentials are accepted. A tool belongs to the login that
+    is closest by name or by the beginning of its description.
     """
 
     order = 100
+    request = AuthRequest
+    operations = (
+        Operation("logout", "operations:logout", "update", means=_says(_LOGOUTS)),
+        Operation("status", "operations:status", "get", means=_asks_state),
+        Operation("who", "operations:who", "get", means=both(_says(_WHO), _asks_user)),
+        Operation("login", "operations:login", "update", (_USER, _SECRET),
+                  means=both(_says(_LOGINS), either(takes(_USER), takes(_SECRET)), _is_login)),
+    )  # fmt: skip
+    entities = (Entity(SESSION, SESSION, singleton=True),)
+    names: ClassVar[Names] = {
+        "is_in": ("login_status", "status", *FLAGS, "valid", "active", "is_active"),
+        "user": ("username", "user_name", "user_id", "email", "login", *CURRENT),
+        "done": ("success", "login_status", "logout_status", "authentication_status", "status"),
+    }
+    idle = vocabulary(
+        "user username email account phone client password secret token key grant scope remember domain name"
+    )
+
+    # matching
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        profiles = evidence.once(profiles_of_tools)
-        found = [one for profile in profiles if (one := match_tool(profile)) is not None]
-        logins = [one for one in found if one.operation == "login"]
-        logouts = [one for one in found if one.operation == "logout"]
-        if not logins and not logouts:
+        """Match servers with a login, or with a session in the given state."""
+        found = super().match(evidence)
+        if found is None:
             return None
-        places = [scope for scope in scopes(evidence.state) if session_part(scope.body)]
-        if not logins and not places:
+        plans = [part for plan in found.plans for part in (plan, *plan.choices.values())]
+        if (
+            not found.records
+            and not any(one.operation == "login" for one in plans)
+            and not evidence.declared(self.name)
+        ):
             return None
-        return match_sessions(evidence, found, logins or logouts, places)
+        return replace(found, entities=list(_with_fields(found)))
+
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept the tools of a server that logs in or out. Each belongs to the session of the closest login."""
+        logins = _logins(found)
+        return [replace(one, entity=_session_name(_login_of(one, logins), logins)) for one in found if logins]
+
+    def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
+        """Return one entity per session."""
+        return [Entity(name, name, singleton=True) for name in dict.fromkeys(one.entity or SESSION for one in matched)]
+
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        """Return the session of each login, the only one in the state or the one that its words name, and passwords."""
+        known, logins, rest = list(given_sessions(state)), _logins(matched), state
+        is_only = len(known) == len(logins) == 1
+        pairs = [(named_by(login.profile, one), login.entity or SESSION, one) for login in logins for one in known]
+        records = dict[str, Sequence[Record]]()
+        taken = set[tuple[str, ...]]()
+        for shared, entity, one in sorted(pairs, key=lambda pair: -pair[0]):
+            if (shared or is_only) and entity not in records and one.path not in taken:
+                records[entity] = [one.session]
+                taken.add(one.path)
+                rest = without(rest, one)
+        passwords = take_given(rest, [_PASSWORDS])
+        return Given(records | {name: rows for name, rows in passwords.records.items() if rows}, passwords.rest)
+
+    # answering
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Return the tables with the initial sessions. No one is logged in, unless the given state has a user."""
         started: dict[str, Mapping[Key, Record]] = dict(tables)
-        for name in dict.fromkeys(plan.entity or "" for plan in plans):
+        for name in dict.fromkeys(plan.entity or SESSION for plan in plans):
             started[name] = {name: initial_session(tables.get(name, {}).get(name, {}))}
         return started
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.auth.answer import answer
+    def prepare(self, binding: Binding, domain: Domain) -> str | None:
+        """Return the entity of the given users of a session. Of several sessions, each has the users of its name."""
+        sessions = {plan.entity for plan in domain.plans.values() if plan.backend == self.name}
+        own = set(words(binding.entity)) - {SESSION}
+        users = (name for name in domain.entities if name in domain.given and _holds_users(domain.entities[name]))
+        return next((name for name in users if len(sessions) == 1 or own.intersection(words(name))), None)
 
-        return answer(tool, plan, domain)
+
+def _logins(matched: Sequence[MatchedTool]) -> list[MatchedTool]:
+    """Return the tools that log in; if there are none, those that log out."""
+    logins = [one for one in matched if one.name == "login"]
+    return logins or [one for one in matched if one.name == "logout"]
+
+
+def _session_name(login: MatchedTool, logins: Sequence[MatchedTool]) -> str:
+    if len(logins) == 1:
+        return SESSION
+    own = [word for word in login.profile.words if not any(word in phrase for phrase in (*_LOGINS, *_LOGOUTS))]
+    return "_".join((*(own or [login.profile.tool.id]), SESSION))
+
+
+def _login_of(one: MatchedTool, logins: Sequence[MatchedTool]) -> MatchedTool:
+    """Return the login that a tool belongs to: itself, or the closest one."""
+    if any(one is login for login in logins):
+        return one
+    return max(logins, key=lambda login: likeness(one.profile, login.profile))
+
+
+def _with_fields(found: Match) -> Iterator[Entity]:
+    """Yield the entities with the fields of their given records; those of users only if there are any."""
+    for entity in (*found.entities, _CREDENTIALS):
+        rows = found.records.get(entity.name, ())
+        types = {name: main_type(schema_of(value)) or "string" for name, value in (rows[0] if rows else {}).items()}
+        fields = {name: Field(name, {"type": [kind, "null"]}) for name, kind in types.items()}
+        if rows or entity is not _CREDENTIALS:
+            yield replace(entity, fields=fields)
+
+
+def _holds_users(entity: Entity) -> bool:
+    return not entity.singleton and (is_named(entity.name, {"user"}) or "password" in entity.fields)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from mcp_sim.backends.auth.services import ALIKE, likeness
 from mcp_sim.backends.auth.session import CURRENT, FLAGS
-from mcp_sim.backends.matching.scopes import common_prefix_length
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile, profiles_of_tools
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity
@@ -27,11 +27,11 @@ _REQUIRES_NO_LOGIN = re.compile(
 )
 """Mentions of a login that is not required."""
 _WRITES = frozenset({"create", "update", "delete"})
+_HARMLESS = frozenset({"compute", "none"})
+_WITHOUT_LOGIN = frozenset({"auth", "messages"})
+"""Backends whose tools have their own way of knowing the user."""
 _LISTS = frozenset({"append", "remove"})
 """Changes of a user's own list, such as a watch list, often need no login."""
-
-_ALIKE = 20
-"""Minimum length of the common beginning of two descriptions of one service."""
 
 
 def require_logins(
@@ -42,7 +42,7 @@ def require_logins(
     A tool requires a login if its description says so, or if it writes and the given state has a login status. Among
     several logins, that of the same service is required.
     """
-    logins = {name: plan for name, plan in plans.items() if plan.backend == "auth" and plan.operation == "login"}
+    logins = {name: plan for name, plan in plans.items() if plan.backend == "auth" and _logs_in(plan)}
     if not logins:
         return plans
     profiles = {one.tool.id: one for one in profiles_of_tools(tools.values())}
@@ -52,18 +52,26 @@ def require_logins(
     }
 
 
+def _logs_in(plan: Plan) -> bool:
+    return any(part.operation == "login" for part in (plan, *plan.choices.values()))
+
+
 def _with_login(
     plan: Plan, profile: ToolProfile, logins: Sequence[tuple[ToolProfile, Plan]], entities: Mapping[str, Entity]
 ) -> Plan:
     login = _login_of(profile, logins)
-    if plan.backend in {"auth", "messages"} or plan.verb in {"compute", "none"} or login is None:
+    if login is None or plan.backend in _WITHOUT_LOGIN or plan.verb in _HARMLESS:
         return plan
     session = entities[login.entity or ""]
     proof = next((name for name in (*FLAGS, *CURRENT) if name in session.fields), None)
-    if _requires_login(profile.description[:MAX_DESCRIPTION]):
-        return replace(plan, login=f"{session.name}.{proof or 'current_user'}")
-    writes = plan.verb in _WRITES and not _LISTS.intersection(plan.how.values())
-    return replace(plan, login=f"{session.name}.{proof}") if proof is not None and writes else plan
+    is_required = _requires_login(profile.description[:MAX_DESCRIPTION])
+    if not is_required and (proof is None or not _writes(plan)):
+        return plan
+    return replace(plan, login=f"{session.name}.{proof or 'current_user'}")
+
+
+def _writes(plan: Plan) -> bool:
+    return plan.verb in _WRITES and _LISTS.isdisjoint(plan.how.values())
 
 
 def _requires_login(description: str) -> bool:
@@ -77,11 +85,6 @@ def _login_of(profile: ToolProfile, logins: Sequence[tuple[ToolProfile, Plan]]) 
     candidates = [one for one in logins if one[0].tool.server == profile.tool.server]
     if len(candidates) == 1:
         return candidates[0][1]
-    ranked = [(_kinship(profile, login), plan) for login, plan in candidates]
+    ranked = [(likeness(profile, login), plan) for login, plan in candidates]
     closest = max(ranked, key=lambda one: one[0], default=None)
-    return closest[1] if closest is not None and closest[0] >= _ALIKE else None
-
-
-def _kinship(profile: ToolProfile, login: ToolProfile) -> int:
-    shared = set(profile.words) & set(login.words) - {"login", "log", "in", "authenticate"}
-    return common_prefix_length(profile.description, login.description) + _ALIKE * len(shared)
+    return closest[1] if closest is not None and closest[0] >= ALIKE else None
