@@ -49,7 +49,7 @@ class Git(OperationsBackend):
     operations = OPERATIONS
     entities = ENTITIES
     request = GitRequest
-    idle = vocabulary("context_lines context timeout reason explanation verbose contains not_contains encoding")
+    idle = vocabulary("timeout reason explanation verbose encoding")
     names: ClassVar[Names] = {
         "hash": ("head", "commit_hash", "sha", "commit_sha", "commit_id", "hexsha", "oid", "id", "commit"),
         "short_hash": ("short_sha", "abbreviated_hash", "abbrev", "short"),

@@ -31,7 +31,7 @@ _KINDS = {"added": "new file:   ", "modified": "modified:   ", "deleted": "delet
 def status(request: GitRequest) -> Outcome:
     """Return staged, unstaged and untracked files."""
     repo = request.repository
-    found = _uncommitted(repo)
+    found = uncommitted(repo)
     facts: Record = {name: [row["path"] for row in rows] for name, rows in found.items()}
     facts |= {f"{name}_changes": _by_kind(found[name]) for name in ("staged", "unstaged")}
     facts |= {"branch": repo.branch, "head": repo.head, "ahead": 0, "behind": 0, "modified": facts["unstaged"]}
@@ -48,10 +48,10 @@ def _status_lines(repo: Repository, found: Mapping[str, Sequence[Record]]) -> It
         if rows:
             yield from (*_HINTS[name], *(f"\t{_KINDS[row['status']]}{row['path']}" for row in rows), "")
     if not found["staged"]:
-        yield _nothing(found)
+        yield nothing_to_commit(found)
 
 
-def _uncommitted(repo: Repository) -> dict[str, list[Record]]:
+def uncommitted(repo: Repository) -> dict[str, list[Record]]:
     """Return the staged, unstaged and untracked files."""
     index, working = repo.index(), repo.working()
     staged = difference(repo.snapshot(repo.head), index)
@@ -74,7 +74,8 @@ def _by_kind(rows: Sequence[Record]) -> Record:
     return {**kinds}
 
 
-def _nothing(found: Mapping[str, Sequence[Record]]) -> str:
+def nothing_to_commit(found: Mapping[str, Sequence[Record]]) -> str:
+    """Return why nothing is staged, as git does."""
     if found["unstaged"]:
         return 'no changes added to commit (use "git add" and/or "git commit -a")'
     if found["untracked"]:
@@ -90,17 +91,27 @@ def _kind(before: str | None, after: str | None) -> str:
 
 
 def branches(request: GitRequest) -> Outcome:
-    """List the local branches; there are no remote ones. Raises `Refused` if the kind of branches is invalid."""
+    """List the local branches; there are no remote ones. `contains` and `not_contains` restrict them by a commit.
+
+    Raises `Refused` if the kind of branches is invalid, or a commit unknown.
+    """
     repo = request.repository
     kind = request.text("kind", "local").lower()
     if not kind.startswith(("local", "remote", "all")):
         raise Refused("invalid", f"Invalid {request.named('kind')}: {kind}. It is local, remote or all")
     known = [] if kind.startswith("remote") else sorted(repo.rows(BRANCH), key=lambda row: row["name"])
-    rows: list[Json] = [_branch(repo, row) for row in known]
+    rows: list[Json] = [_branch(repo, row) for row in known if _is_listed(request, row)]
     names: list[Json] = [row["name"] for row in rows]
     text = "\n".join(f"{'*' if row['current'] else ' '} {row['name']}" for row in rows)
     facts: Record = {"branches": rows, "names": names, "current": repo.branch, "count": len(rows)}
     return Outcome(text or "No branches", facts, "branches")
+
+
+def _is_listed(request: GitRequest, row: Record) -> bool:
+    """Whether a branch contains the commit that the call asks for, and does not contain the one that it excludes."""
+    repo, wanted, other = request.repository, request.text("contains"), request.text("not_contains")
+    has_wanted = not wanted or repo.is_ancestor(repo.resolve(wanted), row["commit"])
+    return has_wanted and not (other and repo.is_ancestor(repo.resolve(other), row["commit"]))
 
 
 def _branch(repo: Repository, row: Record) -> Record:
@@ -175,7 +186,8 @@ def _render_diff(request: GitRequest, title: str, before: Mapping[str, str], aft
         wanted = [repo.at(path) for path in request.files]
         changes = {path: change for path, change in changes.items() if is_within(path, wanted)}
     files: list[Json] = [repo.shown(path) for path in changes]
-    patch = "\n".join(files) if request.flag("name_only") else render_patch(repo, changes)
+    context = request.number("context")
+    patch = "\n".join(files) if request.flag("name_only") else render_patch(repo, changes, context)
     facts: Record = {"diff": patch, "files": files, "files_changed": len(files), "has_changes": bool(files)}
     return Outcome(f"{title}\n{patch}", {**facts, **_count_lines(patch)})
 
@@ -187,12 +199,13 @@ def _count_lines(patch: str) -> Record:
     return {name: sum(line.startswith(sign) for line in lines) for name, sign in signs.items()}
 
 
-def render_patch(repo: Repository, found: Difference) -> str:
-    """Return differences as a patch."""
-    return "\n".join(line for path, change in found.items() for line in _patch(repo.shown(path), *change))
+def render_patch(repo: Repository, found: Difference, context: int | None = None) -> str:
+    """Return differences as a patch, with three lines of context by default."""
+    size = 3 if context is None else context
+    return "\n".join(line for path, change in found.items() for line in _patch(repo.shown(path), *change, size))
 
 
-def _patch(path: str, before: str | None, after: str | None) -> Iterator[str]:
+def _patch(path: str, before: str | None, after: str | None, context: int) -> Iterator[str]:
     yield f"diff --git a/{path} b/{path}"
     change = f"{_blob(before)}..{_blob(after)}"
     if before is None:
@@ -202,7 +215,7 @@ def _patch(path: str, before: str | None, after: str | None) -> Iterator[str]:
     yield f"index {change}" if None in {before, after} else f"index {change} 100644"
     old = "/dev/null" if before is None else f"a/{path}"
     new = "/dev/null" if after is None else f"b/{path}"
-    for line in unified_diff(_lines(before), _lines(after), old, new):
+    for line in unified_diff(_lines(before), _lines(after), old, new, n=context):
         yield line.removesuffix("\n")
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.backends.git.entities import COMMIT
 from mcp_sim.backends.matching.matched_tools import either, named
-from mcp_sim.backends.operation import FLAG, TEXT, TEXTS, Operation, pick, role, roles
+from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, TEXTS, Operation, pick, role, roles
 from mcp_sim.types.plans import Verb
 
 _OBJECT = frozenset({"object"})
@@ -55,6 +55,9 @@ ROLES = roles(
     role("soft", types=FLAG),
     role("tag", "tag_name tag name", TEXT),
     role("name_only", "name_only names_only", FLAG),
+    role("context", "context_lines context unified", NUMBER),
+    role("contains", types=TEXT),
+    role("not_contains", "not_contains no_contains", TEXT),
     role("file", "file_path filepath file file_name filename path", TEXT),
     role("first", "start_line line_start from_line start"),
     role("last", "end_line line_end to_line end"),
@@ -84,9 +87,9 @@ def _operation(
 
 OPERATIONS = (
     _operation("status", "inspection", "get", "", "status", "get show check view"),
-    _operation("diff_unstaged", "inspection", "get", "files?", "diff unstaged", "in get show view"),
-    _operation("diff_staged", "inspection", "get", "files?", "diff staged|cached", "in get show view"),
-    _operation("diff", "inspection", "get", "old? new? staged? files? revision? name_only?",
+    _operation("diff_unstaged", "inspection", "get", "files? context?", "diff unstaged", "in get show view"),
+    _operation("diff_staged", "inspection", "get", "files? context?", "diff staged|cached", "in get show view"),
+    _operation("diff", "inspection", "get", "old? new? staged? files? revision? name_only? context?",
                "diff|difference|compare", "commit branch revision ref between get show view"),
     _operation("stash_pop", "stashes", "update", "index?", "stash pop"),
     _operation("stash_apply", "stashes", "update", "index?", "stash apply"),
@@ -108,8 +111,8 @@ OPERATIONS = (
                "checkout|switch|change branch|checkout|switch", "to"),
     _operation("merge", "merging", "update", "source into? message?", "merge", "branch into"),
     _operation("current_branch", "inspection", "get", "", "branch current|active", "get show name"),
-    _operation("branches", "inspection", "list", "kind?", "branch list|get|show|view"),
-    _operation("branch", "branching", "create", "branch? base? delete? kind? force?", "branch"),
+    _operation("branches", "inspection", "list", "kind? contains? not_contains?", "branch list|get|show|view"),
+    _operation("branch", "branching", "create", "branch? base? delete? kind? force? contains? not_contains?", "branch"),
     _operation("push", "remotes", "update", "remote? branch? force?",
                "push", "commit branch change remote to origin upstream"),
     _operation("pull", "remotes", "update", "remote? branch?", "pull", "latest change remote origin upstream"),

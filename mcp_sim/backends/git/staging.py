@@ -7,15 +7,13 @@ from collections.abc import Collection, Mapping
 from mcp_sim.backends.files.paths import is_within, normalize
 from mcp_sim.backends.git.entities import MAIN, STAGED
 from mcp_sim.backends.git.history import render_commit
-from mcp_sim.backends.git.inspection import status
+from mcp_sim.backends.git.inspection import nothing_to_commit, status, uncommitted
 from mcp_sim.backends.git.repository import Repository, difference
 from mcp_sim.backends.git.request import GitRequest
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_object
-
-_CLEAN = "nothing to commit, working tree clean"
 
 
 def init(request: GitRequest) -> Outcome:
@@ -106,7 +104,7 @@ def commit(request: GitRequest) -> Outcome:
     if request.flag("amend"):
         return _amend(request, message, staged)
     if not staged and not request.flag("allow_empty"):
-        raise Refused("conflict", _nothing_to_commit(repo))
+        raise Refused("conflict", nothing_to_commit(uncommitted(repo)))
     repo.unstage()
     row = repo.add(message, [] if head is None else [head], staged, request.author())
     return _committed(request, row)
@@ -117,14 +115,6 @@ def _stage_tracked(request: GitRequest) -> None:
     index, working = repo.index(), repo.working()
     for path in request.paths({**index, **working} if request.files else index):
         repo.stage(path, working.get(path))
-
-
-def _nothing_to_commit(repo: Repository) -> str:
-    """Return why there is nothing to commit."""
-    index, working = repo.index(), repo.working()
-    if any(working.get(path) != content for path, content in index.items()):
-        return "nothing to commit: no changes added to commit"
-    return "nothing to commit, but untracked files present" if working.keys() - index.keys() else _CLEAN
 
 
 def _amend(request: GitRequest, message: str, staged: Mapping[str, Json]) -> Outcome:

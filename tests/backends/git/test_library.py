@@ -85,6 +85,17 @@ async def test_every_operation_runs_without_a_tool(tmp_path: Path) -> None:
         assert git.changes
 
 
+async def test_branches_are_listed_by_a_commit_and_diffs_have_context(tmp_path: Path) -> None:
+    async with simulator(tmp_path, GIT, {**STATE, "modified": {"a.txt": "one\n2\n"}}) as sim, sim.open() as world:
+        git = Library("git", world.view, NOW)
+        assert git.branches("local", SECOND).text == "* main"
+        assert git.branches("local", not_contains="main").text == "  old"
+        with pytest.raises(Refused, match="Unknown revision"):
+            git.branches(contains="gone")
+        assert "@@ -1,2 +1,2 @@\n one\n-2\n+two" in git.diff_unstaged().text
+        assert "@@ -2 +2 @@\n-2\n+two" in git.diff_unstaged(context=0).text
+
+
 async def test_what_python_leaves_out_is_missing(tmp_path: Path) -> None:
     async with simulator(tmp_path, GIT, STATE) as sim, sim.open() as world:
         git = Library("git", world.view, NOW)
