@@ -358,7 +358,7 @@ async def test_a_tool_returns_its_own_variant_of_a_union_and_only_created_tables
         tool("archive_memory", "Archive a memory", memory_id=TEXT),
         tool("get_memory", "Get a memory", memory_id=TEXT),
     ])  # fmt: skip
-    assert backends(sim)["rename_table"] == "sql rename"
+    assert backends(sim)["rename_table"] == "sql rename_table"
     assert "sql" not in backends(sim).get("search_content", "")
     async with sim.open() as world:
         assert await answered(world, "list_tables") == {"result": {"success": True, "tables": []}}

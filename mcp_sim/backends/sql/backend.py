@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.tool_profiles import profiles_by_server
-from mcp_sim.backends.sql.matching import SCHEMA, plans_of
-from mcp_sim.types import Record, Tool
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from mcp_sim.backends.given import Given
+from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.request import Binding
+from mcp_sim.backends.sql.operations import (
+    ABOUT,
+    CREATING_OPERATIONS,
+    OPERATIONS,
+    ROW_OPERATIONS,
+    STATEMENT_OPERATIONS,
+    dialect_of,
+    is_sql_server,
+    takes_sql,
+)
+from mcp_sim.backends.sql.request import SqlRequest
+from mcp_sim.backends.sql.tables import SCHEMA
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
+from mcp_sim.types.kinds import Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
+
+if TYPE_CHECKING:
+    from mcp_sim.backends.operation import Operation
+    from mcp_sim.backends.sql.database import Database
+
+_MIN_ROW_OPERATIONS = 3
+"""Required number of row operations if no tool takes a statement."""
 
 
 @backends.register("sql")
-class Sql(Backend):
+class Sql(OperationsBackend):
     """SQL over the world: one table for each entity, named in the plural, and those that SQL creates.
 
     The dialect is SQLite's, or that of the database which the tools mention (PostgreSQL, MySQL, ...), translated.
@@ -21,28 +48,78 @@ class Sql(Backend):
     """
 
     order = 120
+    confidence = 0.9
+    operations = OPERATIONS
+    request = SqlRequest
+    idle = ABOUT
+    entities = (
+        Entity(SCHEMA, "name", None, {name: Field(name, {"type": "string"}, required=True) for name in ("name", "sql")},
+               natural=True),
+    )  # fmt: skip
+    names: ClassVar[Names] = {
+        "rows": ("data", "results", "records", "result"),
+        "columns": ("fields", "column_names", "schema"),
+        "affected_rows": ("rows_affected", "row_count", "changes", "affected", "updated", "modified"),
+        "count": ("row_count", "total", "num_rows", "rows_returned"),
+        "last_insert_id": ("inserted_id", "row_id", "rowid", "id", "last_row_id", "lastrowid", "insert_id",
+                           "last_insert_rowid"),
+        "name": ("table_name", "table"),
+        "tables": ("results", "table_names"),
+        "notnull": ("not_null", "required"),
+        "type": ("data_type", "column_type"),
+    }  # fmt: skip
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
-        if not plans:
-            return None
-        entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, evidence.state
-        if evidence.state is not None and 2 * len(plans) >= len(evidence.tools):
-            from mcp_sim.backends.sql.given import read_given_tables
+        """Match the tools, and take the tables of the given state if most tools of the server are matched."""
+        match = super().match(evidence)
+        if match is None or match.state is None or 2 * len(match.plans) < len(evidence.tools):
+            return match
+        from mcp_sim.backends.sql.given import read_given_tables
 
-            tables, rest = read_given_tables(evidence.state)
-            entities += [table.entity() for table in tables]
-            records |= {table.name: table.records() for table in tables}
-            records[SCHEMA] = [{"name": table.name, "sql": table.statement} for table in tables]
-        return Match(plans, entities, records, rest)
+        tables, rest = read_given_tables(match.state)
+        records: dict[str, list[Record]] = {table.name: table.records() for table in tables}
+        records[SCHEMA] = [{"name": table.name, "sql": table.statement} for table in tables]
+        return replace(
+            match, entities=[*self.entities, *(table.entity() for table in tables)], records=records, state=rest
+        )
 
-    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.sql.answer import answer
+    def given(
+        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
+    ) -> Given:
+        return Given({SCHEMA: []}, state)
 
-        return answer(tool, plan, domain)
+    def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operations of a tool: those that run statements first if it takes SQL, else last."""
+        is_sure = takes_sql(profile)
+        found = super().match_tool(profile)
+        return iter(sorted(found, key=lambda one: (one.name in STATEMENT_OPERATIONS) != is_sure))
 
+    def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+        """Accept the tools of a server that runs statements, or that mentions SQL and has tools for rows."""
+        names, mentions = {one.name for one in found}, is_sql_server(listed)
+        may_run = mentions or names >= {"tables", "describe"}
+        kept = [one for one in found if may_run or one.name not in STATEMENT_OPERATIONS or takes_sql(one.profile)]
+        runs = any(one.name in STATEMENT_OPERATIONS for one in kept)
+        return kept if runs or (mentions and len(names & ROW_OPERATIONS) >= _MIN_ROW_OPERATIONS) else ()
 
-def _schema() -> Entity:
-    text: Record = {"type": "string"}
-    fields = {name: Field(name, text, required=True) for name in ("name", "sql")}
-    return Entity(SCHEMA, "name", None, fields, natural=True)
+    def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
+        """Return how a tool calls an operation: in the dialect of the database that its server mentions."""
+        bound = super().bind(operation, tool, plan, domain)
+        dialect = dialect_of(one for one in domain.tools.values() if one.server == tool.server)
+        return replace(bound, fixed={"dialect": dialect, **bound.fixed})
+
+    def prepare(self, binding: Binding, domain: Domain) -> Database:
+        """Return the database that all tools with the same tables share.
+
+        Entities of other tools are tables too, unless tools create the tables.
+        """
+        from mcp_sim.backends.sql.database import Database
+
+        key = self.name, binding.prefix
+        if key not in domain.kept:
+            every = [part for plan in domain.plans.values() for part in (plan, *plan.choices.values())]
+            others = {one.entity for one in every if one.backend not in {"records", "sql", "schema_only"}}
+            entities = {name: one for name, one in domain.entities.items() if name not in others}
+            makes = any(one.operation in CREATING_OPERATIONS and one.entity == binding.entity for one in every)
+            domain.kept[key] = Database(entities, binding.prefix, shows_entities=not makes)
+        return domain.kept[key]

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.catalogs import VIEWS
 from mcp_sim.backends.sql.copies import LOG, Copy, Row, create_copy, creates_table, row_of, rows_of, update_copy
-from mcp_sim.backends.sql.matching import SCHEMA
 from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
-from mcp_sim.backends.sql.tables import ROWID, entity_statement, from_sql, quoted, result_value, to_sql
-from mcp_sim.types import Change, Json, Key, Record, Turn, View
+from mcp_sim.backends.sql.tables import ROWID, SCHEMA, entity_statement, from_sql, quoted, result_value, to_sql
+from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
 from mcp_sim.types.lexicon.english import plural
 
@@ -42,7 +43,10 @@ class StatementResult:
     affected: int = 0
     last: int | None = None
     has_rows: bool = False
-    changes: list[Change] = field(default_factory=list[Change])
+
+
+Write: TypeAlias = tuple[str, Key, "Record | None"]
+"""A written record: its entity, its key, and the record; None if it is removed."""
 
 
 class Database:
@@ -76,24 +80,25 @@ class Database:
             **created,
         }
 
-    def run(self, turn: Turn, statements: Sequence[str], parameters: Json) -> list[StatementResult]:
-        """Run statements, all or none of them."""
-        self._update(turn.view, statements)
+    def run(
+        self, view: View, now: datetime, draws: Draws, statements: Sequence[str], parameters: Json
+    ) -> tuple[list[StatementResult], list[Write]]:
+        """Run statements, all or none of them. Return their results, and the records that they write together."""
+        if any(map(_OWN.search, statements)):
+            raise Refused("forbidden", "sqlite_temp is not allowed here")
+        self._update(view, statements)
         self._connection.execute("BEGIN")
         try:
             self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
-            results = [self._run_one(turn, statement, parameters) for statement in statements]
-            if any(one.affected for one in results) or self._existing() != self._created():
-                results[-1].changes.extend(self._changes(turn.view))
+            results: list[StatementResult] = []
+            for statement in statements:
+                self._sandbox.enter(now, draws)
+                results.append(self._run_one(view, statement, parameters))
+            is_written = any(one.affected for one in results) or self._existing() != self._created()
+            return results, list(_limited(self._written(view))) if is_written else []
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        return results
-
-    def columns(self, turn: Turn, table: str) -> list[Record]:
-        """Return facts about the columns of a table."""
-        results = self.run(turn, [f"PRAGMA table_info({quoted(table)})"], None)
-        return list(results[-1].rows)
 
     # tables
 
@@ -134,34 +139,33 @@ class Database:
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
         """Drop and create tables whose statements changed. Unchanged ones stay filled."""
-        objects = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
-        made = self._created()
-        for name, kind in sorted(objects, key=lambda one: one[1] == "table"):
-            if made.get(name) != tables.get(name) and name in self._existing():
-                self._connection.execute(f"DROP {kind} {quoted(name)}")
+        self._drop_changed(tables)
         existing = self._existing()
         self._copies = {name: one for name, one in self._copies.items() if name in existing}
         for name, statement in sorted(tables.items(), key=lambda one: not creates_table(one[1])):
             if name not in existing:
                 self._connection.execute(statement)
-        for name, statement in tables.items():
             if creates_table(statement) and name not in self._copies:
                 self._copies[name] = create_copy(self._connection, name, statement, self._entity_of(name))
         self._others = {name: one for name, one in tables.items() if not creates_table(one)}
 
+    def _drop_changed(self, tables: Mapping[str, str]) -> None:
+        objects = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
+        made = self._created()
+        for name, kind in sorted(objects, key=lambda one: one[1] == "table"):
+            if made.get(name) != tables.get(name) and name in self._existing():
+                self._connection.execute(f"DROP {kind} {quoted(name)}")
+
     # statements
 
-    def _run_one(self, turn: Turn, statement: str, parameters: Json) -> StatementResult:
-        if _OWN.search(statement):
-            raise Refused("forbidden", "sqlite_temp is not allowed here")
+    def _run_one(self, view: View, statement: str, parameters: Json) -> StatementResult:
         before = self._connection.total_changes
-        self._sandbox.enter(turn.now, turn.draws)
         try:
             cursor = self._connection.execute(_WITHOUT.sub("", statement), _bound(parameters))
             columns = [one[0] for one in cursor.description or ()]
             rows = list(_fetched(cursor, columns))
         except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError) as error:
-            raise self._refusal(error, turn.view) from None
+            raise self._refusal(error, view) from None
         finally:
             self._sandbox.leave()
         is_written = self._connection.total_changes != before
@@ -179,63 +183,46 @@ class Database:
         kind = "conflict" if isinstance(error, sqlite3.IntegrityError) else "invalid"
         return Refused(kind, f"SQL error: {message}", error=message)
 
-    # changes
+    # writes
 
-    def _changes(self, view: View) -> Iterator[Change]:
-        size = 0
-        for count, change in enumerate(self._written(view), 1):
-            size += sum(len(value) for value in (change.record or {}).values() if isinstance(value, str))
-            if count > MAX_ROWS:
-                raise Refused("invalid", f"The statement changes more than {MAX_ROWS:,} rows; change fewer at once")
-            if size > MAX_CHARACTERS:
-                raise Refused(
-                    "invalid", f"The statement writes more than {MAX_CHARACTERS:,} characters; write fewer at once"
-                )
-            yield change
-
-    def _written(self, view: View) -> Iterator[Change]:
+    def _written(self, view: View) -> Iterator[Write]:
         existing, before = self._existing(), self._created()
         for name, statement in existing.items():
             if before.get(name) != statement:
-                yield self._put(view, self._schema, name, {"name": name, "sql": statement})
+                yield self._schema, name, {"name": name, "sql": statement}
         for name in before.keys() - existing.keys():
             if name in self._own and view.get(self._schema, name) is None:
                 raise Refused("forbidden", f"The table {name} cannot be dropped")
-            yield Change("remove", self._schema, name, expected=view.version(self._schema, name))
+            yield self._schema, name, None
         for name in dict.fromkeys((*self._copies, *existing)):
             if name not in existing:
-                yield from self._remove_all(view, name)
+                entity = self._entity_of(name)
+                yield from ((entity, key, None) for key, _ in view.rows(entity))
             elif name in self._copies or creates_table(existing[name]):
                 yield from self._rows_written(view, name, existing[name])
 
-    def _remove_all(self, view: View, table: str) -> Iterator[Change]:
-        """Remove the records of a dropped table."""
-        entity = self._entity_of(table)
-        for key, _ in view.rows(entity) if table in self._copies else ():
-            yield Change("remove", entity, key, expected=view.version(entity, key))
-
-    def _rows_written(self, view: View, name: str, statement: str) -> Iterator[Change]:
-        entity, old = self._entity_of(name), self._copies.get(name)
-        if old is not None and old.statement == statement:
-            now, keys = self._logged_rows(old), old.keys
-        else:
-            fresh = create_copy(self._connection, name, statement, entity)
-            keys = old.keys if old is not None else {}
-            now = {**dict.fromkeys(keys), **dict(rows_of(self._connection, fresh))}
-            old = fresh
+    def _rows_written(self, view: View, name: str, statement: str) -> Iterator[Write]:
+        copy, now, keys = self._rows_now(name, statement)
         put: dict[Key, Record] = {}
         gone: list[Key] = []
         for rowid, row in now.items():
             was = keys.get(rowid)
-            found = None if row is None else self._record(view, old, rowid, row, was)
-            if found is not None:
-                put[found[0]] = found[1]
-            if was is not None and (found is None or found[0] != was):
+            key, record = (None, None) if row is None else self._record(view, copy, rowid, row, was)
+            if key is not None and record is not None:
+                put[key] = record
+            if was is not None and key != was:
                 gone.append(was)
-        yield from (Change("remove", entity, key, expected=view.version(entity, key)) for key in gone if key not in put)
-        for key, record in put.items():
-            if record != view.get(entity, key):
-                yield self._put(view, entity, key, record)
+        yield from ((copy.entity, key, None) for key in gone if key not in put)
+        yield from ((copy.entity, key, record) for key, record in put.items() if record != view.get(copy.entity, key))
+
+    def _rows_now(self, name: str, statement: str) -> tuple[Copy, Mapping[int, Row | None], Mapping[int, Key]]:
+        """Return a table, its rows that may be written, None for deleted ones, and the keys that rows had before."""
+        old = self._copies.get(name)
+        if old is not None and old.statement == statement:
+            return old, self._logged_rows(old), old.keys
+        fresh = create_copy(self._connection, name, statement, self._entity_of(name))
+        keys = {} if old is None else old.keys
+        return fresh, {**dict.fromkeys(keys), **dict(rows_of(self._connection, fresh))}, keys
 
     def _logged_rows(self, copy: Copy) -> dict[int, Row | None]:
         """Return the rows that were written, as they are now; None for a deleted row."""
@@ -261,9 +248,19 @@ class Database:
             raise Refused("conflict", f"{copy.key} names the row: it must be a text or a whole number, not {key}")
         return key, record
 
-    @staticmethod
-    def _put(view: View, entity: str, key: Key, record: Record) -> Change:
-        return Change("put", entity, key, record, expected=view.version(entity, key))
+
+def _limited(writes: Iterator[Write]) -> Iterator[Write]:
+    """Yield the writes. Raises `Refused` if they are too many or too large."""
+    size = 0
+    for count, write in enumerate(writes, 1):
+        size += sum(len(value) for value in (write[2] or {}).values() if isinstance(value, str))
+        if count > MAX_ROWS:
+            raise Refused("invalid", f"The statement changes more than {MAX_ROWS:,} rows; change fewer at once")
+        if size > MAX_CHARACTERS:
+            raise Refused(
+                "invalid", f"The statement writes more than {MAX_CHARACTERS:,} characters; write fewer at once"
+            )
+        yield write
 
 
 def _fetched(cursor: sqlite3.Cursor, columns: Sequence[str]) -> Iterator[Record]:

@@ -1,101 +1,127 @@
-"""Tables of a given state: lists of rows, columns with rows, or CREATE TABLE statements."""
+"""Tables of a given state: rows in any common shape, or CREATE TABLE statements."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import cast
 
-from mcp_sim.backends.sql.tables import ROWID, result_value, rows_statement
+from mcp_sim.backends.sql.tables import ROWID, column_definitions, key_of_rows, quoted, result_value, rows_statement
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.given_rows import column_names, rows_of, unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A given table: its statement, its key (None if no single column is one), and its rows."""
+    """A given table: its statement, its key (None if no single column is one), its columns and rows."""
 
     name: str
     statement: str
     key: str | None
-    rows: list[Record]
+    columns: Sequence[str]
+    rows: Sequence[Record]
 
     def entity(self) -> Entity:
-        fields = {column: Field(column, {}) for column in self._columns()}
+        """Return the entity of its rows."""
+        fields = {column: Field(column, {}) for column in self.columns}
         return Entity(self.name, self.key or ROWID, None, fields, natural=True)
 
     def records(self) -> list[Record]:
         """Return the rows with all columns, numbered if no column is a key."""
-        columns = self._columns()
-        whole = [{column: row.get(column) for column in columns} for row in self.rows]
+        whole = [{column: row.get(column) for column in self.columns} for row in self.rows]
         return whole if self.key is not None else [{ROWID: at, **row} for at, row in enumerate(whole, 1)]
-
-    def _columns(self) -> dict[str, None]:
-        return dict.fromkeys(column for row in self.rows for column in row)
 
 
 def read_given_tables(state: Json) -> tuple[list[Table], Json]:
-    """Return the tables of a state, and the rest of the state."""
-    script: list[str] = []
-    found: dict[str, tuple[str | None, list[Record]]] = {}
-    rest = _extract_tables("", state, script, found)
-    return _create_tables(script, found), rest
+    """Return the tables of a state, under any wrappers, and the rest of the state.
+
+    A table is a list of objects, an object with one object for each key, or columns with rows. Columns are names, or
+    objects with name and type, or types by name.
+    """
+    scripts: list[str] = []
+    found: dict[str, list[Record]] = {}
+    rest = _take("", state, scripts, found)
+    return list(_created(scripts, found)), rest
 
 
-def _extract_tables(
-    name: str, value: Json, script: list[str], found: dict[str, tuple[str | None, list[Record]]]
-) -> Json:
-    if isinstance(value, str) and "create table" in value.lower():
-        script.append(value)
+def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Record]]) -> Json:
+    """Move the tables of a value into `scripts` and `found`. Return the rest; None if nothing is left."""
+    rows = _rows(value) if name else None
+    if rows is not None:
+        scripts.append(_statement(name, as_object(value), rows))
+        found[name] = rows
         return None
-    rows = _rows(value)
-    if name and rows is not None:
-        found[name] = (_statement(value), rows)
+    if _is_script(value):
+        scripts.append(value)
         return None
     if not isinstance(value, dict):
         return value
-    left: Record = {}
-    for part, inner in cast("Record", value).items():
-        kept = _extract_tables(part, inner, script, found)
-        if kept is not None or inner is None:
-            left[part] = kept
+    parts = [(part, inner, _take(part, inner, scripts, found)) for part, inner in as_object(value).items()]
+    left: Record = {part: rest for part, inner, rest in parts if rest is not None or inner is None}
     return left if left or not value else None
 
 
 def _rows(value: Json) -> list[Record] | None:
     """Return the rows of a table; None if the value is no table."""
-    if isinstance(value, list):
-        rows = as_list(value)
-        return cast("list[Record]", rows) if rows and all(isinstance(row, dict) for row in rows) else None
     body = as_object(value)
-    held = next((body[name] for name in ("rows", "data", "records") if isinstance(body.get(name), list)), None)
-    columns = [str(as_object(one).get("name", one)) for one in as_list(body.get("columns"))]
-    if held is None or not (columns or _statement(value) or _rows(held)):
-        return None
-    return [row if isinstance(row, dict) else dict(zip(columns, as_list(row), strict=False)) for row in as_list(held)]
+    held, _ = unwrap_rows({name: one for name, one in body.items() if not _is_script(one)}) if body else (value, {})
+    rows = rows_of(held, "") if isinstance(held, list) else _keyed(as_object(held))
+    return rows or ([] if isinstance(body.get("columns"), list | dict) else None)
 
 
-def _statement(value: Json) -> str | None:
-    texts = [one for one in as_object(value).values() if isinstance(one, str) and "create table" in one.lower()]
-    return texts[0] if texts else None
+def _keyed(body: Record) -> list[Record]:
+    """Return the rows of an object with one object for each key; none if it is something else."""
+    if not all(isinstance(one, dict) and _is_row(as_object(one)) for one in body.values()):
+        return []
+    rows = {int(key) if all(map(str.isdecimal, body)) else key: as_object(row) for key, row in body.items()}
+    columns = next(map(list, rows.values()), [])
+    named = (column for column in columns if all(row.get(column) == key for key, row in rows.items()))
+    name = next(named, "id")
+    return [{name: key, **row} for key, row in rows.items()]
 
 
-def _create_tables(script: list[str], found: dict[str, tuple[str | None, list[Record]]]) -> list[Table]:
-    """Create the tables in SQLite and return them. Invalid statements are skipped."""
+def _is_row(body: Record) -> bool:
+    """Whether an object has plain values, and is no table itself."""
+    is_table = not {"columns", "rows"}.isdisjoint(body) or any(map(_is_script, body.values()))
+    return not is_table and any(not isinstance(one, dict | list) for one in body.values())
+
+
+def _is_script(value: Json) -> bool:
+    return isinstance(value, str) and "create table" in value.lower()
+
+
+def _statement(name: str, body: Record, rows: Sequence[Record]) -> str:
+    """Return the statement that creates a table: the given one, or one of its columns or rows."""
+    script = next(filter(_is_script, body.values()), None)
+    if script is not None:
+        return script
+    columns = body.get("columns")
+    typed = [as_object(one) for one in as_list(columns)] or [
+        {"name": column, **(as_object(kind) or {"type": kind})} for column, kind in as_object(columns).items()
+    ]
+    if not any("type" in one for one in typed):
+        return rows_statement(name, rows, column_names(columns))
+    if "PRIMARY KEY" not in ", ".join(column_definitions(typed)).upper():
+        key = key_of_rows(name, rows)
+        typed = [{**one, "primary_key": one.get("name") == key} for one in typed]
+    return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(typed))})"
+
+
+def _created(scripts: Sequence[str], found: Mapping[str, list[Record]]) -> Iterator[Table]:
+    """Create the tables in SQLite, and yield them. Tables with an invalid statement are created for their rows."""
     connection = sqlite3.connect(":memory:")
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    made: list[Table] = []
-    for text in (*script, *(statement or rows_statement(name, rows) for name, (statement, rows) in found.items())):
-        try:
+    for text in (*scripts, *(rows_statement(name, rows) for name, rows in found.items() if rows)):
+        with suppress(sqlite3.Error):
             connection.executescript(text)
-        except sqlite3.Error:
-            continue
-    for name, statement in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall():
-        columns = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-        keys = [row[1] for row in columns if row[5]]
-        stored = connection.execute(f'SELECT * FROM "{name}"').fetchall()  # noqa: S608 (a name of sqlite_master)
-        rows = [dict(zip([row[1] for row in columns], map(result_value, row), strict=True)) for row in stored]
-        given = found[name][1] if name in found else []
-        made.append(Table(name, statement, keys[0] if len(keys) == 1 else None, given or rows))
-    return made
+    created = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    for name, statement in connection.execute(created).fetchall():
+        described = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
+        keys, columns = [row[1] for row in described if row[5]], [row[1] for row in described]
+        stored = connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()  # noqa: S608 (quoted)
+        rows = found.get(name) or [dict(zip(columns, map(result_value, row), strict=True)) for row in stored]
+        columns = list(dict.fromkeys((*columns, *(column for row in rows for column in row))))
+        yield Table(name, statement, keys[0] if len(keys) == 1 else None, columns, rows)

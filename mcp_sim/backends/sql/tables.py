@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import main_type, type_name
+from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
 from mcp_sim.types.json_values import decode_strict, encode
 from mcp_sim.types.lexicon.english import singular, snake
 
+SCHEMA = "sql_table"
+"""The entity of tables that SQL created or a state gave."""
 ROWID = "rowid"
 """Key of records whose table has no single-column primary key."""
 
@@ -39,9 +41,30 @@ def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> st
     return f"CREATE TABLE {quoted(name)} ({', '.join(columns)})"
 
 
-def rows_statement(name: str, rows: Sequence[Record]) -> str:
+def column_definitions(columns: Json) -> Iterator[str]:
+    """Yield the columns of a new table: of SQL texts, of objects with name and type, or of types by name."""
+    if isinstance(columns, str):
+        yield columns
+    for name, kind in as_object(columns).items():
+        yield _definition({"type": kind, **as_object(kind), "name": name})
+    for one in as_list(columns):
+        yield _definition(as_object(one)) if isinstance(one, dict) else str(one)
+
+
+def _definition(column: Record) -> str:
+    facts = {name.lower().replace("_", ""): value for name, value in column.items()}
+    clauses = {
+        "PRIMARY KEY": 1 in (facts.get("primarykey"), facts.get("pk")),
+        "NOT NULL": facts.get("notnull") == 1 or facts.get("nullable") is False,
+        "UNIQUE": facts.get("unique") is True,
+    }
+    parts = (quoted(str(facts.get("name", ""))), str(facts.get("type", "")))
+    return " ".join([*parts, *(clause for clause, holds in clauses.items() if holds)])
+
+
+def rows_statement(name: str, rows: Sequence[Record], columns: Iterable[str] = ()) -> str:
     """Return the statement that creates a table for rows without a schema."""
-    columns = dict.fromkeys(column for row in rows for column in row)
+    columns = dict.fromkeys((*columns, *(column for row in rows for column in row)))
     key = key_of_rows(name, rows)
     kinds = {column: {type_name(row[column]) for row in rows if row.get(column) is not None} for column in columns}
     columns_sql = [

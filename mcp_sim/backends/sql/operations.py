@@ -1,0 +1,219 @@
+"""Operations on SQL tables, and the tools that mean them: tools that take SQL, describe tables, or work on rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, possible_roles
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Test, pick, role, roles
+from mcp_sim.types import Tool
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.lexicon.english import singular, vocabulary, words
+
+_TABLE = "table table_name tablename"
+_ROLES = roles(
+    role("statement",
+         "sql query statement sql_query sql_statement query_string command q mutation queries statements sqls commands",
+         TEXT | TEXTS, positional=True, similar=True),
+    role("table", _TABLE, TEXT),
+    role("data", "data values record records row rows fields row_data updates set new_values item",
+         LIST | {"object"}),
+    role("conditions", "conditions where filters filter condition criteria where_clause match query"),
+    role("columns", "columns select column_names fields schema column_definitions"),
+    role("order", "order_by orderby sort sort_by order", TEXT),
+    role("limit", "limit max_rows row_limit page_size", similar=True),
+    role("offset", "offset skip"),
+    role("parameters", "params parameters values args bindings bind query_params where_params where_args",
+         similar=True),
+    role("new_name", "new_name new_table new_table_name to_table", TEXT),
+)  # fmt: skip
+_STATEMENT = _ROLES["statement"]
+_ANY_TABLE = role("table", f"{_TABLE} name tables table_names", similar=True)
+_RENAMED = role("table", f"{_TABLE} old_name old_table old_table_name current_name from_table", TEXT)
+
+STATEMENT_OPERATIONS = frozenset({"query", "write", "execute", "create"})
+ROW_OPERATIONS = frozenset({"insert", "select", "update", "delete"})
+CREATING_OPERATIONS = frozenset({"create", "create_table"})
+ABOUT = vocabulary(
+    "database db schema catalog catalogue connection dataset project warehouse instance cluster workspace branch "
+    "timeout format description explanation reason limit offset role region account dry_run confirm verbose"
+)
+"""Words of arguments for where a statement runs, or how its result is shown."""
+
+
+# evidence -------------------------------------------------------------------------------------------------------------
+
+_NAMES_SQL = re.compile(r"\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b", re.IGNORECASE)
+_KEYWORDS = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE)\b")
+_STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delete from|create table)\b", re.IGNORECASE)
+_OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql", re.IGNORECASE)
+_READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
+_CHANGES = re.compile(r"insert|update|delete|create|any sql|ddl")
+
+_RUNS = vocabulary("execute exec run query sql statement mutation mutate select insert update delete write read modify "
+                   "raw custom safe db database data")  # fmt: skip
+_INFORMS = vocabulary(
+    "get show list describe read database db sqlite info information stat statistic overview summary all"
+)
+_ROWS = ("record", "row", "data", "entry", "item", "value", "content")
+_BARE = vocabulary("insert update delete select query run execute")
+
+
+def takes_sql(profile: ToolProfile) -> bool:
+    """Return whether a tool takes a statement, by its own words, its description, or examples of the argument."""
+    name = possible_roles([_STATEMENT], profile).get("statement")
+    if name is None or (profile.selector is not None and not _is_named_as_running(profile)):
+        return False
+    schema, spelled = profile.arguments[name], name.replace("_", " ")
+    if _STATEMENTS.search(encode([schema.get("examples"), schema.get("example"), schema.get("default")]).decode()):
+        return True
+    about = f"{spelled} {schema.get('description', '')}"
+    if profile.has("search") and not _mentions_sql(about):
+        return False
+    text = " ".join((about, profile.tool.description, *profile.words))
+    return _mentions_sql(text) and not _OTHER_LANGUAGES.search(text)
+
+
+def is_sql_server(listed: Iterable[ToolProfile]) -> bool:
+    """Return whether tools of a server mention SQL or its databases, and no other query language."""
+    texts = [text for one in listed for text in _texts(one)]
+    return any(map(_NAMES_SQL.search, texts)) and not any(map(_OTHER_LANGUAGES.search, texts))
+
+
+def dialect_of(tools: Iterable[Tool]) -> str:
+    """Return the database that most tools mention, in sqlglot's terms; '' for SQLite or none."""
+    texts = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
+    counts = {name: sum(1 for one in texts if pattern.search(one)) for name, pattern in _DIALECTS.items()}
+    name = max(counts, key=lambda name: counts[name])
+    return name if counts[name] and name != "sqlite" else ""
+
+
+_DIALECTS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(rf"(?:\b|_)(?:{words})(?:\b|_)")
+    for name, words in {
+        "sqlite": r"sqlite\w*|libsql|turso|d1", "postgres": r"postgres\w*|psql|neon|supabase|timescale\w*|cockroach\w*",
+        "mysql": r"mysql|mariadb|planetscale|tidb", "snowflake": r"snowflake", "bigquery": r"bigquery|bq",
+        "duckdb": r"duckdb|motherduck", "tsql": r"mssql|sql server|t-sql|tsql|sqlserver|azure sql",
+        "redshift": r"redshift", "oracle": r"oracle", "clickhouse": r"clickhouse", "databricks": r"databricks",
+        "trino": r"trino", "presto": r"presto", "hive": r"hive", "spark": r"spark",
+    }.items()
+}  # fmt: skip
+"""Dialect -> the names of its database."""
+
+
+def _texts(profile: ToolProfile) -> list[str]:
+    parts = (f"{name.replace('_', ' ')} {schema.get('description', '')} {as_list(schema.get('examples'))}"
+             for name, schema in profile.arguments.items())  # fmt: skip
+    return [" ".join(profile.words), profile.tool.description, *parts]
+
+
+def _mentions_sql(text: str) -> bool:
+    return bool(_NAMES_SQL.search(text) or _KEYWORDS.search(text))
+
+
+def _own_words(profile: ToolProfile) -> frozenset[str]:
+    """Return the words of the choice that a profile is of, else those of the tool's name, in the singular."""
+    return frozenset(map(singular, words(profile.choice))) or profile.nouns
+
+
+def _is_named_as_running(profile: ToolProfile) -> bool:
+    """Whether the name is one of a tool that runs statements, and of nothing else."""
+    return _own_words(profile) <= _RUNS
+
+
+def _may_take_sql(profile: ToolProfile) -> bool:
+    name = possible_roles([_STATEMENT], profile).get("statement")
+    if name is None:
+        return False
+    is_likely = not {"command", "q"}.intersection(words(name)) and not _OTHER_LANGUAGES.search(profile.description)
+    return (is_likely and _is_named_as_running(profile)) or takes_sql(profile)
+
+
+def _description(profile: ToolProfile) -> str:
+    """Return the description, unless it is that of several choices."""
+    return "" if profile.selector is not None else profile.description
+
+
+def _reads(profile: ToolProfile) -> bool:
+    is_hinted = profile.tool.annotations.get("readOnlyHint") is True
+    is_named = profile.has("read", "select", "readonly", "fetch")
+    return is_named or is_hinted or bool(_READS_ONLY.search(_description(profile)))
+
+
+def _only_selects(profile: ToolProfile) -> bool:
+    about = _description(profile)
+    return profile.has("query") and "select" in about and not _CHANGES.search(about)
+
+
+def _informs(profile: ToolProfile) -> bool:
+    return bool(profile.nouns) and profile.nouns <= _INFORMS and profile.has("database", "db")
+
+
+def _is_of_rows(profile: ToolProfile) -> bool:
+    own = _own_words(profile)
+    return profile.has(*_ROWS) or (own <= _BARE and not own.isdisjoint({"insert", "update", "delete", "select"}))
+
+
+def _is_of_tables(profile: ToolProfile) -> bool:
+    return not _is_of_rows(profile) and profile.has("table")
+
+
+def _is_choice(*choices: str) -> Test:
+    return lambda profile: profile.selector is not None and _own_words(profile) <= {*choices, "table"}
+
+
+def _runs(*tests: Test) -> Test:
+    return both(_may_take_sql, *tests)
+
+
+_LISTS_TABLES = either(
+    both(
+        named(
+            "table",
+        ),
+        named("list|show|get"),
+        lacks(_ANY_TABLE),
+    ),
+    _is_choice("list", "show"),
+)
+
+# operations -----------------------------------------------------------------------------------------------------------
+
+_RUN = pick("statement parameters? limit?", _ROLES)
+_SELECT = pick("table conditions? columns? order? limit? offset? parameters?", _ROLES)
+_QUERY = Operation("query", "statements:query", "search", _RUN, means=_runs(_reads))
+
+OPERATIONS = (
+    Operation("create", "statements:create", "create", _RUN, means=_runs(named("create table"))),
+    _QUERY,
+    Operation("write", "statements:write", "update", _RUN,
+              means=_runs(named("write|insert|update|delete|modify|mutation|mutate"))),
+    replace(_QUERY, means=_runs(_only_selects)),
+    Operation("execute", "statements:execute", "update", _RUN, means=_may_take_sql),
+    Operation("insert", "rows:insert", "create", pick("table data columns?", _ROLES),
+              means=both(_is_of_rows, named("insert|create|add"))),
+    Operation("update", "rows:update", "update", pick("table data conditions parameters?", _ROLES),
+              means=both(_is_of_rows, named("update|modify|edit"))),
+    Operation("delete", "rows:delete", "delete", pick("table conditions parameters?", _ROLES),
+              means=both(_is_of_rows, named("delete|remove"))),
+    Operation("select", "rows:select", "search", _SELECT,
+              means=both(_is_of_rows, named("read|select|get|list|find|query|fetch|retrieve"))),
+    Operation("create_table", "rows:create_table", "create", pick("table columns", _ROLES),
+              means=both(_is_of_tables, named("create|make"))),
+    Operation("drop_table", "rows:drop_table", "delete", pick("table", _ROLES),
+              means=both(_is_of_tables, named("drop|delete|remove"))),
+    Operation("rename_table", "rows:rename_table", "update", (_RENAMED, _ROLES["new_name"]),
+              means=both(_is_of_tables, named("rename"))),
+    Operation("databases", "catalog:databases", "list",
+              means=both(_informs, lambda profile: "databases" in profile.words)),
+    Operation("info", "catalog:info", "get", means=_informs),
+    Operation("tables", "catalog:tables", "list", means=_LISTS_TABLES),
+    Operation("describe", "catalog:describe", "get", (_ANY_TABLE,),
+              means=either(named("describe|schema|column table|schema|column"), _is_choice("describe"))),
+    Operation("schema", "catalog:schema", "list",
+              means=both(named("schema get|show|list|read|database"), lambda profile: not profile.needed)),
+)  # fmt: skip
