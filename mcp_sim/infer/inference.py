@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp_sim.infer.balance_changes import plan_balance_changes
@@ -12,7 +12,7 @@ from mcp_sim.infer.drafts import Draft, declares_effect, keep_declared_features
 from mcp_sim.infer.entities import build_entities
 from mcp_sim.infer.features import ToolFeatures, collect_features, parse_tool_names
 from mcp_sim.infer.fields import collect_shown_fields
-from mcp_sim.infer.given_state import Given, read_given_state
+from mcp_sim.infer.given_state import Given, Path, read_given_state
 from mcp_sim.infer.implied_records import link_caller, plan_callers, plan_implied_records
 from mcp_sim.infer.links import link_given_keys
 from mcp_sim.infer.list_changes import find_list_changes
@@ -69,6 +69,8 @@ class Inferred:
     records: Mapping[str, Sequence[Record]]
     unmentioned: frozenset[str] = frozenset()
     """Entities that tools only read and that the given state does not mention."""
+    paths: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """Where the given state has the records of an entity, as `Given.paths`."""
 
 
 def infer(
@@ -128,7 +130,7 @@ def infer(
     draft = replace(draft, entities=remove_child_fields(draft.entities, draft.plans))
     draft = draft.replace_plans(plan_callers(draft))
     found = merge_plans({**draft.plans, **lookups}, multi_tools, overrides)
-    return Inferred(draft.entities, found, given.records, _find_unmentioned(feature_list, given))
+    return Inferred(draft.entities, found, given.records, _find_unmentioned(feature_list, given), given.paths)
 
 
 def _keep_declared(feature_list: Sequence[ToolFeatures], found: Sequence[ToolFeatures]) -> list[ToolFeatures]:

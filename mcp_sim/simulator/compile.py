@@ -9,7 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from mcp_sim.simulator.compile_domain import check_links, check_records, compile_domain, with_given_times
+from mcp_sim.simulator.compile_domain import (
+    CompiledDomain,
+    check_links,
+    check_records,
+    compile_domain,
+    with_given_times,
+)
 from mcp_sim.spec.entries import named_world_model, read_expectations, read_stubs, read_world_models
 from mcp_sim.spec.foreign.files import import_hint
 from mcp_sim.spec.messages import shown
@@ -18,13 +24,14 @@ from mcp_sim.spec.places import Place
 from mcp_sim.spec.presets import is_preset, merge_presets, read_preset
 from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, is_readable, locate
 from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
-from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.kinds import world_models
 from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
 from mcp_sim.types.surface import Choices
 
+MOST_UNUSED = 10
+"""How many unused parts of a given state are reported one by one."""
 _SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
@@ -129,9 +136,8 @@ def _scenario_without_faults(
 def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEntry | None) -> Scenario | None:
     document = place.read_leniently(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), document, path, sources)
-    world = document.world.model_copy(
-        update={"state": _state(place.at("world", "state"), document.world, path, sources)}
-    )
+    state = _state(place.at("world", "state"), document.world, path, sources)
+    world = document.world.model_copy(update={"state": None if state is None else state.value})
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
     faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)
@@ -141,6 +147,7 @@ def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEn
     if compiled is None or domain is None or specs is None:
         return None
     records = _records(place.at("world", "records"), document.world, path, sources, domain)
+    _warn_of_unused(state, compiled, models)
     records = {**compiled.records, **records}
     domain = with_given_times(domain, records)
     stubs = (*stubs, *_stubs(specs, domain))
@@ -231,10 +238,10 @@ def _namespaced_choices(server: str, choices: Mapping[str, Choices]) -> dict[str
     return {name: replace(one, entity=one.entity and f"{server}.{one.entity}") for name, one in choices.items()}
 
 
-def _state(place: Place, world: WorldPart, path: Path, sources: Sources) -> Json:
-    """Return the state that the scenario gives, inline or in a file."""
+def _state(place: Place, world: WorldPart, path: Path, sources: Sources) -> Place | None:
+    """Return the place of the state that the scenario gives, inline or in a file; None if it gives none."""
     if not isinstance(world.state, str):
-        return world.state
+        return None if world.state is None else place
     file = path.parent / world.state
     if not is_readable(file):
         place.error(f"no file {world.state!r} beside {path.name}")
@@ -242,7 +249,22 @@ def _state(place: Place, world: WorldPart, path: Path, sources: Sources) -> Json
     root = sources.open(file)
     if root is not None and not root.is_mapping:
         root.error(f"must be a mapping, not {shown(root.value)}")
-    return None if root is None else root.mapping
+        return None
+    return root
+
+
+def _warn_of_unused(state: Place | None, compiled: CompiledDomain, world_models: Iterable[WorldModelEntry]) -> None:
+    """Warn about parts of the given state that no tool uses, where tools are answered by their plans.
+
+    A language model sees the state.
+    """
+    if state is None or all(entry.kind != "builtin" for entry in world_models):
+        return
+    for path in compiled.unused[:MOST_UNUSED]:
+        line = compiled.suggest(path)
+        state.at(*path).warning(f"no tool uses this part{f'; `{line}` under sim: would' if line else ''}")
+    if len(compiled.unused) > MOST_UNUSED:
+        state.warning(f"no tool uses {len(compiled.unused) - MOST_UNUSED} more parts")
 
 
 def _records(place: Place, world: WorldPart, path: Path, sources: Sources, domain: Domain) -> dict[str, GivenRecords]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,9 @@ from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.descriptions import describe_arguments
+from mcp_sim.infer.given_state import Path
 from mcp_sim.simulator.match_tools import check_operations, match_tools
+from mcp_sim.simulator.unused_state import suggestion, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart
@@ -34,10 +36,23 @@ _EXAMPLE = datetime(2030, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class CompiledDomain:
-    """The domain of a scenario, and the records of its given state."""
+    """The domain of a scenario, the records of its given state, and what of that state no tool uses."""
 
     domain: Domain
     records: Mapping[str, GivenRecords]
+    unused: Sequence[Path] = ()
+    """The paths of these parts."""
+    suggest: Callable[[Path], str] = lambda _: ""
+    """Returns the line under `sim:` with which a tool would use a part; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """What was inferred of one server, or of all servers that share their entities."""
+
+    found: Inferred
+    evidence: ServerEvidence
+    unused: Sequence[Path] = ()
 
 
 def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomain:
@@ -45,20 +60,29 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
 
     Servers share entities of the same name, unless the world has `namespaces`.
     """
+    servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
+    groups = [*servers.values()] if world.namespaces else [[*specs.values()]]
+    found = [_inferred(group, world.state) for group in groups]
+    parts = [_prefixed(one.found, name) for one, name in zip(found, servers, strict=False)] if world.namespaces else []
+    whole = _merged(parts) if parts else found[0].found
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
-    if world.namespaces:
-        found = {server or spec.server.name: _inferred([spec], world.state) for server, spec in specs.items()}
-        parts = [_prefixed(part, server) for server, part in found.items()]
-        entities = {name: entity for part in parts for name, entity in part.entities.items()}
-        plans = {name: plan for part in parts for name, plan in part.plans.items()}
-        records = {name: rows for part in parts for name, rows in part.records.items()}
-        whole = Inferred(entities, plans, records, frozenset[str]().union(*(part.unmentioned for part in parts)))
-    else:
-        whole = _inferred(list(specs.values()), world.state)
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given)
-    return CompiledDomain(domain, _given(whole, is_whole=world.state is not None))
+    unused = [path for path in found[0].unused if all(path in one.unused for one in found)]
+
+    def suggest(path: Path) -> str:
+        lines = (suggestion(path, world.state, one.found, one.evidence) for one in found)
+        return next(filter(None, lines), "")
+
+    return CompiledDomain(domain, _given(whole, is_whole=world.state is not None), unused, suggest)
+
+
+def _merged(parts: Sequence[Inferred]) -> Inferred:
+    entities = {name: entity for part in parts for name, entity in part.entities.items()}
+    plans = {name: plan for part in parts for name, plan in part.plans.items()}
+    records = {name: rows for part in parts for name, rows in part.records.items()}
+    return Inferred(entities, plans, records, frozenset[str]().union(*(part.unmentioned for part in parts)))
 
 
 def _given(found: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
@@ -73,7 +97,7 @@ def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
     return GivenRecords(1) if entity.singleton and not rows else GivenRecords(len(rows), rows, whole=True)
 
 
-def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
+def _inferred(specs: Sequence[Spec], state: Json) -> _Server:
     """Infer the entities and plans of these servers, and note links to entities that do not exist.
 
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
@@ -83,29 +107,39 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
     within = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
     tools = {name: describe_arguments(unwrap_tool(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    matches = match_tools(ServerEvidence(tools, state, examples, overrides))
-    entities = {**{entity.name: entity for entity in matches.entities}, **_declared(specs)}
+    evidence = ServerEvidence(tools, state, examples, overrides)
+    matches = match_tools(evidence)
     matched = {plan.tool: plan for plan in matches.plans}
     check_operations(specs, matched)
+    declared = _declared(specs)
+    entities = {**{entity.name: entity for entity in matches.entities}, **declared}
     rest = {name: tool for name, tool in tools.items() if name not in matched}
     found = infer(rest, entities, overrides, examples, matches.state)
+    _check_entities(specs, found.entities)
+    known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
+    named = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
+    plans = {name: named.get(name) or found.plans[name] for name in tools}
+    kept = {name: plans[name] for name, override in overrides.items() if "login" in override}
+    plans = {**_with_logins(plans, tools, known), **kept}
+    plans = {name: replace(plan, within=within[name]) if within[name] else plan for name, plan in plans.items()}
+    whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
+    return _Server(whole, evidence, unused_parts(whole, {name for spec in specs for _, name in spec.links}))
+
+
+def _check_entities(specs: Sequence[Spec], entities: Mapping[str, Entity]) -> None:
+    """Note the places of specs that name an unknown entity."""
     for spec in specs:
         for place, name in spec.links:
-            if name not in found.entities:
-                place.error(f"unknown entity {name!r}{did_you_mean(name, found.entities)}")
-    known = {**found.entities, **_with_declared_fields(matches.entities, _declared(specs))}
-    plans = {name: _with_local_entity(matched[name], known) if name in matched else found.plans[name] for name in tools}
-    declared = {name for name, override in overrides.items() if "login" in override}
-    plans = {**_with_logins(plans, tools, known), **{name: plans[name] for name in declared}}
-    plans = {name: replace(plan, within=within[name]) if within[name] else plan for name, plan in plans.items()}
-    return Inferred(known, plans, {**found.records, **matches.records}, found.unmentioned)
+            if name not in entities:
+                place.error(f"unknown entity {name!r}{did_you_mean(name, entities)}")
 
 
 def _with_local_entity(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
     """Return a matched plan with its entity's name in this domain: `message` may be called `vessel_message` here."""
-    if plan.entity is None or plan.entity in entities:
-        return plan
-    return replace(plan, entity=next((name for name in entities if name.endswith(f"_{plan.entity}")), plan.entity))
+    choices = {value: _with_local_entity(one, entities) for value, one in plan.choices.items()}
+    local = (name for name in entities if name.endswith(f"_{plan.entity}"))
+    is_known = plan.entity is None or plan.entity in entities
+    return replace(plan, entity=plan.entity if is_known else next(local, plan.entity), choices=choices)
 
 
 def _with_logins(

@@ -1,0 +1,98 @@
+"""Warnings about parts of a given state that no tool uses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.backend_answers import STRING, tool
+
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import MOST_UNUSED, check, load
+from mcp_sim.spec.sources import shipped
+
+Json = Any
+TASKS = [tool("list_tasks"), tool("get_task", {"task_id": STRING}), tool("add_task", {"title": STRING})]
+
+
+def warnings(folder: Path, tools: list[Json], state: Json, **more: Json) -> list[str]:
+    (folder / "some.yaml").write_text(json.dumps({"mcp_sim": 1, "name": "some", "tools": tools, **more}))
+    world = {"state": state}
+    (folder / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "some.yaml", "world": world}, indent=1))
+    return [f"{one.path}: {one.message}" for one in load(folder / "scenario.yaml").warnings]
+
+
+def test_a_part_that_no_tool_uses_is_named_with_a_line_that_would_use_it(tmp_path: Path) -> None:
+    state = {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1", "title": "Dune"}], "vault": {"name": "x"}}
+    assert warnings(tmp_path, [*TASKS, tool("ping_book", {"x": STRING})], state) == [
+        "world.state.books: no tool uses this part; `ping_book: {verb: get, entity: book}` under sim: would",
+        "world.state.vault: no tool uses this part",
+    ]
+
+
+def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: Path) -> None:
+    tools = [*TASKS, tool("save_memo", {"memo": STRING}), tool("list_memos"), tool("get_memo", {"memo_id": STRING})]
+    state = {"tasks": [{"id": "t1", "title": "a"}], "desk": {"memos": ["call Ada", "milk"]}}
+    (found,) = warnings(tmp_path, tools, state)
+    assert found == "world.state.desk: no tool uses this part; `list_memos: {backend: notes}` under sim: would"
+    sim = {"list_memos": {"backend": "notes"}}
+    assert not warnings(tmp_path, tools, state, sim=sim)
+
+
+@pytest.mark.parametrize(
+    ("tools", "state"),
+    [
+        ([tool("list_todos"), tool("add_todo", {"task": STRING}), tool("clear_todos")], {"app": {"todos": ["a"]}}),
+        ([tool("get_settings"), tool("set_theme", {"theme": STRING})], {"settings": {"theme": "dark", "font": "x"}}),
+        (TASKS, {"tasks": {"columns": ["id", "title"], "rows": [["t1", "a"]], "count": 1}}),
+        (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
+        (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
+    ],
+)
+def test_parts_that_are_used_or_empty_are_not_reported(tmp_path: Path, tools: list[Json], state: Json) -> None:
+    assert warnings(tmp_path, tools, state) == []
+
+
+def test_only_the_first_parts_of_many_are_reported(tmp_path: Path) -> None:
+    found = warnings(tmp_path, TASKS, {f"part_{at}": [{"id": 1, "name": "x"}] for at in range(30)})
+    assert len(found) == MOST_UNUSED + 1
+    assert f"world.state: no tool uses {30 - MOST_UNUSED} more parts" in found
+
+
+def test_check_and_serve_show_the_line_of_the_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    warnings(tmp_path, TASKS, {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1"}]})
+    path = str(tmp_path / "scenario.yaml")
+    main(["check", path])
+    assert f"{path}:12: warning: world.state.books: no tool uses this part" in "".join(capsys.readouterr())
+
+
+def test_a_state_in_a_file_of_its_own_is_reported_there(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text(json.dumps({"books": [{"id": "b1"}]}))
+    (tmp_path / "some.yaml").write_text(json.dumps({"mcp_sim": 1, "name": "some", "tools": TASKS}))
+    world = {"state": "state.json"}
+    (tmp_path / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "some.yaml", "world": world}))
+    (found,) = load(tmp_path / "scenario.yaml").warnings
+    assert str(found).endswith("state.json:1: warning: books: no tool uses this part")
+
+
+def test_servers_with_separate_state_share_what_is_given(tmp_path: Path) -> None:
+    books = [tool("list_books"), tool("get_book", {"book_id": STRING})]
+    for name, tools in (("a", TASKS), ("b", books)):
+        (tmp_path / f"{name}.yaml").write_text(json.dumps({"mcp_sim": 1, "name": name, "tools": tools}))
+    state = {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1", "title": "x"}], "cars": [{"id": "c"}]}
+    servers = {"a": "a.yaml", "b": "b.yaml"}
+    world = {"state": state, "namespaces": True}
+    (tmp_path / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": servers, "world": world}))
+    assert [one.path for one in load(tmp_path / "scenario.yaml").warnings] == ["world.state.cars"]
+
+
+def test_shipped_scenarios_have_no_unused_parts() -> None:
+    assert not [one for one in _problems() if "no tool uses" in one]
+
+
+def _problems() -> Iterator[str]:
+    for path in shipped("scenarios").values():
+        yield from map(str, check([path]))
