@@ -16,7 +16,7 @@ from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, Operation, pick, role
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.kinds import Match, ServerEvidence, backends
@@ -57,8 +57,8 @@ _BOXES = (
     Operation("search", "boxes:search", "search", pick("query", _ROLES), means=named(f"{_BOX} search|find")),
     Operation("count", "boxes:count", "get", means=named(f"{_BOX} stat|statistic|count")),
     Operation("list_messages", "boxes:list_messages", "list", pick("receiver? inward? both? unread?", _ROLES),
-              means=named(f"{_BOX} {_SHOWN}", f"{_BOX} sent received all my with from user unread incoming historical "
-                          "recent new".replace("|", " "))),
+              means=named(f"{_BOX} {_SHOWN}",
+                          "sent received all my with from user unread incoming historical recent new")),
     Operation("find_user", "boxes:find_user", "get", pick("name", _ROLES), entity=DIRECTORY,
               means=named("user id", "get find lookup look up by name username fetch resolve")),
     Operation("add_user", "boxes:add_user", "create", pick("name", _ROLES), entity=DIRECTORY,
@@ -114,12 +114,14 @@ class Messages(OperationsBackend):
         return [one for profile in listed for one in self.match_tool(profile)]
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
+        """Yield the operation on messages without ids, and the one on a message with an id, that a tool may mean."""
         for family, confidence in ((_BOXES, 0.85), (_REPLIES, 0.7)):
-            yield from islice(match_tool(profile, family, self.idle, confidence), 1)
+            found = islice(match_tool(profile, family, self.idle, confidence), 1)
+            yield from (replace(one, fixed=_settings(one)) for one in found)
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools that send and show messages without ids; else those on messages with ids, if one replies."""
-        boxes = [_with_settings(one) for one in found if one.operation in _BOXES]
+        boxes = [one for one in found if one.operation in _BOXES]
         done = {one.name for one in boxes}
         if "send" in done and done & {"list_messages", "search", "unsend"} and not _has_records(listed):
             return boxes
@@ -161,26 +163,24 @@ def _has_records(listed: Sequence[ToolProfile]) -> bool:
     return any(snake(name) in _OF_RECORDS for one in listed if one.nouns & box for name in one.arguments)
 
 
-def _with_settings(one: MatchedTool) -> MatchedTool:
-    """Return a tool with what its words imply: whether it shows received messages, both directions, unread ones."""
+def _settings(one: MatchedTool) -> Record:
+    """Return what the words of a tool imply: whether it marks as read; whether it shows received messages, both
+    directions, or only unread ones.
+    """
     words = {*one.profile.words}
-    settings = {"inward": words & _RECEIVED, "both": words & _TALKS, "unread": words & {"unread", "new"}}
-    reasons = (f"messages go to {one.arguments.get('receiver', 'somebody')}, without ids",)
-    fixed = {name: bool(found) for name, found in settings.items()} if one.name == "list_messages" else {}
-    return replace(one, fixed=fixed, reasons=reasons)
+    if one.name == "mark":
+        return {"read": "unread" not in words}
+    shown = {"inward": _RECEIVED, "both": _TALKS, "unread": {"unread", "new"}}
+    return {name: bool(words & known) for name, known in shown.items()} if one.name == "list_messages" else {}
 
 
 def _on_records(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Iterator[MatchedTool]:
-    """Yield the tools on messages that other tools make or show."""
+    """Yield the tools on kinds of messages that other tools make or show."""
     known = {noun for one in listed for noun in one.nouns & _NOUNS if _MAKES.intersection(one.words)}
-    return (fitting for one in found if (fitting := _with_noun(one, known)).entity)
+    return (replace(one, entity=noun) for one in found if (noun := _noun(one, known)))
 
 
-def _with_noun(one: MatchedTool, known: set[str]) -> MatchedTool:
-    """Return a tool with the kind of its message: by its name, by its argument, or the only one."""
-    place = one.arguments["message"]
-    nouns = map(singular, (*reversed(one.profile.words), *snake(place).split("_")))
-    noun = next((noun for noun in nouns if noun in known), None) or (next(iter(known)) if len(known) == 1 else "")
-    reasons = (f"'{place}' is a {noun} that is replied to" if one.name == "reply" else f"{one.name} of a {noun}",)
-    fixed = {"read": "unread" not in one.profile.words} if one.name == "mark" else {}
-    return replace(one, entity=noun, fixed=fixed, reasons=reasons)
+def _noun(one: MatchedTool, known: set[str]) -> str:
+    """Return the kind of message of a tool: by its name, by its argument, or the only one; empty if it is open."""
+    nouns = map(singular, (*reversed(one.profile.words), *snake(one.arguments["message"]).split("_")))
+    return next((noun for noun in nouns if noun in known), next(iter(known)) if len(known) == 1 else "")
