@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ import pytest
 from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 from mcp_sim import Simulator
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
 
 Json = Any
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
 TOOLS = [
     tool("read_query", "Execute a SELECT query", query=TEXT),
     tool("write_query", "Execute an INSERT, UPDATE or DELETE query", query=TEXT),
@@ -396,3 +400,175 @@ async def test_an_analytic_database_describes_and_summarizes_its_tables(tmp_path
         assert (v["min"], v["max"], v["avg"], v["q50"], v["count"]) == ("1", "3", "2.0", "2.0", 2)
         assert (w["column_type"], w["approx_unique"], w["avg"], w["null_percentage"]) == ("VARCHAR", 1, None, 50.0)
         await refused(world, "query", query="SUMMARIZE nothing")
+
+
+# one backend behind several tools -------------------------------------------------------------------------------------
+
+PEOPLE: Json = {"people": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]}
+_DESCRIBED = [tool("list_tables", "List the tables"), tool("describe_table", "Describe one", table_name=TEXT)]
+SEVERAL: dict[str, list[Json]] = {
+    "another tool mentions SQL": [
+        tool("execute_query", "Execute a query", query=TEXT),
+        tool("execute_mutation", "Execute a mutation", mutation=TEXT),
+        tool("list_tables", "List the tables of the PostgreSQL database"),
+        tool("describe_table", "Describe one", table_name=TEXT),
+    ],
+    "an example is a statement": [
+        tool("execute_query", "Read data", query={**TEXT, "examples": ["select * from users"]}),
+        tool("execute_mutation", "Change data", mutation={**TEXT, "default": "update users set active = 1"}),
+        *_DESCRIBED,
+    ],
+    "tables are described": [
+        tool("execute_query", "Read data", query=TEXT), tool("execute_mutation", mutation=TEXT), *_DESCRIBED
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+async def test_several_tools_share_one_set_of_tables(tmp_path: Path, case: str) -> None:
+    sim = simulator(tmp_path, SEVERAL[case], PEOPLE)
+    assert {name.split()[0] for name in backends(sim).values()} == {"sql"}
+    async with sim.open() as world:
+        await answered(world, "execute_mutation", mutation="CREATE TABLE pets (id INTEGER PRIMARY KEY, owner INT)")
+        await answered(world, "execute_mutation", mutation="INSERT INTO pets (owner) VALUES (2)")
+        query = "SELECT name FROM people JOIN pets ON owner = people.id"
+        assert await answered(world, "execute_query", query=query) == [{"name": "Bo"}]
+        assert await answered(world, "list_tables") == [{"name": "people"}, {"name": "pets"}]
+        described = await answered(world, "describe_table", table_name="pets")
+        assert [one["name"] for one in described] == ["id", "owner"]
+
+
+async def test_selecting_and_inserting_tools_share_one_set_of_tables(tmp_path: Path) -> None:
+    tools = [
+        tool("run_select_query", "Run a select query", query=TEXT), *_DESCRIBED,
+        tool("insert_row", "Insert a row into a table", table=TEXT, values={"type": "object"}),
+    ]  # fmt: skip
+    sim = simulator(tmp_path, tools, PEOPLE)
+    assert {*backends(sim).values()} == {"sql query", "sql tables", "sql describe", "sql insert"}
+    async with sim.open() as world:
+        await answered(world, "insert_row", table="people", values={"name": "Cy"})
+        assert await answered(world, "run_select_query", query="SELECT name FROM people WHERE id = 3") == [
+            {"name": "Cy"}
+        ]
+        assert "not allowed" in await refused(world, "run_select_query", query="DELETE FROM people")
+
+
+async def test_an_argument_may_select_what_is_done_with_the_tables(tmp_path: Path) -> None:
+    action = {"enum": ["query", "execute", "list_tables", "describe", "insert"], "type": "string"}
+    parts = {"action": action, "sql": TEXT, "table": TEXT, "data": {"type": "object"}}
+    sim = simulator(tmp_path, [tool("database", "Work with a SQLite database", needed="action", **parts)], PEOPLE)
+    async with sim.open() as world:
+        assert await answered(world, "database", action="list_tables") == [{"name": "people"}]
+        await answered(world, "database", action="insert", table="people", data={"name": "Cy"})
+        await answered(world, "database", action="execute", sql="DELETE FROM people WHERE id = 1")
+        rows = await answered(world, "database", action="query", sql="SELECT id FROM people")
+        assert rows == [{"id": 2}, {"id": 3}]
+        assert len(await answered(world, "database", action="describe", table="people")) == 2
+
+
+async def test_chosen_tools_share_one_set_of_tables(tmp_path: Path) -> None:
+    tools = [tool("lookup", text=TEXT), tool("modify", text=TEXT), tool("entities"), tool("shape", table=TEXT)]
+    done = {"lookup": "query", "modify": "execute", "entities": "tables", "shape": "describe"}
+    chosen = {name: {"backend": "sql", "operation": operation} for name, operation in done.items()}
+    sim = simulator(tmp_path, tools, PEOPLE, {"sim": chosen})
+    assert backends(sim) == {name: f"sql {operation}" for name, operation in done.items()}
+    async with sim.open() as world:
+        await answered(world, "modify", text="UPDATE people SET name = 'Eva' WHERE id = 2")
+        assert await answered(world, "lookup", text="SELECT name FROM people WHERE id = 2") == [{"name": "Eva"}]
+        assert await answered(world, "entities") == [{"name": "people"}]
+        assert len(await answered(world, "shape", table="people")) == 2
+
+
+def test_queries_beside_sql_are_not_statements(tmp_path: Path) -> None:
+    tools = [
+        tool("run_sql", "Run SQL", sql=TEXT), tool("query_logs", "Search the logs", query=TEXT),
+        tool("run_command", "Run a command in the shell", command=TEXT),
+    ]  # fmt: skip
+    known = backends(simulator(tmp_path, tools))
+    assert [name for name, kind in known.items() if kind.startswith("sql")] == ["run_sql"]
+
+
+# given states ---------------------------------------------------------------------------------------------------------
+
+ADA: Json = [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]
+_NAMED: Json = {"columns": ["id", "name"], "rows": [[1, "Ada"], [2, "Bo"]]}
+_TYPED: Json = [{"name": "id", "type": "INTEGER"}, {"name": "name", "type": "VARCHAR(40)"}]
+GIVEN: dict[str, Json] = {
+    "rows": {"people": ADA},
+    "columns": {"people": _NAMED},
+    "columns under wrappers": {"database": {"tables": {"people": _NAMED}}},
+    "columns with types": {"tables": {"people": {**_NAMED, "columns": _TYPED}}},
+    "types by column": {"people": {"columns": {"id": "INTEGER", "name": "TEXT"}, "rows": ADA}},
+    "rows by key": {"people": {"1": {"name": "Ada"}, "2": {"name": "Bo"}}},
+    "rows by a key that they have": {"db": {"people": {"1": {"id": 1, "name": "Ada"}, "2": {"id": 2, "name": "Bo"}}}},
+    "a statement with rows": {"people": {"sql": "CREATE TABLE people (id INTEGER PRIMARY KEY, name)", "rows": ADA}},
+    "a script": {"init": "CREATE TABLE people (id INTEGER PRIMARY KEY, name); "
+                         "INSERT INTO people VALUES (1, 'Ada'), (2, 'Bo')"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", GIVEN)
+async def test_tables_are_given_in_any_shape(tmp_path: Path, shape: str) -> None:
+    async with simulator(tmp_path, TOOLS, GIVEN[shape]).open() as world:
+        assert await answered(world, "list_tables") == [{"name": "people"}]
+        assert await answered(world, "read_query", query="SELECT id, name FROM people ORDER BY id") == ADA
+        await answered(world, "write_query", query="INSERT INTO people (name) VALUES ('Cy')")
+        assert await answered(world, "read_query", query="SELECT max(id) AS last FROM people") == [{"last": 3}]
+
+
+async def test_given_tables_have_the_given_columns_and_types(tmp_path: Path) -> None:
+    state = {"tables": {"empty": {"columns": ["a", "b c"], "rows": []}, "typed": {"columns": _TYPED, "rows": []}}}
+    async with simulator(tmp_path, TOOLS, state).open() as world:
+        empty = await answered(world, "describe_table", table_name="empty")
+        typed = await answered(world, "describe_table", table_name="typed")
+        assert [one["name"] for one in empty] == ["a", "b c"]
+        assert [one["type"] for one in typed] == ["INTEGER", "VARCHAR(40)"]
+
+
+# Python ---------------------------------------------------------------------------------------------------------------
+
+
+async def test_operations_are_called_from_python(database: Simulator) -> None:
+    async with database.open() as world:
+        sql = Library("sql", world.view, NOW)
+        assert sql.query("SELECT name FROM users WHERE id = ?", [3]).value == [{"name": "Ada"}]
+        sql.create("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)")
+        sql.write(["INSERT INTO notes (body) VALUES ('a')", "INSERT INTO notes (body) VALUES ('b')"])
+        assert sql.execute("UPDATE users SET active = 1").text == "2 rows affected"
+        assert sql.query("SELECT body FROM notes", limit=1).text == '[{"body":"a"}]'
+        assert [one["name"] for one in sql.tables().value] == ["users", "log", "notes"]
+        assert [one["name"] for one in sql.describe("notes").value] == ["id", "body"]
+        assert "CREATE TABLE notes" in sql.schema().text
+        assert (sql.info().facts["table_count"], sql.databases().text) == (3, "main")
+        assert world.view.count("notes") == 0
+        with pytest.raises(Refused, match="no such column"):
+            sql.query("SELECT nowhere FROM users")
+
+
+async def test_rows_are_written_from_python(database: Simulator) -> None:
+    async with database.open() as world:
+        sql = Library("sql", world.view, NOW)
+        sql.create_table("hens", ["id INTEGER PRIMARY KEY", "name TEXT"])
+        assert sql.insert("hens", {"name": "Pia"}).facts["last_insert_id"] == 1
+        sql.insert("hens", ["Ute"], ["name"])
+        sql.update("hens", {"name": "Ida"}, {"id": 1})
+        assert sql.select("hens", {"id": {"gte": 1}}, "name", order="name DESC").value == [
+            {"name": "Ute"},
+            {"name": "Ida"},
+        ]
+        sql.delete("hens", "name LIKE ?", ["I%"])
+        sql.rename_table("hens", "birds")
+        assert [record for _, record in sql.view.rows("birds")] == [{"id": 2, "name": "Ute"}]
+        sql.drop_table("birds")
+        assert sql.view.count("birds") == 0
+        with pytest.raises(Refused, match="Table birds not found; tables: users, log"):
+            sql.select("birds")
+
+
+async def test_a_text_result_has_the_rows_as_json(tmp_path: Path) -> None:
+    wrapped = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
+    tools = [tool("query", "Run SQL", output=wrapped, sql=TEXT), tool("tables", output=wrapped), *_DESCRIBED]
+    async with simulator(tmp_path, tools, PEOPLE).open() as world:
+        found = await answered(world, "query", sql="SELECT * FROM people WHERE id = 2")
+        assert found == {"result": '[{"id":2,"name":"Bo"}]'}
+        assert (await answered(world, "query", sql="DELETE FROM people"))["result"] == "2 rows affected"

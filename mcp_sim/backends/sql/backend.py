@@ -89,8 +89,8 @@ class Sql(OperationsBackend):
         return Given({SCHEMA: []}, state)
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
-        """Yield the operations of a tool: those that run statements first if it takes SQL, else last."""
-        is_sure = takes_sql(profile)
+        """Yield the operations of a tool: those that run statements first if all that it does takes SQL, else last."""
+        is_sure = profile.selector is None and takes_sql(profile)
         found = super().match_tool(profile)
         return iter(sorted(found, key=lambda one: (one.name in STATEMENT_OPERATIONS) != is_sure))
 
