@@ -9,11 +9,11 @@ from itertools import islice
 from mcp_sim.infer import Inferred
 from mcp_sim.infer.given_state import Path
 from mcp_sim.simulator.match_tools import matching_backends
-from mcp_sim.types import Json, Tool
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list, as_object, required
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required
 from mcp_sim.types.kinds import ServerEvidence, backends
-from mcp_sim.types.lexicon.english import singular, words
+from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.plans import Plan
 
 _READERS_OF_ALL = frozenset({"any_record", "python"})
@@ -70,6 +70,14 @@ def _links(entity: Entity) -> Iterator[str]:
     for field in entity.fields.values():
         yield from (field.link,) if field.link is not None else ()
         yield from (field.derived[1:].partition(".")[0],) if field.derived and field.derived[0] == "#" else ()
+        yield from (snake(name).removesuffix("_id") for name in _nested_names(field.schema) if name.endswith("_id"))
+
+
+def _nested_names(schema: Record) -> Iterator[str]:
+    """Yield the names of the parts of a value: lines of an order name products."""
+    for name, part in (*properties(schema).items(), *properties(items(schema)).items()):
+        yield name
+        yield from _nested_names(part)
 
 
 def _parts(found: Inferred, name: str, places: Collection[str], read: Sequence[Path]) -> Iterator[Path]:

@@ -49,6 +49,10 @@ def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: 
         ([tool("get_settings"), tool("set_theme", {"theme": STRING})], {"settings": {"theme": "dark", "font": "x"}}),
         (TASKS, {"tasks": {"columns": ["id", "title"], "rows": [["t1", "a"]], "count": 1}}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
+        (
+            TASKS,
+            {"tasks": [{"id": "t1", "title": "a", "steps": [{"tool_id": "x", "n": 1}]}], "tools": [{"id": "x"}]},
+        ),
         (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
     ],
 )
