@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from mcp_sim.backends.records.result_schemas import required_by_default
-from mcp_sim.backends.rendering.acknowledgements import acknowledgement
+from mcp_sim.generate.acknowledgements import acknowledgement
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.result_descriptions import MESSAGE_NAMES

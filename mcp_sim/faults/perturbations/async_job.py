@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.result_parts import MISSING, no_writes, result_value
+from mcp_sim.faults.results import no_writes, result_value
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
@@ -19,6 +19,7 @@ from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Span, SpanText
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import MISSING
 from mcp_sim.world.deferred_commits import deferred, writes
 
 ACTOR = "the job"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.result_parts import READS, ResultShape
+from mcp_sim.faults.results import ResultShape
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.edits import Editor, value_problems
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
@@ -15,6 +15,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import refusal
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.result_parts import READS
 from mcp_sim.types.views import find_key
 
 WITHOUT_RECORD = (*READS, "create", "none", "unknown")

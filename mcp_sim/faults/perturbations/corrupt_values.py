@@ -11,13 +11,14 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.result_parts import ResultShape, change_values, get_part, replace_part, unknown_fields
+from mcp_sim.faults.results import ResultShape, change_values, unknown_fields
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.result_parts import get_part, replace_part
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 TYPES: Mapping[str, Sequence[str]] = {

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from pydantic import Field, field_validator
 
-from mcp_sim.backends.rendering.result_parts import no_writes
+from mcp_sim.faults.results import no_writes
 from mcp_sim.types import Change, Due, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations

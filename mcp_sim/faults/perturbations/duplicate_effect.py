@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.result_parts import no_writes
+from mcp_sim.faults.results import no_writes
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations

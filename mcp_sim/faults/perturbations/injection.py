@@ -8,18 +8,11 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.backends.rendering.result_parts import (
-    ResultShape,
-    change_results,
-    change_values,
-    get_part,
-    replace_part,
-    unknown_fields,
-    with_body,
-)
+from mcp_sim.faults.results import ResultShape, change_results, change_values, unknown_fields, with_body
 from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.result_parts import get_part, replace_part
 
 
 @perturbations.register("injection")

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, cast
 from pydantic import Field
 
 from mcp_sim.backends.records.projection import projector
-from mcp_sim.backends.rendering.result_parts import ResultShape, change_values, get_part, no_reads, replace_part
+from mcp_sim.faults.results import ResultShape, change_values, no_reads
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
@@ -17,6 +17,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import items, properties
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
+from mcp_sim.types.result_parts import get_part, replace_part
 
 LISTS = ("list", "search")
 MOST_LOOKED_AT = 1_000

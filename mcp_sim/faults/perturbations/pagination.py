@@ -8,17 +8,7 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.rendering.result_parts import (
-    MISSING,
-    ResultShape,
-    get_part,
-    no_reads,
-    proceed_twice,
-    replace_part,
-    replace_shown,
-    result_value,
-    with_value,
-)
+from mcp_sim.faults.results import ResultShape, no_reads, proceed_twice, result_value, with_value
 from mcp_sim.types import Json, Observation, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
@@ -27,6 +17,7 @@ from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, SpanText, span_text
 from mcp_sim.types.plans import Envelope, Paging
+from mcp_sim.types.result_parts import MISSING, get_part, replace_part, replace_shown
 
 LISTS = ("list", "search")
 

@@ -8,19 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.rendering.result_parts import (
-    MISSING,
-    ResultShape,
-    get_part,
-    no_writes,
-    replace_part,
-    result_value,
-    with_body,
-)
+from mcp_sim.faults.results import ResultShape, no_writes, result_value, with_body
 from mcp_sim.types import Change, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
+from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 from mcp_sim.world.deferred_commits import fitting, reservations
 
 

@@ -10,15 +10,7 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from mcp_sim.backends.refusal import not_found
-from mcp_sim.backends.rendering.result_parts import (
-    MISSING,
-    ResultShape,
-    get_part,
-    proceed_twice,
-    replace_part,
-    result_value,
-    with_value,
-)
+from mcp_sim.faults.results import ResultShape, proceed_twice, result_value, with_value
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
@@ -29,6 +21,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, items, properties, required
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import MatcherSource
+from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 from mcp_sim.types.views import find_key
 
 Withhold: TypeAlias = Literal["null", "absent"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mcp_sim.backends.rendering.result_parts import no_writes
+from mcp_sim.faults.results import no_writes
 from mcp_sim.types import Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.backends.rendering.result_parts import ResultShape, no_reads, proceed_twice
+from mcp_sim.faults.results import ResultShape, no_reads, proceed_twice
 from mcp_sim.types import PastVersion, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations

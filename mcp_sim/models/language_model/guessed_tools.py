@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from mcp_sim.backends.rendering.result_parts import MISSING, READS, get_part, replace_part, replace_shown
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.models.language_model.absorption import Absorption, Path, RecordNames
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -18,6 +17,7 @@ from mcp_sim.types.json_values import canonical, nests_deeper
 from mcp_sim.types.kinds import Answer, Invent, backends
 from mcp_sim.types.lexicon.english import vocabulary, words
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import MISSING, READS, get_part, replace_part, replace_shown
 
 MAX_DEPTH = 64
 """Maximum nesting depth of an observation."""

@@ -1,11 +1,11 @@
-"""Find rows, records and texts in results, by the tool's plan or else by their form, and replace them."""
+"""Find rows, records and texts in results, by the tool's plan or else by their form, and change them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, cast
 
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
@@ -13,12 +13,9 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Apply
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, split_path
 
-Path: TypeAlias = tuple[str | int, ...]
-
-READS: Final = ("get", "list", "search")
-MISSING: Any = object()
-MAX_DEPTH: Final = 4
+_MAX_DEPTH = 4
 
 _KEY_NAME = re.compile(r"(^|_)(id|ids|uuid|guid|key|cursor)$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
@@ -47,7 +44,7 @@ class ResultShape:
         """Return the path to the list of records, None if there is none."""
         if self.plan is not None:
             rows = self.plan.envelope.rows
-            path = None if rows is None else _split(rows)
+            path = None if rows is None else split_path(rows)
             return path if path is not None and isinstance(get_part(value, path), list) else None
         return next(_lists(value, (), 0), None)
 
@@ -58,7 +55,7 @@ class ResultShape:
             items = cast("list[Json]", get_part(value, rows))
             return [(*rows, at) for at, item in enumerate(items) if isinstance(item, dict)]
         record = self.plan.envelope.record if self.plan is not None else ""
-        path = _split(record or "")
+        path = split_path(record or "")
         return [path] if isinstance(get_part(value, path), dict) else []
 
     def key_of(self, record: Record) -> Json:
@@ -78,37 +75,6 @@ class ResultShape:
             return False
         known = self.entity.fields.get(name) if self.entity is not None else None
         return known is None or not _SHAPED & known.schema.keys()
-
-
-def get_part(value: Json, path: Path) -> Any:
-    """Return the part of a value at a path, `MISSING` if there is none."""
-    for step in path:
-        if isinstance(value, dict) and isinstance(step, str) and step in value:
-            value = cast("Record", value)[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(cast("list[Json]", value)):
-            value = cast("list[Json]", value)[step]
-        else:
-            return MISSING
-    return value
-
-
-def replace_part(value: Json, path: Path, new: Json) -> Json:
-    """Return the value with another part at a path. The parent of the path must exist."""
-    if not path:
-        return new
-    step, *rest = path
-    if isinstance(value, list) and isinstance(step, int):
-        items = list(cast("list[Json]", value))
-        items[step] = replace_part(items[step], tuple(rest), new)
-        return items
-    body = cast("Record", value)
-    return {**body, cast("str", step): replace_part(body.get(cast("str", step)), tuple(rest), new)}
-
-
-def replace_shown(value: Json, path: str | None, new: Json) -> Json:
-    """Return the value with another total, cursor and so on, if it has one at this dotted path."""
-    where = None if path is None else _split(path)
-    return value if where is None or get_part(value, where) is MISSING else replace_part(value, where, new)
 
 
 def result_value(transition: Transition) -> Any:
@@ -189,16 +155,12 @@ def unknown_fields(domain: Domain, tools: Sequence[Tool], names: Sequence[str]) 
     ]
 
 
-def _split(path: str) -> Path:
-    return tuple(path.split(".")) if path else ()
-
-
 def _lists(value: Json, path: Path, depth: int) -> Iterator[Path]:
     """Yield the paths to lists of objects, the outermost first."""
     if isinstance(value, list):
         if any(isinstance(item, dict) for item in cast("list[Json]", value)):
             yield path
         return
-    if isinstance(value, dict) and depth < MAX_DEPTH:
+    if isinstance(value, dict) and depth < _MAX_DEPTH:
         for name, inner in cast("Record", value).items():
             yield from _lists(inner, (*path, name), depth + 1)
