@@ -43,7 +43,7 @@ MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write
 NAMING_ROLES = ("document", "path", "paths", "source", "key", "name")
 """Argument roles of other backends that identify a record."""
 
-MAKING_OPERATIONS = frozenset({"make", "write", "mkdir"})
+MAKING_OPERATIONS = frozenset({"create", "write", "mkdir"})
 """Operations of other backends whose name is mostly a new one."""
 
 FOLDERS = frozenset({"directory", "subdirectory", "folder", "dir", "cwd"})

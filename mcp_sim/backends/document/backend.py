@@ -60,9 +60,8 @@ class Document(OperationsBackend):
         if sum("document" in one.arguments for one in found) >= _MIN_NAMED:
             found = [one for one in found if "document" in one.arguments or one.profile.has(*DOCUMENTS.split("|"))]
         added = {_kind(one) for one in found if one.name == "add"}
-        if not _is_indexed(found, added, listed) and not _fills_documents(found):
-            return []
-        return [one for one in found if _kind(one) in {"", *added} or one.name == "put_in"]
+        is_document = _is_indexed(found, added, listed) or _fills_documents(found)
+        return [one for one in found if is_document and (one.name == "put_in" or _kind(one) in {"", *added})]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool

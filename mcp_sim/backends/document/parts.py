@@ -20,17 +20,18 @@ _MAX_LEVEL = 9
 
 
 def add(request: DocumentRequest) -> Outcome:
-    """Add a part of a `kind` with a `text` and other `fields`, at an `index` or at the end.
+    """Add a part of a `kind` with a `text` and other `fields`, at an `index`, by default at the end.
 
     With a `holder`, the index is that of the part to which it belongs, as the paragraph of a footnote.
     """
-    index, holder, places = request.get("index"), request.text("holder"), request.places()
+    index, holder, places = request.number("index"), request.text("holder"), request.places()
+    end = len(places) + request.conventions.first
     level = request.fields().get("level")
     if request.kind == "heading" and isinstance(level, int) and not 0 <= level <= _MAX_LEVEL:
         raise Refused("invalid", f"Invalid level of a heading: {level}. It is from 1 to {_MAX_LEVEL}")
     if index is not None and holder:
         request.place("index", holder)
-    elif index is not None and index != len(places) + request.conventions.first:
+    elif index is not None and index != end and (index < end or "index" in request.given):
         return _insert(request, request.nth(index, places))
     return _insert(request, len(request.parts))
 

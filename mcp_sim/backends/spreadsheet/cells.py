@@ -1,16 +1,35 @@
-"""Operations on cells. Each raises `Refused` if the workbook or the sheet does not exist, or an address is invalid.
+"""Operations on cells, rows and columns.
 
 Cells are those of a `range` such as `A1:C4` or `B3`, which may name its sheet (`Data!A1`), or from `range` to `end`.
+Rows and columns count from 1, unless the tool says otherwise. Each operation raises `Refused` if the workbook or the
+sheet does not exist, or an address or a number is out of range.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+
+from mcp_sim.backends.compute.text_changes import replace_text
 from mcp_sim.backends.outcome import Outcome, as_text, done
+from mcp_sim.backends.patterns import search_test
+from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.backends.spreadsheet.calculation import check_formulas
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.json_schema.shapes import as_list, properties
+from mcp_sim.types.lexicon.english import snake
+
+_FIRST = re.compile(r"\b(0|1|zero|one)-(?:based|indexed)|(?:from|with|at|从) ?([01])\b", re.IGNORECASE)
+"""Phrases of descriptions for the number of the first row."""
+
+_SHIFTS = {
+    ("Inserted", "row"): grids.insert_rows,
+    ("Inserted", "column"): grids.insert_columns,
+    ("Deleted", "row"): grids.delete_rows,
+    ("Deleted", "column"): grids.delete_columns,
+}
 
 
 def read_range(request: SheetRequest) -> Outcome:
@@ -84,6 +103,66 @@ def check_range(request: SheetRequest) -> Outcome:
     return done(message, valid=True, range=request.address, data_range=used)
 
 
+def find_cells(request: SheetRequest) -> Outcome:
+    """Find the cells whose value contains the text `query`. Raises `Refused` if a regular expression is invalid."""
+    found = [hit for record in _sheets(request) for hit in _hits(request, record)]
+    lines = "\n".join(f"{sheet}!{cell}: {as_text(value)}" for sheet, cell, value in found) or "No cells found"
+    if not isinstance(request.results.get("matches", {}).get("additionalProperties"), dict):
+        rows: list[Json] = [{"sheet": sheet, "cell": cell, "value": value} for sheet, cell, value in found]
+        return Outcome(lines, {"count": len(rows), "matches": rows, "value": rows}, "value", is_json=True)
+    by_sheet: Record = {}
+    for sheet, cell, value in found:
+        by_sheet.setdefault(sheet, {})[cell] = value
+    return Outcome(lines, {"matches": by_sheet, "count": len(found)}, "matches", is_json=True)
+
+
+def replace_cells(request: SheetRequest) -> Outcome:
+    """Replace the text `query` by `replacement` in all cells. Raises `Refused` if the text is empty."""
+    old, new = request.text("query"), request.text("replacement")
+    if not old:
+        raise Refused("invalid", "The text to find must not be empty")
+    counts: dict[str, int] = {}
+    for record in _sheets(request):
+        count = sum(isinstance(one, str) and old in one for row in record["rows"] for one in row)
+        if count:
+            counts[record["name"]] = count
+            rows = [[replace_text(one, old, new) if isinstance(one, str) else one for one in row]
+                    for row in record["rows"]]  # fmt: skip
+            request.put(record["id"], {**record, "rows": rows})
+    many = sum(counts.values())
+    return done(f"Replaced '{old}' with '{new}' in {many} cells", replaced=counts, count=many)
+
+
+def insert_rows(request: SheetRequest) -> Outcome:
+    """Insert `count` rows, by default one, before the row `at`, with these `values` or empty."""
+    return _shift(request, "Inserted", "row")
+
+
+def insert_columns(request: SheetRequest) -> Outcome:
+    """Insert `count` empty columns, by default one, before the column `at`."""
+    return _shift(request, "Inserted", "column")
+
+
+def delete_rows(request: SheetRequest) -> Outcome:
+    """Delete `count` rows, by default one, from the row `at` on."""
+    return _shift(request, "Deleted", "row")
+
+
+def delete_columns(request: SheetRequest) -> Outcome:
+    """Delete `count` columns, by default one, from the column `at` on."""
+    return _shift(request, "Deleted", "column")
+
+
+def insert_by_axis(request: SheetRequest) -> Outcome:
+    """Insert rows or columns, as `axis` says."""
+    return _shift(request, "Inserted", _axis(request))
+
+
+def delete_by_axis(request: SheetRequest) -> Outcome:
+    """Delete rows or columns, as `axis` says."""
+    return _shift(request, "Deleted", _axis(request))
+
+
 def _rows(request: SheetRequest) -> list[list[Json]]:
     rows = grids.as_rows(as_list(request.get("values")))
     check_formulas(rows)
@@ -95,3 +174,60 @@ def _value(request: SheetRequest, role: str) -> Json:
     value = request.get(role)
     is_bare = "formula" in request.named(role).lower() and isinstance(value, str) and not value.startswith("=")
     return f"={value}" if is_bare else value
+
+
+def _sheets(request: SheetRequest) -> list[Record]:
+    """Return the named sheet, by default all sheets of the workbook."""
+    return request.sheets() if request.get("sheet") is None else [request.sheet]
+
+
+def _hits(request: SheetRequest, record: Record) -> Iterator[tuple[str, str, Json]]:
+    fits = _test(request)
+    for at, row in enumerate(request.shown(record, grids.EVERYTHING)):
+        for place, value in enumerate(row):
+            if value is not None and fits(as_text(value)):
+                yield record["name"], f"{grids.letters(place)}{at + 1}", value
+
+
+def _test(request: SheetRequest) -> Callable[[str], bool]:
+    """Return the test of a cell's text: as a regular expression, as a whole, or by case, as the call says."""
+    query = request.text("query")
+    if request.mentions("regex", "regular expression"):
+        return search_test(query)
+    fold = str if request.others.get("case_sensitive") is True else str.lower
+    wanted = fold(query)
+    if any(request.others.get(name) is True for name in ("exact", "exact_match", "whole_cell")):
+        return lambda text: fold(text) == wanted
+    return lambda text: wanted in fold(text)
+
+
+def _axis(request: SheetRequest) -> str:
+    return "column" if request.text("axis").lower().startswith("c") else "row"
+
+
+def _shift(request: SheetRequest, change: str, noun: str) -> Outcome:
+    record, first = request.sheet, _first(request)
+    at, count = (request.number("at") or 0) - first, request.number("count") or 1
+    if at < 0 or count < 1 or at + count > grids.MOST:
+        message = f"Invalid {noun}: {at + first}. The first {noun} is {first}, and at least one is needed"
+        raise Refused("invalid", message)
+    rows = _SHIFTS[change, noun](record["rows"], at, count)
+    values = grids.as_rows(as_list(request.get("values")))
+    if values:
+        check_formulas(values)
+        rows = grids.write_values(rows, at, 0, values)
+    return request.store(
+        {**record, "rows": rows}, f"{change} {count} {noun}(s) at {noun} {at + first} of {record['name']}"
+    )
+
+
+def _first(request: SheetRequest) -> int:
+    """Return the number of the first row, from the description or the argument's name; by default 1."""
+    if request.tool is None:
+        return 1
+    name = request.named("at")
+    schema = properties(request.tool.input_schema).get(name, {})
+    found = _FIRST.search(f"{schema.get('description', '')} {request.tool.description}")
+    if found is not None:
+        return int((found[1] or found[2]) in {"1", "one"})
+    return 0 if "index" in snake(name) else 1

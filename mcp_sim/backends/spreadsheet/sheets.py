@@ -1,4 +1,4 @@
-"""Operations on whole sheets and workbooks.
+"""Operations on whole sheets and workbooks, and on what sheets have besides values: formats, merged cells, charts.
 
 Each raises `Refused` if the workbook or the sheet does not exist, or the name of a new one is taken.
 """
@@ -9,15 +9,17 @@ import re
 from collections.abc import Sequence
 
 from mcp_sim.backends.outcome import Outcome, as_text, done
-from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.refusal import Refused, label
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.backends.spreadsheet.given import WORKBOOK, key_of, sheet_of
-from mcp_sim.backends.spreadsheet.marks import merged
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_object, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.lexicon.english import participle
 
 _NAME_ALONE = re.compile(r"[Rr]eturns? the (?:\w+ ){0,3}(?:name|path)\b")
+_MERGED = "merge"
+"""The kind of the mark of merged cells."""
 
 
 def create_workbook(request: SheetRequest) -> Outcome:
@@ -41,7 +43,8 @@ def list_workbooks(request: SheetRequest) -> Outcome:
     names = [one for one in names if directory in {"", "."} or one.rpartition("/")[0] == directory]
     text = "\n".join(names) or "No workbooks"
     if main_type(as_object(request.result.get("additionalProperties"))) == "integer":
-        return Outcome(text, {name: _size(request.sheets(name)) for name in names}, is_json=True)
+        sizes: Record = {name: _size(request.sheets(name)) for name in names}
+        return Outcome(text, {"sizes": sizes}, "sizes", is_json=True)
     facts: Record = {"workbooks": names, "files": names, "total": len(names), "value": names}
     return Outcome(text, facts, "value", is_json=True)
 
@@ -98,7 +101,7 @@ def delete_sheet(request: SheetRequest) -> Outcome:
 def describe_sheet(request: SheetRequest) -> Outcome:
     """Return the used range of a `sheet`, the number of its rows and columns, and its merged ranges."""
     record = request.sheet
-    return _described({"sheet_name": record["name"], **_extent(record), "merged_ranges": merged(record)})
+    return _described({"sheet_name": record["name"], **_extent(record), "merged_ranges": _merged(record)})
 
 
 def dimensions(request: SheetRequest) -> Outcome:
@@ -120,6 +123,43 @@ def last_row(request: SheetRequest) -> Outcome:
     """Return the number of the last row of a `sheet`."""
     record = request.sheet
     return Outcome(str(len(record["rows"])), {"last_row": len(record["rows"]), "sheet_name": record["name"]})
+
+
+def merge_cells(request: SheetRequest) -> Outcome:
+    """Merge the cells of a `range`."""
+    return _mark(request, _MERGED, "merged")
+
+
+def unmerge_cells(request: SheetRequest) -> Outcome:
+    """Split the merged cells of a `range`."""
+    record, place = request.area[0], request.address
+    return request.store(_without(record, _MERGED, place), f"Cells {place} of '{record['name']}' unmerged", range=place)
+
+
+def merged_ranges(request: SheetRequest) -> Outcome:
+    """List the ranges of merged cells of a `sheet`."""
+    found = _merged(request.sheet)
+    return Outcome("\n".join(found) or "No merged cells", {"value": found}, "value", is_json=True)
+
+
+def format_range(request: SheetRequest) -> Outcome:
+    """Store the format of the cells of a `range`, given by `fields`."""
+    kind = request.text("kind", "format")
+    return _mark(request, kind, participle(kind))
+
+
+def annotate(request: SheetRequest) -> Outcome:
+    """Put something of a `kind` onto a sheet, such as a note or a chart, at a `range`, with `fields`."""
+    return _mark(request, request.text("kind", "note"), "")
+
+
+def remove_annotation(request: SheetRequest) -> Outcome:
+    """Remove what `annotate` put at a `range`. Raises `Refused` if there is nothing of the `kind`."""
+    (record, _), kind, place = request.area, request.text("kind", "note"), request.address
+    left = _without(record, kind, place)
+    if left == record:
+        raise Refused("not_found", f"{place} has no {kind}", key=place, entity=kind)
+    return request.store(left, f"{label(kind)} removed from {record['name']}!{place}", range=place)
 
 
 def _replace(request: SheetRequest, name: str, sheets: Sequence[Record], sentence: str) -> Outcome:
@@ -162,3 +202,26 @@ def _extent(record: Record) -> Record:
 def _described(facts: Record) -> Outcome:
     lines = (f"{name.replace('_', ' ')}: {value}" for name, value in facts.items() if value != [])
     return Outcome("\n".join(lines), facts, is_json=True)
+
+
+def _merged(record: Record) -> list[str]:
+    """Return the ranges of merged cells of a sheet."""
+    return [str(as_object(one)["cells"]) for one in as_list(record.get("marks")) if _is(one, _MERGED)]
+
+
+def _mark(request: SheetRequest, kind: str, past: str) -> Outcome:
+    record, place = request.area[0], request.address
+    mark = {"kind": kind, **as_object(request.get("fields")), **request.others, "cells": place}
+    name = record["name"]
+    message = f"Cells {place} of '{name}' {past}" if past else f"{label(kind)} added to {name} {place}".rstrip()
+    return request.store({**record, "marks": [*as_list(record.get("marks")), mark]}, message, range=place)
+
+
+def _without(record: Record, kind: str, place: str) -> Record:
+    marks = as_list(record.get("marks"))
+    left = [one for one in marks if not (_is(one, kind) and as_object(one).get("cells") == place)]
+    return record if len(left) == len(marks) else {**record, "marks": left}
+
+
+def _is(mark: Json, kind: str) -> bool:
+    return as_object(mark).get("kind") == kind
