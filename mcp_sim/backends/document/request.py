@@ -86,17 +86,12 @@ class DocumentRequest(Request):
 
     def nth(self, index: Json, places: list[int], kind: str = "") -> int:
         """Return the position, among these, that an index names. Raises `Refused` if it is out of range."""
-        first, many = self.conventions.first, len(places)
+        kind, first, many = kind or self.kind, self.conventions.first, len(places)
         at = int(index) - first if isinstance(index, int | float) else -1
         if not 0 <= at < many:
-            raise self.out_of_range(index, many, kind)
+            last = f" ({first}-{many - 1 + first})" if many else ""
+            raise Refused("invalid", f"Invalid {kind} index: {index}. There are {many} {kind}s{last}.")
         return places[at]
-
-    def out_of_range(self, index: Json, many: int, kind: str = "") -> Refused:
-        """Return the failure that an index is out of the range of `many` parts of a kind."""
-        kind, first = kind or self.kind, self.conventions.first
-        last = f" ({first}-{many - 1 + first})" if many else ""
-        return Refused("invalid", f"Invalid {kind} index: {index}. There are {many} {kind}s{last}.")
 
     def fields(self) -> Record:
         """Return the fields that the call gives to a part or a document, besides its text."""

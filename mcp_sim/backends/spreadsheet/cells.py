@@ -24,13 +24,6 @@ from mcp_sim.types.lexicon.english import snake
 _FIRST = re.compile(r"\b(0|1|zero|one)-(?:based|indexed)|(?:from|with|at|从) ?([01])\b", re.IGNORECASE)
 """Phrases of descriptions for the number of the first row."""
 
-_SHIFTS = {
-    ("Inserted", "row"): grids.insert_rows,
-    ("Inserted", "column"): grids.insert_columns,
-    ("Deleted", "row"): grids.delete_rows,
-    ("Deleted", "column"): grids.delete_columns,
-}
-
 
 def read_range(request: SheetRequest) -> Outcome:
     """Return the values of cells row by row, by default of the whole sheet; of a single cell, its value."""
@@ -135,32 +128,32 @@ def replace_cells(request: SheetRequest) -> Outcome:
 
 def insert_rows(request: SheetRequest) -> Outcome:
     """Insert `count` rows, by default one, before the row `at`, with these `values` or empty."""
-    return _shift(request, "Inserted", "row")
+    return _shift(request, grids.insert_rows, "Inserted", "row")
 
 
 def insert_columns(request: SheetRequest) -> Outcome:
     """Insert `count` empty columns, by default one, before the column `at`."""
-    return _shift(request, "Inserted", "column")
+    return _shift(request, grids.insert_columns, "Inserted", "column")
 
 
 def delete_rows(request: SheetRequest) -> Outcome:
     """Delete `count` rows, by default one, from the row `at` on."""
-    return _shift(request, "Deleted", "row")
+    return _shift(request, grids.delete_rows, "Deleted", "row")
 
 
 def delete_columns(request: SheetRequest) -> Outcome:
     """Delete `count` columns, by default one, from the column `at` on."""
-    return _shift(request, "Deleted", "column")
+    return _shift(request, grids.delete_columns, "Deleted", "column")
 
 
 def insert_by_axis(request: SheetRequest) -> Outcome:
     """Insert rows or columns, as `axis` says."""
-    return _shift(request, "Inserted", _axis(request))
+    return insert_columns(request) if _is_column(request) else insert_rows(request)
 
 
 def delete_by_axis(request: SheetRequest) -> Outcome:
     """Delete rows or columns, as `axis` says."""
-    return _shift(request, "Deleted", _axis(request))
+    return delete_columns(request) if _is_column(request) else delete_rows(request)
 
 
 def _rows(request: SheetRequest) -> list[list[Json]]:
@@ -201,24 +194,20 @@ def _test(request: SheetRequest) -> Callable[[str], bool]:
     return lambda text: wanted in fold(text)
 
 
-def _axis(request: SheetRequest) -> str:
-    return "column" if request.text("axis").lower().startswith("c") else "row"
+def _is_column(request: SheetRequest) -> bool:
+    return request.text("axis").lower().startswith("c")
 
 
-def _shift(request: SheetRequest, change: str, noun: str) -> Outcome:
-    record, first = request.sheet, _first(request)
-    at, count = (request.number("at") or 0) - first, request.number("count") or 1
+def _shift(request: SheetRequest, change: Callable[..., list[list[Json]]], verb: str, noun: str) -> Outcome:
+    record, first, number = request.sheet, _first(request), request.number("at")
+    at, count = -1 if number is None else number - first, int(request.get("count", 1))
     if at < 0 or count < 1 or at + count > grids.MOST:
-        message = f"Invalid {noun}: {at + first}. The first {noun} is {first}, and at least one is needed"
+        message = f"Invalid {noun}: {request.get('at')}. The first {noun} is {first}, and at least one is needed"
         raise Refused("invalid", message)
-    rows = _SHIFTS[change, noun](record["rows"], at, count)
-    values = grids.as_rows(as_list(request.get("values")))
-    if values:
-        check_formulas(values)
-        rows = grids.write_values(rows, at, 0, values)
-    return request.store(
-        {**record, "rows": rows}, f"{change} {count} {noun}(s) at {noun} {at + first} of {record['name']}"
-    )
+    rows, values = change(record["rows"], at, count), _rows(request)
+    rows = grids.write_values(rows, at, 0, values) if values else rows
+    message = f"{verb} {count} {noun}(s) at {noun} {number} of {record['name']}"
+    return request.store({**record, "rows": rows}, message)
 
 
 def _first(request: SheetRequest) -> int:

@@ -71,20 +71,20 @@ def describe_workbook(request: SheetRequest) -> Outcome:
 def create_sheet(request: SheetRequest) -> Outcome:
     """Create an empty `sheet`."""
     name = request.required("sheet")
-    return _add(request, name, [], f"Sheet '{name}' created")
+    return _add(request, name, {"rows": []}, f"Sheet '{name}' created")
 
 
 def copy_sheet(request: SheetRequest) -> Outcome:
     """Copy a `sheet` under the name `new`."""
     record = request.sheet
     name = request.text("new", f"{record['name']} Copy")
-    return _add(request, name, record["rows"], f"Sheet '{record['name']}' copied as '{name}'")
+    return _add(request, name, record, f"Sheet '{record['name']}' copied as '{name}'")
 
 
 def rename_sheet(request: SheetRequest) -> Outcome:
     """Rename a `sheet` to `new`."""
     record, name = request.sheet, request.required("new")
-    outcome = _add(request, name, record["rows"], f"Sheet '{record['name']}' renamed to '{name}'")
+    outcome = _add(request, name, record, f"Sheet '{record['name']}' renamed to '{name}'")
     request.drop(record["id"])
     return outcome
 
@@ -174,11 +174,12 @@ def _replace(request: SheetRequest, name: str, sheets: Sequence[Record], sentenc
     return done(_message(request, sentence, name), path=name, file=name)
 
 
-def _add(request: SheetRequest, name: str, rows: list[list[Json]], sentence: str) -> Outcome:
-    key = key_of(request.workbook, name)
-    if request.record(key) is not None:
+def _add(request: SheetRequest, name: str, record: Record, sentence: str) -> Outcome:
+    """Store a sheet under a name. Raises `Refused` if the name is taken."""
+    added = {**record, **sheet_of(request.workbook, name, record["rows"])}
+    if request.record(added["id"]) is not None:
         raise Refused("conflict", f"Sheet '{name}' already exists")
-    return request.store(sheet_of(request.workbook, name, rows), _message(request, sentence, name))
+    return request.store(added, _message(request, sentence, name))
 
 
 def _message(request: SheetRequest, sentence: str, name: str) -> str:
