@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
+from mcp_sim.backends.refusal import choices_text, invalid
 from mcp_sim.types import Json, Tool, Transition, Turn
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
@@ -26,8 +26,7 @@ def choice_answer(tool: Tool, plan: Plan, compiled: Callable[[Plan], Answer]) ->
         chosen = answers.get(asked) if isinstance(asked, str) else None
         if chosen is not None:
             return chosen(turn, invent)
-        message = f"{name} must be {choices_text(answers)}"
-        return Transition(tool.failure("invalid", message, **{**turn.call.arguments, "argument": name}))
+        return Transition(invalid(tool, name, asked, f"{name} must be {choices_text(answers)}"))
 
     return answer
 
@@ -36,9 +35,3 @@ def _marked(plan: Plan, answer: Answer) -> Answer:
     if not plan.guessed:
         return answer
     return lambda turn, invent: replace(answer(turn, invent), guessed=True)
-
-
-def choices_text(choices: Iterable[Json]) -> str:
-    """Return choices as an enumeration for a sentence."""
-    listed = [one if isinstance(one, str) else encode(one).decode() for one in choices]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of, unwrap_rows
@@ -70,7 +70,7 @@ def innermost(state: Json) -> Json:
         parts = [*as_object(state).values()]
         if len(parts) != 1 or not isinstance(parts[0], dict | list):
             break
-        state = parts[0]
+        state = cast("Json", parts[0])
     return state
 
 

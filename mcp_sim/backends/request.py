@@ -196,8 +196,8 @@ class Request:
         """Return the time of the call for a field, in the format that the newest record has there; RFC 3339 if none."""
         name, view = self.entity_named(entity), self.view
         keys = (view.last_key(name), view.sample_key(name, 0))
-        record = next((one for key in keys if key is not None and (one := view.get(name, key)) is not None), {})
-        form = time_format(record.get(field))
+        record = next((one for key in keys if key is not None and (one := view.get(name, key)) is not None), None)
+        form = time_format((record or {}).get(field))
         return iso_seconds(self.now) if form is None else form.write(self.now)
 
     def put(self, key: Key, record: Record, entity: str = "") -> None:

@@ -89,7 +89,9 @@ def _parts(found: Inferred, name: str, places: Collection[str], read: Sequence[P
     if entity is not None and not entity.singleton:
         yield from (path,) if rows else ()
         return
-    held = {field: value for field, value in (rows[0] if rows else {}).items() if isinstance(value, str | dict | list)}
+    held: Record = {
+        field: value for field, value in (rows[0] if rows else {}).items() if isinstance(value, str | dict | list)
+    }
     unused = [field for field, value in held.items() if value and f"{name}.{field}" not in places]
     is_one = bool(path) and len(unused) == len(held) and not any(one[: len(path)] == path for one in read)
     yield from (path,) if unused and is_one else ((*path, field) for field in unused)

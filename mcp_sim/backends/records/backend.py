@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
+from mcp_sim.backends.choices import choice_answer
 from mcp_sim.backends.records.allowed_values import declared_values_check, line_schema_check, schema_check
 from mcp_sim.backends.records.arguments import ABSENT, argument, with_whole_numbers
 from mcp_sim.backends.records.creation import child_creations, creation
@@ -17,10 +17,9 @@ from mcp_sim.backends.records.result_values import Facts, Render
 from mcp_sim.backends.records.results import reports_failures, result_renderer
 from mcp_sim.backends.records.selection import parent_check, selector
 from mcp_sim.backends.records.updates import updating
-from mcp_sim.backends.refusal import choices_text, invalid, not_found, noun, sentence_of
-from mcp_sim.types import Json, Observation, Tool, Transition, Turn
+from mcp_sim.backends.refusal import invalid, not_found, noun, sentence_of
+from mcp_sim.types import Observation, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.plans import CALLER, Plan
 
@@ -38,36 +37,16 @@ class Records(Backend):
         if plan.caller is not None:
             return _as_caller(plan.caller, self._compile(tool, replace(plan, caller=None), domain))
         if plan.choice is not None:
-            return _choosing(
-                tool, plan, {name: _choice_answer(tool, one, domain) for name, one in plan.choices.items()}
-            )
+            return choice_answer(tool, plan, lambda one: backends[one.backend]().compile(tool, one, domain))
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
         render, tool = result_renderer(tool, plan, domain), with_recorded_failures(tool, plan, domain)
         if entity.inside is not None and plan.verb != "get":
             return _with_parts(tool, plan, domain, render)
-        if plan.verb in _WRITES:
-            write = with_checks(
-                _WRITES[plan.verb](tool, plan, domain),
-                declared_values_check(tool, plan),
-                schema_check(tool, plan, domain),
-            )
-            write = with_consequences(
-                write, line_schema_check(tool, plan, domain), *child_creations(tool, plan, domain)
-            )
-            if plan.each is not None:
-                return _writing_many(
-                    tool, plan, batch(tool, plan, write), render, partly=reports_failures(tool, plan, domain)
-                )
-            reads_others = any(field.derived for field in entity.fields.values())
-            return _writing(write, render, reads_others=reads_others)
-        if plan.verb in {"list", "search"}:
-            return _listing(tool, plan, domain, render)
-        if plan.verb == "get":
-            by_key = plan.key is not None or entity.singleton
-            return _getting(tool, plan, domain, render) if by_key else _finding(tool, plan, domain, render)
-        raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
+        if plan.verb not in _ANSWERS:
+            raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
+        return _ANSWERS[plan.verb](tool, plan, domain, render)
 
 
 def _as_caller(place: str, answer: Answer) -> Answer:
@@ -82,29 +61,16 @@ def _as_caller(place: str, answer: Answer) -> Answer:
     return called
 
 
-def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """Return the answer of one choice. A guessed plan marks its transitions as guessed."""
-    compiled = backends[plan.backend]().compile(tool, plan, domain)
-    if not plan.guessed:
-        return compiled
-    return lambda turn, invent: replace(compiled(turn, invent), guessed=True)
-
-
-def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
-    """Return the answer of a tool whose choice argument selects one of several operations."""
-    name = plan.choice or ""
-    usual: Json = properties(tool.input_schema).get(name, {}).get("default", ABSENT)
-
-    def answer(turn: Turn, invent: Invent) -> Transition:
-        asked = turn.call.arguments.get(name, usual)
-        chosen = answers.get(asked) if isinstance(asked, str) else None
-        if chosen is None:
-            return Transition(
-                invalid(tool, name, None if asked is ABSENT else asked, f"{name} must be {choices_text(answers)}")
-            )
-        return chosen(turn, invent)
-
-    return answer
+def _changing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+    """Return the answer of a tool that creates, updates or deletes records."""
+    checks = declared_values_check(tool, plan), schema_check(tool, plan, domain)
+    write = with_checks(_WRITES[plan.verb](tool, plan, domain), *checks)
+    write = with_consequences(write, line_schema_check(tool, plan, domain), *child_creations(tool, plan, domain))
+    if plan.each is not None:
+        partly = reports_failures(tool, plan, domain)
+        return _writing_many(tool, plan, batch(tool, plan, write), render, partly=partly)
+    fields = domain.entities[plan.entity or ""].fields.values()
+    return _writing(write, render, reads_others=any(field.derived for field in fields))
 
 
 def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
@@ -164,6 +130,8 @@ def _refused(tool: Tool, found: Batch) -> Observation:
 
 def _getting(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     entity = domain.entities[plan.entity or ""]
+    if plan.key is None and not entity.singleton:
+        return _finding(tool, plan, domain, render)
     if entity.inside is not None:
         return _getting_inside(tool, plan, entity, render)
     find, name, pick = finder(tool, plan, entity), entity.name, entry_picker(tool, plan)
@@ -221,3 +189,10 @@ def _listing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
         return Transition(page if isinstance(page, Observation) else render(Facts(turn, turn.view, page=page)))
 
     return answer
+
+
+_ANSWERS = {
+    **dict.fromkeys(_WRITES, _changing),
+    **dict.fromkeys(("list", "search"), _listing),
+    "get": _getting,
+}

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.defaults import record_maker
 from mcp_sim.backends.records.effects import (
     Consequence,
     Effect,
@@ -23,6 +22,7 @@ from mcp_sim.backends.records.line_items import booking_consequence, line_comple
 from mcp_sim.backends.records.side_effects import membership_check, payment_consequence, side_effects
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.backends.refusal import conflict, neighbours, not_found
+from mcp_sim.generate.defaults import record_maker
 from mcp_sim.generate.keys import KeyMaker, format_key, is_used, key_maker, next_key
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique

@@ -5,32 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
-from itertools import islice
 from typing import cast
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
-from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.values import value_maker
+from mcp_sim.generate.missing_records import MOST_CANDIDATES, generate_record
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
-from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.draws import Draws
-from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type, required
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, required
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.types.views import find_key
 
-MOST_CANDIDATES = 32
-"""The most records that a link is chosen from."""
-
 FEWEST = 2
 """The fewest records that are generated for a list. The most is one less than twice as many."""
-
-AGE = timedelta(days=30)
-"""How long before the start of the world generated records may date back."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -146,46 +134,6 @@ def may_exist(view: View, entity: Entity, key: Json) -> bool:
     last = view.last_key(entity.name)
     like = last if last is not None else entity.key_like
     return like is None or _form(like) == _form(key)
-
-
-def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Record:
-    """Generate the record of a key, with the `known` fields.
-
-    Times lie before the start of the world, links refer to existing records, and optional values are left out.
-    """
-    record: Record = {**(known or {}), entity.key: key}
-    for field in entity.fields.values():
-        if field.name not in record and field.derived is None:
-            value = _value(turn, entity, field, invent, record)
-            if value is not ABSENT:
-                record[field.name] = value
-    return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
-
-
-def link_candidates(view: View, entity: str) -> list[Key]:
-    """Return the first keys that a link may refer to."""
-    return [key for key, _ in islice(view.rows(entity), MOST_CANDIDATES)]
-
-
-def choose_key(keys: list[Key], draws: Draws, profile: str) -> Key:
-    """Choose one of the keys by the seed."""
-    return keys[int(draws.unit(f"link/{profile}") * len(keys))]
-
-
-def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:
-    if field.link is not None:
-        keys = link_candidates(turn.view, field.link)
-        if not keys:
-            return None if is_nullable(field.schema) else ABSENT
-        key = choose_key(keys, turn.draws, f"{entity.name}.{field.name}")
-        return [key] if main_type(field.schema) == "array" else key
-    if is_nullable(field.schema) and not field.required:
-        return None
-    if time_meaning(field.name, field.schema) is not None:
-        chance = Chance(turn.draws.key + f"{entity.name}/{record[entity.key]}".encode("utf-8", "surrogatepass"))
-        made = value_maker(entity.name, field.name, field.schema)
-        return made(chance, record, Moment(turn.start - AGE, turn.start))
-    return invent(turn, entity.name, field.name, field.schema, record) if field.required else ABSENT
 
 
 def _form(key: Key) -> str:

@@ -8,7 +8,6 @@ from itertools import count
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.defaults import record_maker, settling
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of
 from mcp_sim.backends.records.filters import filter_argument, fixed_tests, test_maker
@@ -16,6 +15,7 @@ from mcp_sim.backends.records.record_lookup import find_inside, finder, parts_of
 from mcp_sim.backends.records.selection import Page
 from mcp_sim.backends.refusal import conflict, not_found
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.defaults import record_maker, settling
 from mcp_sim.generate.keys import following_key, key_maker
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Inside

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
-from mcp_sim.backends.records.defaults import settling
 from mcp_sim.backends.records.effects import Effect, Write, with_checks, with_consequences
 from mcp_sim.backends.records.exchanges import refunding, settling_difference, swapping
 from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
@@ -17,6 +16,7 @@ from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.removal import referring, renamed
 from mcp_sim.backends.records.side_effects import membership_check, side_effects
 from mcp_sim.backends.refusal import conflict
+from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.backends.records.open_world import choose_key, generate_record, link_candidates, may_exist
+from mcp_sim.backends.records.open_world import may_exist
+from mcp_sim.generate.missing_records import choose_key, generate_record, link_candidates
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field

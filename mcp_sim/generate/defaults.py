@@ -8,7 +8,6 @@ from datetime import datetime
 from itertools import chain
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.records.arguments import ABSENT
 from mcp_sim.generate.coherence import COUNTS, PRICES, TOTALS, adjustments, has_price
 from mcp_sim.generate.conformance import record_conformers
 from mcp_sim.generate.links import inherited_fields
@@ -16,6 +15,7 @@ from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, fitting_type, is_nullable, is_rows, items, main_type, properties
+from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
@@ -79,11 +79,11 @@ class _Default:
             record[field.name] = self.stamp(turn.now)
         elif current is not None and fitting_type(current, field.schema):
             record[field.name] = current
-        elif self.settled is not ABSENT:
+        elif self.settled is not NOWHERE:
             record[field.name] = self.settled
         elif field.required:
             linked = _linked(turn, invent, self.entity, field)
-            value = invent(turn, self.entity, field.name, field.schema, record) if linked is ABSENT else linked
+            value = invent(turn, self.entity, field.name, field.schema, record) if linked is NOWHERE else linked
             record[field.name] = value
 
     def _current(self, view: View) -> Json:
@@ -98,13 +98,13 @@ class _Default:
 
 
 def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
-    """Return the key for a link that no argument gives, or ABSENT if there are no records to link to."""
+    """Return the key for a link that no argument gives, or NOWHERE if there are no records to link to."""
     if field.link is None:
-        return ABSENT
+        return NOWHERE
     keys = _link_candidates(turn, field, field.link)
     first = next(keys, None)
     if first is None:
-        return ABSENT
+        return NOWHERE
     key = invent.choose_reference(turn, entity, field.name, field.link, chain((first,), keys))
     return [key] if main_type(field.schema) == "array" else key
 
@@ -133,19 +133,22 @@ def _initial_value(field: Field) -> Json:
         return schema["default"]
     if is_nullable(schema):
         return None
-    if not field.required:
-        return ABSENT
-    choices = constants(schema)
-    if choices and (len(choices) == 1 or snake(field.name).rsplit("_", 1)[-1] in {"status", "state", "stage"}):
+    return _first_value(snake(field.name), schema) if field.required else NOWHERE
+
+
+def _first_value(name: str, schema: Record) -> Json:
+    """Return the value that a required field begins with, by its name and type; NOWHERE if any value is possible."""
+    kind, choices, last = main_type(schema), constants(schema), name.rsplit("_", 1)[-1]
+    if choices and (len(choices) == 1 or last in {"status", "state", "stage"}):
         return choices[0]
-    if main_type(schema) == "boolean":
+    if kind == "boolean":
         return False
-    if main_type(schema) == "array" and not schema.get("minItems"):
+    if kind == "array" and not schema.get("minItems"):
         return []
-    if main_type(schema) == "integer" and snake(field.name) in {"version", "revision", "rev"}:
+    if kind == "integer" and name in {"version", "revision", "rev"}:
         return max(1, schema.get("minimum", 1))
-    counts = main_type(schema) == "integer" and snake(field.name).endswith(("count", "_total"))
-    return 0 if counts and schema.get("minimum", 0) <= 0 else ABSENT
+    is_count = kind == "integer" and name.endswith(("count", "_total")) and schema.get("minimum", 0) <= 0
+    return 0 if is_count else NOWHERE
 
 
 def inherited_defaults(entity: Entity, domain: Domain) -> Inherit:
@@ -178,15 +181,19 @@ def _lines(entity: Entity, domain: Domain) -> Iterator[Inherit]:
 
 def _totals(entity: Entity, domain: Domain) -> Iterator[Inherit]:
     """Yield what sets the total price of a record that has a quantity but no unit price."""
-    fields = {snake(name): name for name, field in entity.fields.items() if field.derived is None}
+    fields = _by_snake(name for name, field in entity.fields.items() if field.derived is None)
     count, total = _first(COUNTS, fields), _first(TOTALS, fields)
     if count is None or total is None or _first(PRICES, fields) is not None:
         return
-    for link, field in entity.fields.items():
-        target = domain.entities.get(field.link or "")
-        price = None if target is None else _first(PRICES, {snake(name): name for name in target.fields})
-        if target is not None and price is not None and main_type(field.schema) != "array":
-            yield _total_setter(total, count, link, target.name, price)
+    linked = {name: field.link for name, field in entity.fields.items() if main_type(field.schema) != "array"}
+    for link, target in linked.items():
+        price = _first(PRICES, _by_snake(domain.entities[target].fields)) if target in domain.entities else None
+        if target is not None and price is not None:
+            yield _total_setter(total, count, link, target, price)
+
+
+def _by_snake(names: Iterable[str]) -> dict[str, str]:
+    return {snake(name): name for name in names}
 
 
 def _first(names: Iterable[str], among: Mapping[str, str]) -> str | None:
