@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -86,7 +85,7 @@ class Request:
         self._start = view
         self._changes: list[Change] = []
         self._seen = 0
-        self._writes: Counter[tuple[str, Key]] = Counter()
+        self._writes: dict[tuple[str, Key], int] = {}
 
     @classmethod
     def of(cls, binding: Binding, turn: Turn, invent: Invent) -> Request:
@@ -210,9 +209,10 @@ class Request:
 
     def undo(self) -> None:
         """Drop all changes of this call."""
-        self._view, self._changes, self._seen, self._writes = self._start, [], 0, Counter()
+        self._view, self._changes, self._seen, self._writes = self._start, [], 0, {}
 
     def _change(self, op: Any, entity: str, key: Key, record: Record | None) -> None:
-        expected = self._start.version(entity, key) + self._writes[entity, key]
-        self._writes[entity, key] += 1
+        written = self._writes.get((entity, key), 0)
+        expected = self._start.version(entity, key) + written
+        self._writes[entity, key] = written + 1
         self._changes.append(Change(op, entity, key, record, expected=expected))

@@ -7,9 +7,9 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
-from importlib import import_module
 from typing import Any
+
+from simpleeval import InvalidExpression, SimpleEval  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
 from mcp_sim.backends.compute.arithmetic import Number, factorial, finite, power, round_to
 from mcp_sim.backends.refusal import Refused
@@ -60,7 +60,7 @@ def calculate(expression: str) -> Number:
         raise Refused("invalid", message)
     written = re.sub(r"(?:math|Math|np)\.(?=[A-Za-z])", "", expression.translate(_SIGNS)).replace("^", "**").strip()
     try:
-        found = finite(_evaluator().eval(written, _parsed(written)))
+        found = finite(_ENGINE.eval(written, ast.parse(written, mode="eval").body))
     except SyntaxError as wrong:
         place = f" at position {wrong.offset}" if wrong.offset is not None else ""
         raise Refused("invalid", f"Invalid expression {expression!r}: {wrong.msg}{place}") from None
@@ -70,41 +70,33 @@ def calculate(expression: str) -> Number:
         raise Refused("invalid", "Division by zero") from None
     except OverflowError:
         raise Refused("invalid", f"The result of {expression!r} is too large") from None
-    except (TypeError, ValueError) as wrong:
-        raise Refused("invalid", f"{expression!r} cannot be evaluated: {wrong}") from None
+    except (InvalidExpression, KeyError, TypeError, ValueError) as wrong:
+        problem = _problem(ast.parse(written, mode="eval")) or str(wrong)
+        raise Refused("invalid", f"Invalid expression {expression!r}: {problem}") from None
     return float(f"{found:.14g}") if isinstance(found, float) else found  # without the error of binary fractions
 
 
-@cache
-def _evaluator() -> Any:
-    return import_module("simpleeval").SimpleEval(_OPERATORS, _FUNCTIONS, _NAMES)  # only calculators need it
+def _number(node: ast.Constant) -> Number:
+    if not isinstance(node.value, bool | int | float):
+        raise TypeError("only numbers are possible")
+    return node.value
 
 
-def _parsed(written: str) -> ast.expr:
-    """Return the syntax tree of an expression. Raises `SyntaxError`, or `Refused` if it is not arithmetic."""
-    tree = ast.parse(written, mode="eval").body
-    nodes = [*ast.walk(tree)]
-    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+_ENGINE: Any = SimpleEval(_OPERATORS, _FUNCTIONS, _NAMES)
+_ENGINE.nodes = {kind: _ENGINE.nodes[kind] for kind in (ast.Name, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Call)}
+_ENGINE.nodes[ast.Constant] = _number
+
+
+def _problem(tree: ast.Expression) -> str:
+    """Return the first unknown name or unsupported part of an expression, with its position; empty if there is none."""
+    nodes = [*ast.walk(tree.body)]
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
     for node in nodes:
-        problem = _problem(node, is_called=node in called)
-        if problem:
-            raise Refused("invalid", f"Invalid expression {written!r} at position {_position(node)}: {problem}")
-    return tree
-
-
-def _position(node: ast.AST) -> int:
-    return node.col_offset + 1 if isinstance(node, ast.expr) else 1
-
-
-def _problem(node: ast.AST, *, is_called: bool) -> str:
-    """Return what is wrong with a node, empty if nothing is."""
-    match node:
-        case ast.Name(id=name):
-            kind, known = ("function", _FUNCTIONS) if is_called else ("name", _NAMES)
-            return "" if name.lower() in known else f"Unknown {kind} {name!r}; known are {', '.join(sorted(known))}"
-        case ast.Constant(value=bool() | int() | float()) | ast.Call(func=ast.Name(), keywords=[]):
-            return ""
-        case ast.UnaryOp() | ast.BinOp() | ast.Compare() | ast.Load():
-            return ""
-        case _:
-            return "" if type(node) in _OPERATORS else "not arithmetic"
+        if isinstance(node, ast.Name):
+            kind, known = ("function", _FUNCTIONS) if node in called else ("name", _NAMES)
+            if node.id.lower() not in known:
+                listed = ", ".join(sorted(known))
+                return f"Unknown {kind} {node.id!r} at position {node.col_offset + 1}; known are {listed}"
+        elif isinstance(node, ast.expr) and type(node) not in _ENGINE.nodes:
+            return f"not arithmetic at position {node.col_offset + 1}"
+    return ""

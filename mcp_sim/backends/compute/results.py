@@ -25,6 +25,7 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
     given. If it has parameters `now` or `draws`, it gets those of the request by name.
     """
     values = [role for role in operation.roles if role.name != PRECISION]
+    rounds = len(values) < len(operation.roles)
     known = signature(compute).parameters if isinstance(operation.run, str) else ()
     context = [name for name in ("now", "draws") if name in known]
 
@@ -32,7 +33,7 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
         given = [_value(request, role) for role in values]
         try:
             found = compute(*given, **{name: getattr(request, name) for name in context})
-            return _outcome(request, _rounded(found, request.number(PRECISION)))
+            return _outcome(request, _rounded(found, request.number(PRECISION) if rounds else None))
         except ZeroDivisionError:
             raise Refused("invalid", "Cannot divide by zero") from None
         except OverflowError:
@@ -46,15 +47,22 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
 
 def chosen_runner(function: Callable[[Operation], Run]) -> Run:
     """Return the function that runs the operation that a call selects."""
+    ready: dict[tuple[Any, ...], tuple[Run, Binding]] = {}
 
     def run(request: Request) -> Outcome:
-        found, turn = request.binding.shared.choose(request), request.turn
-        if found is None or turn is None or request.invent is None:
-            name = request.tool.name if request.tool is not None else ""
-            return Outcome(f"{name}: done", guessed=True)
+        turn, selection = request.turn, request.binding.shared
+        if turn is None or request.invent is None:
+            raise TypeError("only the call of a tool selects an operation")
+        found = selection.choose(turn.call.arguments)
+        if found is None:
+            return Outcome(f"{selection.tool.name}: done", guessed=True)
         operation, arguments = found
-        binding = replace(request.binding, operation=operation, arguments=arguments, fixed={}, shared=None)
-        return function(operation)(Request.of(binding, turn, request.invent))
+        place = (operation.name, *arguments.items())
+        if place not in ready:
+            binding = replace(request.binding, operation=operation, arguments=arguments, fixed={}, shared=None)
+            ready[place] = function(operation), binding
+        compute, binding = ready[place]
+        return compute(Request.of(binding, turn, request.invent))
 
     return run
 

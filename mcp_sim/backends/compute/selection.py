@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import permutations, product
 from math import prod
+from typing import Any
 
 from mcp_sim.backends.compute.operations import FAMILIES
 from mcp_sim.backends.compute.phrases import Phrasebook
@@ -13,7 +14,7 @@ from mcp_sim.backends.matching.matched_tools import MatchedTool, assign_roles, i
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types, last_segment, listed_values
 from mcp_sim.backends.operation import Operation, Role, required_roles, role
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.request import Binding, Request
+from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
@@ -35,6 +36,12 @@ class Selection:
     tool: Tool
     selectors: Sequence[str]
     choices: Mapping[str, Sequence[Operation]]
+    declared: Mapping[str, Record]
+    """The arguments of the tool."""
+    found: dict[tuple[str, frozenset[str]], tuple[Operation, Mapping[str, str]] | None] = field(
+        default_factory=dict[tuple[str, frozenset[str]], Any]
+    )
+    """What a choice with certain arguments selects, once it was called."""
 
     @property
     def known(self) -> list[str]:
@@ -46,31 +53,32 @@ class Selection:
         """The operations of all choices."""
         return [one for meant in self.choices.values() for one in meant]
 
-    def choose(self, request: Request) -> tuple[Operation, Mapping[str, str]] | None:
+    def choose(self, called: Record) -> tuple[Operation, Mapping[str, str]] | None:
         """Return the operation that a call selects, and its arguments; None if the choice means no operation.
 
         Without a choice, the arguments decide. Raises `Refused` if they fit none of the operations that are meant.
         """
-        called = request.turn.call.arguments if request.turn is not None else {}
-        declared = properties(expanded(self.tool.input_schema))
-        word = _joined([called.get(name, declared[name].get("default")) for name in self.selectors])
+        word = _joined([called.get(name, self.declared[name].get("default")) for name in self.selectors])
         meant = self.choices.get(word, ()) if word else self.meant
         if not meant and word in self.choices:
             return None
         if not meant:
             raise Refused("invalid", f"Unknown operation {word!r}. Supported: {', '.join(self.choices)}")
-        here = {name: part for name, part in declared.items() if name in called or "default" in part}
-        fitting = _fitting(meant, ToolProfile(self.tool, (), here, frozenset()), self.selectors)
+        here = frozenset(name for name, part in self.declared.items() if name in called or "default" in part)
+        if (word, here) not in self.found:
+            self.found[word, here] = self._fitting(meant, here)
+        fitting = self.found[word, here]
         if fitting is None:
             raise Refused("invalid", f"Operation {word!r} needs {' and '.join(required_roles(meant[0]))}")
         return fitting
 
-
-def _fitting(
-    operations: Sequence[Operation], profile: ToolProfile, selectors: Sequence[str]
-) -> tuple[Operation, Mapping[str, str]] | None:
-    roles = ((one, assign_roles(one.roles, profile, selectors)) for one in operations)
-    return next(((one, found) for one, found in roles if found is not None), None)
+    def _fitting(
+        self, operations: Sequence[Operation], here: Collection[str]
+    ) -> tuple[Operation, Mapping[str, str]] | None:
+        given = {name: part for name, part in self.declared.items() if name in here}
+        profile = ToolProfile(self.tool, (), given, frozenset())
+        roles = ((one, assign_roles(one.roles, profile, self.selectors)) for one in operations)
+        return next(((one, found) for one, found in roles if found is not None), None)
 
 
 def match_selection(profile: ToolProfile) -> Iterator[MatchedTool]:
@@ -99,7 +107,10 @@ def selection_of(binding: Binding) -> Selection:
 def _selection(tool: Tool, arguments: Mapping[str, Record], names: Sequence[str]) -> Selection:
     """Return the selection of the family that knows most choices."""
     words_of = [_joined(values) for values in product(*(listed_values(arguments[name]) for name in names))]
-    found = [Selection(tool, names, {word: _meant(word, tool, family) for word in words_of}) for family in _FAMILIES]
+    found = [
+        Selection(tool, names, {word: _meant(word, tool, family) for word in words_of}, arguments)
+        for family in _FAMILIES
+    ]
     return max(found, key=lambda one: len(one.known))
 
 
