@@ -1,4 +1,4 @@
-"""SQL functions that other databases have and SQLite lacks: spreads, percentiles, lists, parts of texts."""
+"""SQL functions that SQLite lacks, and those whose time grows with the product of two lengths, in linear time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from mcp_sim.backends.patterns import compile_expression
+from mcp_sim.backends.patterns import compile_expression, like_test, search_test
 from mcp_sim.types.json_values import encode
 
 Charge = Callable[[int], None]
@@ -28,6 +28,8 @@ def register_functions(connection: sqlite3.Connection, charge: Charge) -> None:
     """Register the functions with a connection."""
     for name, call in _SCALARS.items():
         connection.create_function(name, -1, _charged(call, charge), deterministic=True)
+    for (name, size), match in _MATCHES.items():
+        connection.create_function(name, size, _charged(_of_texts(match, 3), charge), deterministic=True)
     for name, (size, finish) in _AGGREGATES.items():
         # The type stubs do not know this class; sqlite3 accepts it.
         connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType]
@@ -133,9 +135,14 @@ def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *given: None if given[:1] in {(), (None,)} else call(str(given[0]), *given[1:])
 
 
-@lru_cache(maxsize=128)
-def _expression(pattern: str) -> Any:
-    return compile_expression(pattern)
+def _of_texts(call: Callable[..., Any], size: int = 0) -> Callable[..., Any]:
+    """Return a function that returns null if a text is null, and takes empty texts for those missing up to `size`."""
+    return lambda *given: None if None in given else call(*map(str, given), *[""] * (size - len(given)))
+
+
+_cached = lru_cache(maxsize=128)
+_expression, _like_test, _search_test = _cached(compile_expression), _cached(like_test), _cached(search_test)
+_glob_test = _cached(partial(like_test, escape="", many="*", one="?", ignores_case=False))
 
 
 def _extracted(text: str, pattern: str, group: int = 0) -> str:
@@ -164,48 +171,34 @@ def _truncated(unit: str, moment: str) -> str:
     return starts.get(unit.lower(), parsed).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _concatenated(*parts: Any) -> str:
-    return "".join(str(one) for one in parts if one is not None)
-
-
 def _joined_with(mark: Any, *parts: Any) -> str:
     return str(mark).join(str(one) for one in parts if one is not None)
-
-
-def _contains(text: str, part: Any) -> bool:
-    return str(part) in text
-
-
-def _starts_with(text: str, part: Any) -> bool:
-    return text.startswith(str(part))
-
-
-def _ends_with(text: str, part: Any) -> bool:
-    return text.endswith(str(part))
-
-
-def _padded_left(text: str, size: int, filling: Any = " ") -> str:
-    missing = max(0, min(size, LONGEST) - len(text))
-    return ((str(filling) * missing)[:missing] + text)[: max(0, size)]
-
-
-def _padded_right(text: str, size: int, filling: Any = " ") -> str:
-    missing = max(0, min(size, LONGEST) - len(text))
-    return (text + (str(filling) * missing)[:missing])[: max(0, size)]
 
 
 def _reversed(text: str) -> str:
     return text[::-1]
 
 
-def _date_trunc(unit: Any, moment: Any) -> str | None:
-    return None if moment is None else _truncated(str(unit), str(moment))
+def _padded(text: str, size: int, filling: Any = " ", *, at_left: bool) -> str:
+    missing = max(0, min(size, LONGEST) - len(text))
+    filled = (str(filling) * missing)[:missing]
+    return (filled + text if at_left else text + filled)[: max(0, size)]
 
 
 _SCALARS: Mapping[str, Callable[..., Any]] = {
     "regexp_extract": _of_text(_extracted), "regexp_substr": _of_text(_extracted),
-    "regexp_replace": _of_text(_replaced), "split_part": _of_text(_split), "concat": _concatenated,
-    "concat_ws": _joined_with, "contains": _of_text(_contains), "starts_with": _of_text(_starts_with),
-    "ends_with": _of_text(_ends_with), "lpad": _of_text(_padded_left), "rpad": _of_text(_padded_right),
-    "reverse": _of_text(_reversed), "initcap": _of_text(str.title), "date_trunc": _date_trunc,
+    "regexp_replace": _of_text(_replaced), "split_part": _of_text(_split), "concat": partial(_joined_with, ""),
+    "concat_ws": _joined_with, "contains": _of_texts(str.__contains__),
+    "starts_with": _of_texts(str.startswith),
+    "ends_with": _of_texts(str.endswith),
+    "lpad": _of_text(partial(_padded, at_left=True)), "rpad": _of_text(partial(_padded, at_left=False)),
+    "reverse": _of_text(_reversed), "initcap": _of_text(str.title), "date_trunc": _of_texts(_truncated),
 }  # fmt: skip
+_MATCHES: Mapping[tuple[str, int], Callable[[str, str, str], bool | int]] = {
+    ("like", 2): lambda pattern, text, _: _like_test(pattern, "")(text),
+    ("like", 3): lambda pattern, text, escape: _like_test(pattern, escape)(text),
+    ("glob", 2): lambda pattern, text, _: _glob_test(pattern)(text),
+    ("regexp", 2): lambda expression, text, _: _search_test(expression)(text),
+    ("instr", 2): lambda text, part, _: text.find(part) + 1,
+}
+"""Name and number of arguments -> the function. Of two arguments, the third one is empty."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.catalogs import VIEWS
 from mcp_sim.backends.sql.copies import LOG, Copy, Row, create_copy, creates_table, row_of, rows_of, update_copy
+from mcp_sim.backends.sql.information_schema import VIEWS
 from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
 from mcp_sim.backends.sql.tables import ROWID, SCHEMA, entity_statement, from_sql, quoted, result_value, to_sql
 from mcp_sim.types import Json, Key, Record, View
@@ -95,7 +95,7 @@ class Database:
                 self._sandbox.enter(now, draws)
                 results.append(self._run_one(view, statement, parameters))
             is_written = any(one.affected for one in results) or self._existing() != self._created()
-            return results, list(_limited(self._written(view))) if is_written else []
+            return results, self._written(view) if is_written else []
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -163,7 +163,8 @@ class Database:
         try:
             cursor = self._connection.execute(_WITHOUT.sub("", statement), _bound(parameters))
             columns = [one[0] for one in cursor.description or ()]
-            rows = list(_fetched(cursor, columns))
+            fetched = _limited(cursor, tuple[object, ...], "result has", "add a LIMIT")
+            rows = [dict(zip(columns, map(result_value, row), strict=True)) for row in fetched]
         except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError) as error:
             raise self._refusal(error, view) from None
         finally:
@@ -185,7 +186,11 @@ class Database:
 
     # writes
 
-    def _written(self, view: View) -> Iterator[Write]:
+    def _written(self, view: View) -> list[Write]:
+        writes = self._writes(view)
+        return list(_limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once"))
+
+    def _writes(self, view: View) -> Iterator[Write]:
         existing, before = self._existing(), self._created()
         for name, statement in existing.items():
             if before.get(name) != statement:
@@ -249,30 +254,21 @@ class Database:
         return key, record
 
 
-def _limited(writes: Iterator[Write]) -> Iterator[Write]:
-    """Yield the writes. Raises `Refused` if they are too many or too large."""
+Item = TypeVar("Item")
+
+
+def _limited(
+    items: Iterable[Item], values: Callable[[Item], Iterable[object]], does: str, advice: str
+) -> Iterator[Item]:
+    """Yield the items. Raises `Refused` if they are too many, or their values too large."""
     size = 0
-    for count, write in enumerate(writes, 1):
-        size += sum(len(value) for value in (write[2] or {}).values() if isinstance(value, str))
+    for count, item in enumerate(items, 1):
+        size += sum(len(value) for value in values(item) if isinstance(value, str | bytes))
         if count > MAX_ROWS:
-            raise Refused("invalid", f"The statement changes more than {MAX_ROWS:,} rows; change fewer at once")
+            raise Refused("invalid", f"The {does} more than {MAX_ROWS:,} rows; {advice}")
         if size > MAX_CHARACTERS:
-            raise Refused(
-                "invalid", f"The statement writes more than {MAX_CHARACTERS:,} characters; write fewer at once"
-            )
-        yield write
-
-
-def _fetched(cursor: sqlite3.Cursor, columns: Sequence[str]) -> Iterator[Record]:
-    """Yield the rows of a result. Raises `Refused` if they are too many or too large."""
-    size = 0
-    for count, row in enumerate(cursor):
-        size += sum(len(value) for value in row if isinstance(value, str | bytes))
-        if count >= MAX_ROWS:
-            raise Refused("invalid", f"The result has more than {MAX_ROWS:,} rows; add a LIMIT")
-        if size > MAX_CHARACTERS:
-            raise Refused("invalid", f"The result has more than {MAX_CHARACTERS:,} characters; add a LIMIT")
-        yield dict(zip(columns, map(result_value, row), strict=True))
+            raise Refused("invalid", f"The {does} more than {MAX_CHARACTERS:,} characters; {advice}")
+        yield item
 
 
 def _bound(parameters: Json) -> Any:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.catalogs import CATALOGS, catalog_query
+from mcp_sim.backends.sql.information_schema import CATALOGS, catalog_query
 from mcp_sim.backends.sql.rewriting import (
     REWRITES,
     expand_excluded_columns,

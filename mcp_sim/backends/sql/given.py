@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mcp_sim.backends.sql.tables import ROWID, column_definitions, key_of_rows, quoted, result_value, rows_statement
+from mcp_sim.backends.sql.tables import ROWID, quoted, result_value, rows_statement
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.given_rows import column_names, rows_of, unwrap_rows
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.given_rows import rows_of, unwrap_rows
+from mcp_sim.types.json_schema.shapes import as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,10 @@ def _keyed(body: Record) -> list[Record]:
     """Return the rows of an object with one object for each key; none if it is something else."""
     if not all(isinstance(one, dict) and _is_row(as_object(one)) for one in body.values()):
         return []
-    rows = {int(key) if all(map(str.isdecimal, body)) else key: as_object(row) for key, row in body.items()}
-    columns = next(map(list, rows.values()), [])
-    named = (column for column in columns if all(row.get(column) == key for key, row in rows.items()))
+    are_numbers = all(map(str.isdecimal, body))
+    rows = {int(key) if are_numbers else key: as_object(row) for key, row in body.items()}
+    names = [column for row in rows.values() for column in row]
+    named = (column for column in names if all(row.get(column) == key for key, row in rows.items()))
     name = next(named, "id")
     return [{name: key, **row} for key, row in rows.items()]
 
@@ -94,20 +95,9 @@ def _is_script(value: Json) -> bool:
 
 
 def _statement(name: str, body: Record, rows: Sequence[Record]) -> str:
-    """Return the statement that creates a table: the given one, or one of its columns or rows."""
+    """Return the statement that creates a table: the given one, or one for its columns and rows."""
     script = next(filter(_is_script, body.values()), None)
-    if script is not None:
-        return script
-    columns = body.get("columns")
-    typed = [as_object(one) for one in as_list(columns)] or [
-        {"name": column, **(as_object(kind) or {"type": kind})} for column, kind in as_object(columns).items()
-    ]
-    if not any("type" in one for one in typed):
-        return rows_statement(name, rows, column_names(columns))
-    if "PRIMARY KEY" not in ", ".join(column_definitions(typed)).upper():
-        key = key_of_rows(name, rows)
-        typed = [{**one, "primary_key": one.get("name") == key} for one in typed]
-    return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(typed))})"
+    return rows_statement(name, rows, body.get("columns")) if script is None else script
 
 
 def _created(scripts: Sequence[str], found: Mapping[str, list[Record]]) -> Iterator[Table]:
@@ -119,9 +109,15 @@ def _created(scripts: Sequence[str], found: Mapping[str, list[Record]]) -> Itera
             connection.executescript(text)
     created = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     for name, statement in connection.execute(created).fetchall():
-        described = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
-        keys, columns = [row[1] for row in described if row[5]], [row[1] for row in described]
+        yield _read(connection, name, statement, found.get(name, ()))
+
+
+def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Sequence[Record]) -> Table:
+    """Return a table with the given rows, or those that its statements inserted if none are given."""
+    described = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
+    keys, columns = [row[1] for row in described if row[5]], [row[1] for row in described]
+    if not rows:
         stored = connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()  # noqa: S608 (quoted)
-        rows = found.get(name) or [dict(zip(columns, map(result_value, row), strict=True)) for row in stored]
-        columns = list(dict.fromkeys((*columns, *(column for row in rows for column in row))))
-        yield Table(name, statement, keys[0] if len(keys) == 1 else None, columns, rows)
+        rows = [dict(zip(columns, map(result_value, row), strict=True)) for row in stored]
+    every = dict.fromkeys((*columns, *(column for row in rows for column in row)))
+    return Table(name, statement, keys[0] if len(keys) == 1 else None, list(every), rows)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
+from mcp_sim.backends.sql.tables import missing_table
 from mcp_sim.types import Json
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ class SqlRequest(Request):
         """The table that the call names. Raises `Refused` if there is none."""
         name = self.text("table")
         if name not in self.tables:
-            message = f"Table {name} not found; tables: {', '.join(self.tables) or 'none'}"
-            raise Refused("not_found", message, key=name, entity="table")
+            raise missing_table(name, self.tables)
         return name
 
     def run(self, statements: Sequence[str], parameters: Json = None) -> list[StatementResult]:

@@ -9,8 +9,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.tables import quoted
+from mcp_sim.backends.sql.tables import missing_table, quoted
 
 _NO_NAMES: list[str] = []
 _STEPS = (
@@ -30,24 +29,21 @@ def expand_group_by_all(node: Any) -> exp.Expr:
 
 def expand_excluded_columns(node: Any, tables: Mapping[str, str]) -> exp.Expr:
     """Replace `SELECT * EXCLUDE (x)` by the other columns of known tables."""
-    stars = [one for one in node.selects if isinstance(one, exp.Star) and one.args.get("except_")]
-    if not stars:
+    star = next((one for one in node.selects if isinstance(one, exp.Star) and one.args.get("except_")), None)
+    if star is None:
         return node
-    left_out = {one.name.lower() for one in stars[0].args["except_"]}
-    named = [name for table in _tables_of(node) for name in columns_of(tables.get(table.name, ""))]
-    kept: list[Any] = [exp.column(name, quoted=True) for name in named if name.lower() not in left_out]
-    others: list[Any] = [one for one in node.selects if one is not stars[0]]
+    left_out = {one.name.lower() for one in star.args["except_"]}
+    named = [name for name in _columns_read(node, tables) if name.lower() not in left_out]
+    kept: list[Any] = [exp.column(name, quoted=True) for name in named]
+    others: list[Any] = [one for one in node.selects if one is not star]
     return node.select(*others, *kept, append=False, copy=False) if kept else node
 
 
-def _tables_of(node: Any) -> list[Any]:
+def _columns_read(node: Any, tables: Mapping[str, str]) -> list[str]:
+    """Return the columns of the tables that a query reads."""
     joins: list[Any] = node.args.get("joins") or []
-    return [one.this for one in (node.args.get("from_"), *joins) if one is not None]
-
-
-def columns_of(statement: str) -> list[str]:
-    """Return the columns of the table that a statement creates."""
-    return [name for name, _ in typed_columns_of(statement)]
+    read: list[Any] = [one.this for one in (node.args.get("from_"), *joins) if one is not None]
+    return [name for table in read for name, _ in typed_columns_of(tables.get(table.name, ""))]
 
 
 def typed_columns_of(statement: str) -> list[tuple[str, str]]:
@@ -145,7 +141,7 @@ def summary_query(statement: str, tables: Mapping[str, str]) -> str | None:
         return None
     table = found["table"]
     if table not in tables:
-        raise Refused("not_found", f"Table '{table}' doesn't exist; tables: {', '.join(tables) or 'none'}", key=table)
+        raise missing_table(table, tables)
     return " UNION ALL ".join(_column_summary(table, name, kind) for name, kind in typed_columns_of(tables[table]))
 
 

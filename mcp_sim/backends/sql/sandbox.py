@@ -5,11 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
-from mcp_sim.backends.patterns import Test, like_test, search_test
-from mcp_sim.backends.sql.analytics import Charge, register_functions
+from mcp_sim.backends.sql.analytics import register_functions
 from mcp_sim.types.draws import Draws
 
 MAX_STEPS = 5_000_000
@@ -40,6 +38,8 @@ _PRAGMAS = frozenset({
 })  # fmt: skip
 _FILLING_FUNCTIONS = frozenset({"zeroblob", "randomblob", "printf", "format"})
 _FUNCTIONS = frozenset({"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"})
+_TIMES = ("date", "time", "datetime", "julianday", "unixepoch")
+_MOST_DRAWN = 4096
 
 
 class Sandbox:
@@ -49,14 +49,21 @@ class Sandbox:
         self._connection = connection
         self._steps, self._most = 0, MAX_STEPS
         self.reason: str | None = None
-        self._functions = Functions(connection, self._charge)
+        self._plain = sqlite3.connect(":memory:", check_same_thread=False)
+        self._now = ""
+        self._unit: Callable[[], float] = lambda: 0.0
+        self._register_time_and_chance(connection)
+        connection.create_function("replace", 3, self._replace, deterministic=True)
+        register_functions(connection, self._charge)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
 
     def enter(self, now: datetime, draws: Draws) -> None:
         """Start a user's statement at this time and with these draws."""
-        self._functions.enter(now, draws)
+        self._now = now.strftime("%Y-%m-%d %H:%M:%S")
+        count = iter(range(10**9))
+        self._unit = lambda: draws.unit(f"sql/{next(count, 0)}")
         self._steps, self._most, self.reason = 0, MAX_STEPS, None
         self._connection.set_authorizer(self._authorize)
         self._connection.set_progress_handler(self._step, _STEPS_PER_CHECK)
@@ -101,34 +108,6 @@ class Sandbox:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
-
-def _sets(pragma: str | None, argument: str | None) -> bool:
-    """Return whether a PRAGMA that returns a number also sets it."""
-    return argument is not None and (pragma or "").lower() in {"user_version", "schema_version", "encoding"}
-
-
-_TIMES = ("date", "time", "datetime", "julianday", "unixepoch")
-_MOST_DRAWN = 4096
-
-
-class Functions:
-    """The functions of one connection. Time and randomness are those of the current call."""
-
-    def __init__(self, connection: sqlite3.Connection, charge: Charge) -> None:
-        self._plain = sqlite3.connect(":memory:", check_same_thread=False)
-        self._charge = charge
-        self._now = ""
-        self._unit: Callable[[], float] = lambda: 0.0
-        self._register_time_and_chance(connection)
-        self._register_texts(connection)
-        register_functions(connection, charge)
-
-    def enter(self, now: datetime, draws: Draws) -> None:
-        """Use this time and these draws from now on."""
-        self._now = now.strftime("%Y-%m-%d %H:%M:%S")
-        count = iter(range(10**9))
-        self._unit = lambda: draws.unit(f"sql/{next(count, 0)}")
-
     def _register_time_and_chance(self, connection: sqlite3.Connection) -> None:
         """Replace SQLite's time and randomness by the world's."""
         add = connection.create_function
@@ -145,34 +124,12 @@ class Functions:
         add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
         add("randomblob", 1, self._bytes)
 
-    def _register_texts(self, connection: sqlite3.Connection) -> None:
-        """Replace functions whose time grows with the product of two lengths by linear ones."""
-        for name, size, call in (
-            ("like", 2, self._like), ("like", 3, self._like), ("glob", 2, self._glob), ("regexp", 2, self._regexp),
-            ("replace", 3, self._replace), ("instr", 2, self._instr),
-        ):  # fmt: skip
-            connection.create_function(name, size, _null_for_null(call), deterministic=True)
-
-    def _like(self, pattern: Any, text: Any, escape: Any = "") -> bool:
-        self._charge(len(str(text)))
-        return _like_test(str(pattern), str(escape))(str(text))
-
-    def _glob(self, pattern: Any, text: Any) -> bool:
-        self._charge(len(str(text)))
-        return _glob_test(str(pattern))(str(text))
-
-    def _regexp(self, expression: Any, text: Any) -> bool:
-        self._charge(len(str(text)))
-        return _expression_test(str(expression))(str(text))
-
-    def _replace(self, text: Any, old: Any, new: Any) -> str:
+    def _replace(self, text: Any, old: Any, new: Any) -> str | None:
+        if None in (text, old, new):
+            return None
         found = str(text).replace(str(old), str(new)) if str(old) else str(text)
         self._charge(len(found))
         return found
-
-    def _instr(self, text: Any, part: Any) -> int:
-        self._charge(len(str(text)))
-        return str(text).find(str(part)) + 1
 
     def _bytes(self, size: int) -> bytes:
         return bytes(int(self._unit() * 256) for _ in range(max(1, min(size, _MOST_DRAWN))))
@@ -188,20 +145,6 @@ class Functions:
         return call
 
 
-def _null_for_null(call: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *arguments: None if None in arguments else call(*arguments)
-
-
-@lru_cache(maxsize=128)
-def _like_test(pattern: str, escape: str) -> Test:
-    return like_test(pattern, escape)
-
-
-@lru_cache(maxsize=128)
-def _expression_test(expression: str) -> Test:
-    return search_test(expression)
-
-
-@lru_cache(maxsize=128)
-def _glob_test(pattern: str) -> Test:
-    return like_test(pattern, "", many="*", one="?", ignores_case=False)
+def _sets(pragma: str | None, argument: str | None) -> bool:
+    """Return whether a PRAGMA that returns a number also sets it."""
+    return argument is not None and (pragma or "").lower() in {"user_version", "schema_version", "encoding"}

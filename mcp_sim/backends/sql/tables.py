@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.backends.refusal import Refused
@@ -41,14 +41,18 @@ def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> st
     return f"CREATE TABLE {quoted(name)} ({', '.join(columns)})"
 
 
-def column_definitions(columns: Json) -> Iterator[str]:
-    """Yield the columns of a new table: of SQL texts, of objects with name and type, or of types by name."""
+def column_definitions(columns: Json) -> list[str]:
+    """Return the columns of a new table: of SQL texts, of objects with name and type, or of types by name."""
     if isinstance(columns, str):
-        yield columns
-    for name, kind in as_object(columns).items():
-        yield _definition({"type": kind, **as_object(kind), "name": name})
-    for one in as_list(columns):
-        yield _definition(as_object(one)) if isinstance(one, dict) else str(one)
+        return [columns]
+    listed = as_list(columns) if isinstance(columns, list) else described_columns(columns)
+    return [one if isinstance(one, str) else _definition(as_object(one)) for one in listed]
+
+
+def described_columns(columns: Json) -> list[Record]:
+    """Return columns as objects with a name: of a list of names or of such objects, or of types by name."""
+    by_name = [{"name": name, **(as_object(kind) or {"type": kind})} for name, kind in as_object(columns).items()]
+    return [as_object(one) or {"name": str(one)} for one in as_list(columns)] + by_name
 
 
 def _definition(column: Record) -> str:
@@ -62,15 +66,20 @@ def _definition(column: Record) -> str:
     return " ".join([*parts, *(clause for clause, holds in clauses.items() if holds)])
 
 
-def rows_statement(name: str, rows: Sequence[Record], columns: Iterable[str] = ()) -> str:
-    """Return the statement that creates a table for rows without a schema."""
-    columns = dict.fromkeys((*columns, *(column for row in rows for column in row)))
-    key = key_of_rows(name, rows)
-    kinds = {column: {type_name(row[column]) for row in rows if row.get(column) is not None} for column in columns}
-    columns_sql = [
-        f"{quoted(column)} {_common(kinds[column])}{' PRIMARY KEY' if column == key else ''}" for column in columns
+def rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> str:
+    """Return the statement that creates a table for rows. What `columns` do not declare follows from the rows."""
+    declared = {str(one.get("name")): one for one in described_columns(columns)}
+    has_key = any("PRIMARY KEY" in one.upper() for one in map(_definition, declared.values()))
+    key = None if has_key else key_of_rows(name, rows)
+    kinds: dict[str, set[str]] = {column: set() for column in declared}
+    for row in rows:
+        for column, value in row.items():
+            kinds.setdefault(column, set()).update([] if value is None else [type_name(value)])
+    described: list[Json] = [
+        {"name": column, "type": _common(found), "primary_key": column == key, **declared.get(column, {})}
+        for column, found in kinds.items()
     ]
-    return f"CREATE TABLE {quoted(name)} ({', '.join(columns_sql)})"
+    return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(described))})"
 
 
 def key_of_rows(name: str, rows: Sequence[Record]) -> str | None:
@@ -85,11 +94,16 @@ def key_of_rows(name: str, rows: Sequence[Record]) -> str | None:
     return None
 
 
-def _common(kinds: Iterable[str]) -> str:
-    found = set(kinds)
+def _common(found: Collection[str]) -> str:
     if found == {"integer", "number"}:
         return "REAL"
     return _TYPES.get(next(iter(found)), "TEXT") if len(found) == 1 else "TEXT"
+
+
+def missing_table(name: str, tables: Iterable[str]) -> Refused:
+    """Return the failure of a call for a table that does not exist."""
+    message = f"Table {name} not found; tables: {', '.join(tables) or 'none'}"
+    return Refused("not_found", message, key=name, entity="table")
 
 
 def to_sql(value: Json) -> str | float | None:

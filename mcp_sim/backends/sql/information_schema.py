@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.sql.tables import missing_table
 
 _NAME = r"(?:\w+\.)?[`\"\[]?(?P<table>\w+)[`\"\]]?"
 _DESCRIBES = re.compile(
@@ -78,7 +78,7 @@ def catalog_query(statement: str, dialect: str, tables: Mapping[str, str]) -> st
         return None
     table = found["table"]
     if table not in tables:
-        raise Refused("not_found", f"Table '{table}' doesn't exist; tables: {', '.join(tables) or 'none'}", key=table)
+        raise missing_table(table, tables)
     if making is not None:
         return f'SELECT name AS "Table", sql AS "Create Table" FROM sqlite_master WHERE name = \'{table}\''  # noqa: S608 (a word)
     described = _DESCRIBED_AS.get(dialect, _DESCRIBED)
