@@ -397,3 +397,10 @@ async def test_operations_are_called_from_python(tmp_path: Path) -> None:
             document.remove(3, "slide")
         document.delete("deck")
         assert all(one.entity == "document" for one in document.changes)
+
+
+async def test_the_only_notebook_among_files_needs_no_name(tmp_path: Path) -> None:
+    tools = [tool("insert_cell", {"index": INTEGER, "content": STRING}), tool("get_cell", {"index": INTEGER})]
+    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]})}}
+    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
+        assert success_value(await world.call("get_cell", {"index": 0}))["content"] == "x = 1"

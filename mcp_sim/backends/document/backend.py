@@ -57,8 +57,7 @@ class Document(OperationsBackend):
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
-        if sum("document" in one.arguments for one in found) >= _MIN_NAMED:
-            found = [one for one in found if "document" in one.arguments or one.profile.has(*DOCUMENTS.split("|"))]
+        found = _about_documents(found)
         added = {_kind(one) for one in found if one.name == "add"}
         is_document = _is_indexed(found, added, listed) or _fills_documents(found)
         return [one for one in found if is_document and (one.name == "put_in" or _kind(one) in {"", *added})]
@@ -92,6 +91,13 @@ class Document(OperationsBackend):
 
 def _arguments(role: str, plans: Iterable[Plan]) -> list[str]:
     return [plan.arguments[role] for plan in plans if role in plan.arguments]
+
+
+def _about_documents(found: Sequence[MatchedTool]) -> Sequence[MatchedTool]:
+    """Return the tools that name a document, in an argument or in their name; all if hardly any takes one."""
+    if sum("document" in one.arguments for one in found) < _MIN_NAMED:
+        return found
+    return [one for one in found if "document" in one.arguments or one.profile.has(*DOCUMENTS.split("|"))]
 
 
 def _kind(one: MatchedTool) -> str:

@@ -42,7 +42,7 @@ def given_documents(state: Json, kinds: Collection[str], *, is_named: bool, is_w
 
 def _the_only_one(state: Json, found: Given, kinds: Collection[str]) -> Given:
     """Return the single document of a state under the default name."""
-    rows = found.records[DOCUMENT]
+    rows = found.records[DOCUMENT] or list(_notebooks(state))
     if len(rows) == 1:
         return Given({DOCUMENT: [{**rows[0], "name": DEFAULT_NAME}]}, found.rest)
     names = frozenset({*kinds, "checklist"})

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 
-from mcp_sim.backends.compute.expressions import MAX_EXPRESSION
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet.formula_functions import (
     COMPARED,
@@ -35,6 +34,8 @@ _TOKENS = re.compile(
 _BINDS = {**dict.fromkeys(COMPARED, 1), "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 6}
 _MINUS = 7
 _DEEPEST = 64
+_LONGEST = 2000
+"""Maximum number of characters of a formula."""
 
 
 def is_formula(value: Json) -> bool:
@@ -44,8 +45,8 @@ def is_formula(value: Json) -> bool:
 
 def compile_formula(formula: str) -> Value:
     """Compile a formula. Raises `Refused`, which names what is not understood."""
-    if len(formula) > MAX_EXPRESSION:
-        raise Refused("invalid", f"Formula too long: {len(formula)} characters, at most {MAX_EXPRESSION} are allowed")
+    if len(formula) > _LONGEST:
+        raise Refused("invalid", f"Formula too long: {len(formula)} characters, at most {_LONGEST} are allowed")
     reader = _Reader(formula)
     value = reader.expression(0)
     if reader.ahead is not None:
