@@ -166,13 +166,12 @@ def grouping(name: str, entity: Entity | None, entities: Mapping[str, Entity]) -
     asked = [singular(word) for word in words(name)]
     named = next((one for one in _longest_first(entities) if _within(words(one), asked)), None)
     subject = entities[named] if named is not None else entity
+    if subject is None:
+        return None
     left = [word for word in asked if word not in _FILLING | vocabulary("by per distribution breakdown")]
-    for start in (0, len(words(named or ""))):
-        field = "_".join(left[start:])
-        for known in subject.fields if subject is not None else ():
-            if subject is not None and snake(known) == field:
-                return subject, known
-    return None
+    fields = {snake(known): known for known in reversed(subject.fields)}
+    tried = ("_".join(left[start:]) for start in (0, len(words(named or ""))))
+    return next(((subject, fields[one]) for one in tried if one in fields), None)
 
 
 def tally_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:

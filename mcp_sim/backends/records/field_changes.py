@@ -145,23 +145,33 @@ def _matches(one: Json, value: Json) -> bool:
 
 
 def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
+    name = field.name.replace("_", " ")
     if not _is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
     if how == "subtract" and value < 0:
-        return Refused(f"cannot have {value} taken from its {field.name.replace('_', ' ')}: that is negative")
+        return Refused(f"cannot have {value} taken from its {name}: that is negative")
     there = before if _is_number(before) else 0
     change = value if how == "add" else -value
     total = _sum(there, change)
     if total is None:
-        return Refused(f"cannot change {field.name.replace('_', ' ')} by {change}: that is too much")
-    least, most = field.schema.get("minimum", 0 if change < 0 else None), field.schema.get("maximum")
-    if least is not None and total < least and change < 0:
-        return Refused(f"has insufficient {field.name.replace('_', ' ')}: {there} available, {-change} requested")
-    if most is not None and total > most:
-        return Refused(f"cannot have more than {most} of {field.name.replace('_', ' ')}: {there} and {change} more")
+        return Refused(f"cannot change {name} by {change}: that is too much")
+    why = _out_of_bounds(there, change, total, field)
+    if why is not None:
+        return Refused(why)
     if main_type(field.schema) != "integer" or isinstance(total, int):
         return total
-    return int(total) if total.is_integer() else Refused(f"cannot have {total} of {field.name.replace('_', ' ')}")
+    return int(total) if total.is_integer() else Refused(f"cannot have {total} of {name}")
+
+
+def _out_of_bounds(there: float, change: float, total: float, field: Field) -> str | None:
+    """Return why a total is refused, None if it is within the bounds of the field."""
+    name = field.name.replace("_", " ")
+    least, most = field.schema.get("minimum", 0 if change < 0 else None), field.schema.get("maximum")
+    if least is not None and total < least and change < 0:
+        return f"has insufficient {name}: {there} available, {-change} requested"
+    if most is not None and total > most:
+        return f"cannot have more than {most} of {name}: {there} and {change} more"
+    return None
 
 
 def _sum(one: float, other: float) -> float | None:

@@ -10,7 +10,7 @@ from typing import TypeAlias, cast, overload
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.ordering import Row
-from mcp_sim.backends.records.projection import Derive, derived_value
+from mcp_sim.backends.records.projection import Derive, derived_values
 from mcp_sim.backends.records.search_terms import term_parser
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
@@ -176,20 +176,14 @@ def matching_rows(
     tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
     """Return a function that selects the rows passing all given filters. The first equality uses the index."""
-    derived = {
-        f.name: found for f in entity.fields.values() if (found := derived_value(entity, f, entities)) is not None
-    }
+    derived = derived_values(entity, entities)
     rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
-    tested = [
-        (fetch, rule, test_maker(rule, derived))
-        for fetch, rule in rules
-        if rule.op != "equals" or rule.field in derived
-    ]
+    tested = [(fetch, rule, test_maker(rule, derived)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
     fixed = plan.fixed.items() if plan.verb in {"list", "search"} else ()
     always = [(field, value) for field, value in fixed if value is not False]
-    unset = [field for field, value in fixed if value is False]
+    unset = [_is_unset(field) for field, value in fixed if value is False]
     name, query, searched, parse_terms = entity.name, argument(plan.query or ""), plan.searched, term_parser(entity)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
@@ -197,25 +191,51 @@ def matching_rows(
         spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
         equalities = [*(one for one in given if one[0] not in spans), *always]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
-        bounds = [bound for value, rule, _ in asked if (bound := bound_of(rule, entity, derived, value))]
-        tests = [maker(value, view) for value, rule, maker in asked if not bound_of(rule, entity, derived, value)]
+        bounds, tests = _bounds_and_tests(asked, entity, derived, view)
         parsed = parse_terms(query(arguments))
-        words, tests = parsed.words, [*tests, *spans.values(), *parsed.tests, *map(_is_unset, unset)]
-        if parsed.unwanted:
-            tests.append(exclusion_test(parsed.unwanted, searched))
-        if equalities or not (words or bounds):
-            rows = _found(view, name, equalities)
-            tests += [bound.holds for bound in bounds] + ([text_test(words, searched)] if words else [])
-        elif words:
-            rows = view.search(name, searched, words)
-            tests += [bound.holds for bound in bounds]
-        else:
-            rows = view.compare(name, bounds)
-        for test in tests:
+        tests += [*spans.values(), *parsed.tests, *unset]
+        tests += [exclusion_test(parsed.unwanted, searched)] if parsed.unwanted else []
+        rows, more = _candidates(view, name, equalities, bounds, parsed.words, searched)
+        for test in (*tests, *more):
             rows = [row for row in rows if test(row[1])]
         return rows
 
     return matching
+
+
+def _bounds_and_tests(
+    asked: Sequence[tuple[Json, Filter, Callable[[Json, View], Test]]],
+    entity: Entity,
+    derived: Mapping[str, Derive],
+    view: View,
+) -> tuple[list[Bound], list[Test]]:
+    """Return the bounds that arguments set, and the tests of the other arguments."""
+    bounds: list[Bound] = []
+    tests: list[Test] = []
+    for value, rule, maker in asked:
+        bound = bound_of(rule, entity, derived, value)
+        if bound is not None:
+            bounds.append(bound)
+        else:
+            tests.append(maker(value, view))
+    return bounds, tests
+
+
+def _candidates(
+    view: View,
+    name: str,
+    equalities: Sequence[tuple[str, Json]],
+    bounds: Sequence[Bound],
+    words: Sequence[str],
+    searched: Sequence[str],
+) -> tuple[Sequence[Row], list[Test]]:
+    """Return the rows that the best index finds, and the tests that they still have to pass."""
+    held = [bound.holds for bound in bounds]
+    if equalities or not (words or bounds):
+        return _found(view, name, equalities), [*held, *([text_test(words, searched)] if words else [])]
+    if words:
+        return view.search(name, searched, words), held
+    return view.compare(name, bounds), []
 
 
 def fixed_tests(plan: Plan) -> list[Test]:

@@ -69,9 +69,7 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
     names = properties(schema)
     if main_type(schema) not in {"object", ""}:
         return _scalar(entity, schema)
-    derived = {
-        f.name: found for f in entity.fields.values() if (found := derived_value(entity, f, entities)) is not None
-    }
+    derived = derived_values(entity, entities)
     if not names:
         return _fitting(_whole(entity, derived), map_of(schema))
     shows = {name: _derived_part(entity, name, part, entities) for name, part in names.items() if name in derived}
@@ -93,6 +91,12 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
         return body
 
     return show
+
+
+def derived_values(entity: Entity, entities: Mapping[str, Entity]) -> dict[str, Derive]:
+    """Return what derives the values of fields that are not stored, by field."""
+    found = {field.name: derived_value(entity, field, entities) for field in entity.fields.values()}
+    return {name: derive for name, derive in found.items() if derive is not None}
 
 
 def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:

@@ -15,7 +15,7 @@ from mcp_sim.backends.records.sentences import name_field, written
 from mcp_sim.backends.refusal import noun
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Key, Record, View
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain, Entity, Example, Field
 from mcp_sim.types.json_schema.shapes import as_object, constants, main_type
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
@@ -76,14 +76,9 @@ def _spelt(value: Json, sample: str) -> str:
         yes, no = ("Yes", "No") if sample.lower() in {"yes", "no"} else ("True", "False")
         spelling = yes if value else no
         return spelling if sample[:1].isupper() or not sample else spelling.lower()
-    if (
-        isinstance(value, str)
-        and sample[:1].isupper()
-        and sample[1:].islower()
-        and value.islower()
-        and " " not in value
-    ):
-        return value.capitalize() if "_" not in value else value
+    is_name = sample[:1].isupper() and sample[1:].islower()
+    if isinstance(value, str) and is_name and value.islower() and not {" ", "_"} & {*value}:
+        return value.capitalize()
     return written(value)
 
 
@@ -94,14 +89,20 @@ def recorded_fields(domain: Domain, entity: Entity) -> dict[str, Record]:
         plan = domain.plans.get(example.tool)
         if plan is None or plan.entity != entity.name or plan.backend != "records":
             continue
-        given = {field: argument(path)(example.arguments) for path, field in plan.sets.items()}
-        given = {field: value for field, value in given.items() if value is not ABSENT and field != "*"}
-        key: Json = argument(plan.key or "")(example.arguments)
-        found = re.search(key_pattern(entity), result_text(example.result) or "") if key is ABSENT else None
-        named = found[0] if found else None if key is ABSENT else str(key)
+        given = {field: argument(path)(example.arguments) for path, field in plan.sets.items() if field != "*"}
+        named = _recorded_key(example, plan, entity)
         if named is not None:
-            known.setdefault(named, {}).update(given)
+            known.setdefault(named, {}).update({name: value for name, value in given.items() if value is not ABSENT})
     return known
+
+
+def _recorded_key(example: Example, plan: Plan, entity: Entity) -> str | None:
+    """Return the key of the record of an example: its argument, or what the result shows."""
+    key: Json = argument(plan.key or "")(example.arguments)
+    if key is not ABSENT:
+        return str(key)
+    found = re.search(key_pattern(entity), result_text(example.result) or "")
+    return found[0] if found else None
 
 
 def key_pattern(entity: Entity) -> str:
@@ -189,22 +190,19 @@ class SlotFinder:
 
     def row(self, blocks: Sequence[str]) -> list[Piece]:
         """Split a row into pieces. The parts that differ between rows are slots."""
-        segments = [_JOINTS.split(block) for block in blocks]
-        first, others = segments[0], segments[1:]
+        first, *others = (_JOINTS.split(block) for block in blocks)
         taken: set[str] = set()
         pieces: list[Piece] = []
         expected: str | None = None
         for place, segment in enumerate(first):
-            is_joint = place % 2 == 1
+            if place % 2 == 1:
+                pieces += _joint(segment)
+                continue
             same = bool(others) and all(place < len(other) and other[place] == segment for other in others)
-            slot = None if is_joint else self._slot_of(segment, expected, same, has_others=bool(others), taken=taken)
-            expected = self._field_named(segment) if not is_joint else expected
-            if is_joint and ROW_START.match(segment) and (number := re.search(r"\d+", segment)):
-                pieces += [segment[: number.start()], Slot("number"), segment[number.end() :]]
-            else:
-                pieces.append(segment if slot is None else slot)
-            if slot is not None:
-                taken.add(slot.name)
+            slot = self._slot_of(segment, expected, same, has_others=bool(others), taken=taken)
+            expected = self._field_named(segment)
+            pieces.append(segment if slot is None else slot)
+            taken |= {slot.name} if slot is not None else set()
         return pieces
 
     def _slot_of(
@@ -227,21 +225,20 @@ class SlotFinder:
 
     def _field_of(self, text: str, taken: set[str]) -> str | None:
         """Return the field that a value can only belong to: by its choices, known values or type."""
-        for name, field in self.entity.fields.items():
-            if name in taken or name == self.entity.key:
-                continue
-            if text.lower() in {str(value).lower() for value in constants(field.schema)}:
-                return name
-            if any(str(record.get(name)) == text for record in self.known.values() if name in record):
-                return name
-            kind = main_type(field.schema)
-            if re.fullmatch(_TIME, text) and time_meaning(name, field.schema) is not None:
-                return name
-            if re.fullmatch(r"-?[\d,]+(\.\d+)?", text) and kind in {"number", "integer"}:
-                return name
-            if text.lower() in {"true", "false", "yes", "no"} and kind == "boolean":
-                return name
-        return None
+        free = (name for name in self.entity.fields if name not in taken and name != self.entity.key)
+        return next((name for name in free if self._can_only_be(text, name)), None)
+
+    def _can_only_be(self, text: str, name: str) -> bool:
+        schema = self.entity.fields[name].schema
+        if text.lower() in {str(value).lower() for value in constants(schema)}:
+            return True
+        if any(str(record.get(name)) == text for record in self.known.values() if name in record):
+            return True
+        if re.fullmatch(_TIME, text) and time_meaning(name, schema) is not None:
+            return True
+        kind = main_type(schema)
+        is_number = kind in {"number", "integer"} and re.fullmatch(r"-?[\d,]+(\.\d+)?", text) is not None
+        return is_number or (kind == "boolean" and text.lower() in {"true", "false", "yes", "no"})
 
     def _field_named(self, segment: str) -> str | None:
         wanted = snake(segment)
@@ -259,6 +256,12 @@ class SlotFinder:
         """Whether the field may hold any text."""
         plain = main_type(field.schema) == "string" and time_meaning(name, field.schema) is None
         return plain and name != self.entity.key and not constants(field.schema)
+
+
+def _joint(segment: str) -> list[Piece]:
+    """Return what separates parts of a row; the number at its start is a slot."""
+    number = re.search(r"\d+", segment) if ROW_START.match(segment) else None
+    return [segment] if number is None else [segment[: number.start()], Slot("number"), segment[number.end() :]]
 
 
 def _occurrences(value: Json, slot: Slot) -> list[tuple[str, Slot]]:
