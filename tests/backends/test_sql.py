@@ -498,6 +498,7 @@ GIVEN: dict[str, Json] = {
     "columns": {"people": _NAMED},
     "columns under wrappers": {"database": {"tables": {"people": _NAMED}}},
     "columns with types": {"tables": {"people": {**_NAMED, "columns": _TYPED}}},
+    "a list of named tables": {"tables": [{"name": "people", **_NAMED}]},
     "types by column": {"people": {"columns": {"id": "INTEGER", "name": "TEXT"}, "rows": ADA}},
     "rows by key": {"people": {"1": {"name": "Ada"}, "2": {"name": "Bo"}}},
     "rows by a key that they have": {"db": {"people": {"1": {"id": 1, "name": "Ada"}, "2": {"id": 2, "name": "Bo"}}}},
@@ -514,6 +515,11 @@ async def test_tables_are_given_in_any_shape(tmp_path: Path, shape: str) -> None
         assert await answered(world, "read_query", query="SELECT id, name FROM people ORDER BY id") == ADA
         await answered(world, "write_query", query="INSERT INTO people (name) VALUES ('Cy')")
         assert await answered(world, "read_query", query="SELECT max(id) AS last FROM people") == [{"last": 3}]
+
+
+async def test_tables_of_a_wrapper_keep_their_names(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS, {"database": {"items": ADA}}).open() as world:
+        assert await answered(world, "list_tables") == [{"name": "items"}]
 
 
 async def test_given_tables_have_the_given_columns_and_types(tmp_path: Path) -> None:

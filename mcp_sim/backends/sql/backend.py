@@ -15,11 +15,13 @@ from mcp_sim.backends.request import Binding
 from mcp_sim.backends.sql.operations import (
     ABOUT,
     CREATING_OPERATIONS,
+    DATABASES,
     OPERATIONS,
+    OTHER_LANGUAGES,
     ROW_OPERATIONS,
     STATEMENT_OPERATIONS,
+    are_mentioned,
     dialect_of,
-    is_sql_server,
     takes_sql,
 )
 from mcp_sim.backends.sql.request import SqlRequest
@@ -96,11 +98,14 @@ class Sql(OperationsBackend):
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept the tools of a server that runs statements, or that mentions SQL and has tools for rows."""
-        names, mentions = {one.name for one in found}, is_sql_server(listed)
-        may_run = mentions or names >= {"tables", "describe"}
-        kept = [one for one in found if may_run or one.name not in STATEMENT_OPERATIONS or takes_sql(one.profile)]
-        runs = any(one.name in STATEMENT_OPERATIONS for one in kept)
-        return kept if runs or (mentions and len(names & ROW_OPERATIONS) >= _MIN_ROW_OPERATIONS) else ()
+        names = frozenset(one.name for one in found)
+        if names.isdisjoint(STATEMENT_OPERATIONS | ROW_OPERATIONS):
+            return ()
+        mentions_sql = are_mentioned(DATABASES, listed)
+        is_sql = (mentions_sql or names >= {"tables", "describe"}) and not are_mentioned(OTHER_LANGUAGES, listed)
+        kept = found if is_sql else [one for one in found if _is_sure(one)]
+        runs = not STATEMENT_OPERATIONS.isdisjoint(one.name for one in kept)
+        return kept if runs or (mentions_sql and len(names & ROW_OPERATIONS) >= _MIN_ROW_OPERATIONS) else ()
 
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
         """Return how a tool calls an operation: in the dialect of the database that its server mentions."""
@@ -123,3 +128,8 @@ class Sql(OperationsBackend):
             makes = any(one.operation in CREATING_OPERATIONS and one.entity == binding.entity for one in every)
             domain.kept[key] = Database(entities, binding.prefix, shows_entities=not makes)
         return domain.kept[key]
+
+
+def _is_sure(one: MatchedTool) -> bool:
+    """Whether the evidence of a tool suffices without that of its server."""
+    return one.name not in STATEMENT_OPERATIONS or takes_sql(one.profile)

@@ -11,7 +11,10 @@ from mcp_sim.backends.sql.tables import ROWID, quoted, result_value, rows_statem
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.given_rows import rows_of, unwrap_rows
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+_HELD = frozenset({"columns", "rows", "data", "records"})
+"""Names within an object that is one table, rather than a wrapper of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ def read_given_tables(state: Json) -> tuple[list[Table], Json]:
     """Return the tables of a state, under any wrappers, and the rest of the state.
 
     A table is a list of objects, an object with one object for each key, or columns with rows. Columns are names, or
-    objects with name and type, or types by name.
+    objects with name and type, or types by name. Tables are under their names, or in a list of objects with a name.
     """
     scripts: list[str] = []
     found: dict[str, list[Record]] = {}
@@ -49,6 +52,7 @@ def read_given_tables(state: Json) -> tuple[list[Table], Json]:
 
 def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Record]]) -> Json:
     """Move the tables of a value into `scripts` and `found`. Return the rest; None if nothing is left."""
+    value = _by_name(value)
     rows = _rows(value) if name else None
     if rows is not None:
         scripts.append(_statement(name, as_object(value), rows))
@@ -57,17 +61,17 @@ def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Reco
     if _is_script(value):
         scripts.append(value)
         return None
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not value:
         return value
     parts = [(part, inner, _take(part, inner, scripts, found)) for part, inner in as_object(value).items()]
-    left: Record = {part: rest for part, inner, rest in parts if rest is not None or inner is None}
-    return left if left or not value else None
+    return {part: rest for part, inner, rest in parts if rest is not None or inner is None} or None
 
 
 def _rows(value: Json) -> list[Record] | None:
     """Return the rows of a table; None if the value is no table."""
     body = as_object(value)
-    held, _ = unwrap_rows({name: one for name, one in body.items() if not _is_script(one)}) if body else (value, {})
+    own = {part: one for part, one in body.items() if not _is_script(one)}
+    held = value if _HELD.isdisjoint(own) else unwrap_rows(own)[0]
     rows = rows_of(held, "") if isinstance(held, list) else _keyed(as_object(held))
     return rows or ([] if isinstance(body.get("columns"), list | dict) else None)
 
@@ -88,6 +92,13 @@ def _is_row(body: Record) -> bool:
     """Whether an object has plain values, and is no table itself."""
     is_table = not {"columns", "rows"}.isdisjoint(body) or any(map(_is_script, body.values()))
     return not is_table and any(not isinstance(one, dict | list) for one in body.values())
+
+
+def _by_name(value: Json) -> Json:
+    """Return a list of tables, which are objects with a name, as an object by name; other values as they are."""
+    tables = [as_object(one) for one in as_list(value)] if isinstance(value, list) else []
+    are_tables = all("name" in one and not {"columns", "rows"}.isdisjoint(one) for one in tables)
+    return {str(one["name"]): one for one in tables} if tables and are_tables else value
 
 
 def _is_script(value: Json) -> bool:

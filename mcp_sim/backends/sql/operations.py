@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, possible_roles
-from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
 from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Test, pick, role, roles
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import as_list
@@ -47,10 +47,10 @@ ABOUT = vocabulary(
 
 # evidence -------------------------------------------------------------------------------------------------------------
 
-_NAMES_SQL = re.compile(r"\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b", re.IGNORECASE)
+DATABASES = re.compile(r"\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b", re.IGNORECASE)
 _KEYWORDS = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE)\b")
 _STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delete from|create table)\b", re.IGNORECASE)
-_OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql", re.IGNORECASE)
+OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql|kusto|kql", re.IGNORECASE)
 _READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
 _CHANGES = re.compile(r"insert|update|delete|create|any sql|ddl")
 
@@ -69,19 +69,19 @@ def takes_sql(profile: ToolProfile) -> bool:
     if name is None or (profile.selector is not None and not _is_named_as_running(profile)):
         return False
     schema, spelled = profile.arguments[name], name.replace("_", " ")
-    if _STATEMENTS.search(encode([schema.get("examples"), schema.get("example"), schema.get("default")]).decode()):
+    examples = encode([schema.get("examples"), schema.get("example"), schema.get("default")]).decode()
+    if _STATEMENTS.search(examples[:MAX_DESCRIPTION]):
         return True
     about = f"{spelled} {schema.get('description', '')}"
     if profile.has("search") and not _mentions_sql(about):
         return False
     text = " ".join((about, profile.tool.description, *profile.words))
-    return _mentions_sql(text) and not _OTHER_LANGUAGES.search(text)
+    return _mentions_sql(text) and not OTHER_LANGUAGES.search(text)
 
 
-def is_sql_server(listed: Iterable[ToolProfile]) -> bool:
-    """Return whether tools of a server mention SQL or its databases, and no other query language."""
-    texts = [text for one in listed for text in _texts(one)]
-    return any(map(_NAMES_SQL.search, texts)) and not any(map(_OTHER_LANGUAGES.search, texts))
+def are_mentioned(pattern: re.Pattern[str], listed: Iterable[ToolProfile]) -> bool:
+    """Return whether a tool of a server mentions one of these names, in its name, description or arguments."""
+    return any(pattern.search(text) for one in listed for text in _texts(one))
 
 
 def dialect_of(tools: Iterable[Tool]) -> str:
@@ -112,7 +112,7 @@ def _texts(profile: ToolProfile) -> list[str]:
 
 
 def _mentions_sql(text: str) -> bool:
-    return bool(_NAMES_SQL.search(text) or _KEYWORDS.search(text))
+    return bool(DATABASES.search(text) or _KEYWORDS.search(text))
 
 
 def _own_words(profile: ToolProfile) -> frozenset[str]:
@@ -129,7 +129,7 @@ def _may_take_sql(profile: ToolProfile) -> bool:
     name = possible_roles([_STATEMENT], profile).get("statement")
     if name is None:
         return False
-    is_likely = not {"command", "q"}.intersection(words(name)) and not _OTHER_LANGUAGES.search(profile.description)
+    is_likely = not {"command", "q"}.intersection(words(name)) and not OTHER_LANGUAGES.search(profile.description)
     return (is_likely and _is_named_as_running(profile)) or takes_sql(profile)
 
 
