@@ -332,3 +332,10 @@ async def test_programs_call_the_operations_on_a_view(store: Simulator) -> None:
             keys.get("note")
         assert world.view.get("entry", "hits") == {"key": "hits", "value": 3}
         assert {change.key for change in keys.changes} == {"note", "hits", "h", "q", "drinks:tea"}
+
+
+async def test_expiries_are_written_in_the_format_of_the_given_ones(tmp_path: Path) -> None:
+    given = {"store": [{"key": "old", "value": 1, "expires_at": "2999-01-02 03:04:05"}]}
+    async with simulator(tmp_path, STORE, given).open() as world:
+        await answered(world, "set", key="new", value=2, expire_seconds=60)
+        assert (world.view.get("entry", "new") or {})["expires_at"] == "2030-01-01 09:01:01"

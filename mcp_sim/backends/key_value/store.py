@@ -16,7 +16,7 @@ from mcp_sim.types.clock import iso
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake, words
-from mcp_sim.types.time_formats import parse_time
+from mcp_sim.types.time_formats import parse_time, time_format
 
 ENTRY = "entry"
 KINDS = {"h": "hash", "l": "list", "r": "list", "s": "set", "z": "zset", "x": "stream"}
@@ -94,14 +94,21 @@ class Store(Request):
 
     # expiry
 
-    def until(self) -> str | None:
-        """Return the time when what is set now expires, or None. Raises `Refused` if it is out of range."""
+    def until(self) -> Json:
+        """Return the time when what is set now expires, as other entries have it, or None if it does not.
+
+        Raises `Refused` if it is out of range.
+        """
         seconds = self.get("seconds")
-        lasts = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
+        if not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds <= 0:
+            return None
         try:
-            return iso(self.now + timedelta(seconds=seconds)) if lasts else None
+            ends = self.now + timedelta(seconds=seconds)
         except OverflowError:
             raise Refused("invalid", "Invalid expire time: it is out of range") from None
+        first = self.view.sample_key(self.entity, 0)
+        form = None if first is None else time_format((self.record(first) or {}).get("expires_at"))
+        return iso(ends) if form is None else form.write(ends)
 
     def seconds_left(self, entry: Record) -> int:
         """Return the seconds until an entry expires, or -1 if it does not."""
