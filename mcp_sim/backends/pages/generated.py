@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
@@ -15,7 +14,7 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Record
-from mcp_sim.types.clock import iso
+from mcp_sim.types.clock import iso_seconds
 
 MAX_RESULTS = 50
 """Maximum number of pages about a query."""
@@ -48,24 +47,7 @@ _SENTENCES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page: its address, short name, title and text."""
-
-    url: str
-    slug: str
-    title: str
-    text: str
-    published_at: str
-
-    def facts(self) -> Record:
-        """Return the fields of a page."""
-        site, snippet = urlsplit(self.url).netloc, self.text.split("\n")[2]
-        fields = {"url": self.url, "id": self.slug, "title": self.title, "snippet": snippet, "text": self.text}
-        return {**fields, "site": site, "published_at": self.published_at}
-
-
-def pages_about(query: str, seed: int, now: datetime) -> Iterator[Page]:
+def pages_about(query: str, seed: int, now: datetime) -> Iterator[Record]:
     """Yield pages about a query, best match first; the same query yields the same pages."""
     topic = " ".join(re.findall(r"[^\W_]+", query))
     chance = chance_of(seed, "pages", topic.lower())
@@ -76,7 +58,7 @@ def pages_about(query: str, seed: int, now: datetime) -> Iterator[Page]:
         yield page_at(f"https://{chance.choice(_SITES)}/{slug}", seed, now)
 
 
-def page_at(place: str, seed: int, now: datetime) -> Page:
+def page_at(place: str, seed: int, now: datetime) -> Record:
     """Return the page at an address, or by the short name at its end. Raises `Refused` if the address is invalid."""
     try:
         parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
@@ -86,7 +68,9 @@ def page_at(place: str, seed: int, now: datetime) -> Page:
     chance = chance_of(seed, "page", parts.netloc, parts.path)
     title = slug.replace("-", " ").capitalize()
     published = now - timedelta(days=int(chance.unit() * _OLDEST))
-    return Page(parts.geturl(), slug, title, _text(title, chance), iso(published.replace(microsecond=0)))
+    text = _text(title, chance)
+    return {"url": parts.geturl(), "id": slug, "title": title, "snippet": text.split("\n")[2], "text": text,
+            "site": parts.netloc, "published_at": iso_seconds(published)}  # fmt: skip
 
 
 def _text(title: str, chance: Chance) -> str:

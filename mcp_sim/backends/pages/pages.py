@@ -80,12 +80,12 @@ def _facts(row: Record) -> Record:
 
 
 def _generated_at(request: Request, place: str) -> Record:
-    return page_at(place, request.draws.seed, _start(request)).facts()
+    return page_at(place, request.draws.seed, _start(request))
 
 
 def _generated_about(request: Request, query: str) -> Iterator[Record]:
     for at, page in enumerate(pages_about(query, request.draws.seed, _start(request))):
-        yield {**page.facts(), "score": round(0.98 / (1 + at / 8), 2)}
+        yield {**page, "score": round(0.98 / (1 + at / 8), 2)}
 
 
 def _start(request: Request) -> datetime:
