@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mcp_sim.backends.outcome import as_text as plain_text
 from mcp_sim.backends.records.aggregates import Seen, place_measure, plain_summary, tally_by
 from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.result_schemas import required_by_default
 from mcp_sim.backends.refusal import neighbours, not_found
-from mcp_sim.backends.rendering.outcomes import as_text as plain_text
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.result_descriptions import mentions_data
