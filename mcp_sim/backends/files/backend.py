@@ -201,13 +201,12 @@ def _returns_records(one: MatchedTool) -> bool:
 
 
 def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) -> list[MatchedTool]:
-    """Return the tools with those that list spaces, if files are read and written by name in a project or vault.
+    """Return the tools with those that list spaces, if files are read and written by path in a project or vault.
 
     Otherwise a required project does not locate a file.
     """
     spaced = [one for one in found if "space" in one.arguments]
-    by_name = {one.name for one in spaced if snake(one.arguments.get("path", "")) in _BARE_NAMES}
-    if not {"read", "write"} <= by_name:
+    if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
         plain = (one for one in found if one.arguments.get("space") not in one.profile.needed)
         return [one for one in (_without(one, "space", "folder") for one in plain) if _is_of_files(one)]
     nouns = {_space_in(name) for one in spaced for name in one.profile.arguments}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
@@ -46,7 +47,7 @@ def _notes(request: FilesRequest, base: Entry) -> Outcome:
     deep = not request.has("recursive") or request.flag("recursive")
     entries = request.tree.below(base.path, request.number("depth")) if deep else request.tree.inside(base.path)
     notes = [one for one in entries if one.is_file and request.is_included(one, base)]
-    rows: list[Record] = [{**request.entry_facts(one), "path": request.note_path(one.path)} for one in notes]
+    rows: list[Record] = [{**request.entry_facts(one), "path": request.shown_path(one, base)} for one in notes]
     paths = [str(row["path"]) for row in rows]
     facts: Record = {"entries": rows, "path": request.path, "count": len(rows)}
     facts |= {} if request.is_open else {"files": paths}
@@ -79,7 +80,8 @@ def tree(request: FilesRequest) -> Outcome:
     """
     entry = request.tree.directory(request.path)
     nodes = _nodes(request, entry, entry.path, request.number("depth"))
-    text = "\n".join(_draw_tree(nodes, "")) or f"{request.path} is empty"
+    drawn = "\n".join(_draw_tree(nodes, "")) or f"{request.path} is empty"
+    text = json.dumps(nodes, indent=2, ensure_ascii=False) if request.mentions("json") else drawn
     return Outcome(text, {"entries": nodes, "path": request.path}, "entries", is_json=True)
 
 
@@ -115,7 +117,7 @@ def find(request: FilesRequest) -> Outcome:
     pattern = request.text("pattern")
     is_hit = _name_test(base, pattern)
     hits = [one for one in request.tree.below(base.path) if is_hit(one) and request.is_included(one, base)]
-    paths = [_display_path(request, base, one) for one in hits]
+    paths = [request.shown_path(one, base) for one in hits]
     rows = [{"path": path, **_other_facts(request, one)} for one, path in zip(hits, paths, strict=True)]
     facts: Record = {"matches": rows, "path": request.path, "count": len(rows), "pattern": pattern}
     return Outcome("\n".join(paths) or "No matches found", facts, "matches")
@@ -132,13 +134,6 @@ def _name_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
     return lambda entry: matches(entry.path[len(base.path.rstrip("/")) + 1 :])
 
 
-def _display_path(request: FilesRequest, base: Entry, entry: Entry) -> str:
-    """Return the path of an entry below the path that the call gives."""
-    if request.is_of_notes:
-        return request.note_path(entry.path)
-    return request.path.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
-
-
 def grep(request: FilesRequest) -> Outcome:
     """Return the lines that contain `pattern`, in the file at `path` or in all files below that directory.
 
@@ -152,7 +147,7 @@ def grep(request: FilesRequest) -> Outcome:
     files = [base] if base.is_file else [one for one in request.tree.below(base.path) if one.is_file]
     holds = _line_test(request)
     rows = [
-        {"path": request.path if base.is_file else _display_path(request, base, one), "line": at, "text": line}
+        {"path": request.path if base.is_file else request.shown_path(one, base), "line": at, "text": line}
         for one in files
         if request.is_included(one, base)
         for at, line in enumerate((one.content or "").splitlines(), 1)
@@ -239,7 +234,7 @@ def wc(request: FilesRequest) -> Outcome:
 
 def diff(request: FilesRequest) -> Outcome:
     """Compare the files at `path` and `other` line by line. Raises `Refused` if one of them does not exist."""
-    one, other = request.tree.file(request.path), request.tree.file(request.place("other"))
+    one, other = request.tree.file(request.path), request.tree.file(request.text("other"))
     text = line_diff(one.content or "", other.content or "")
     return Outcome(text or "The files are identical", {"diff": text, "identical": not text}, "diff")
 

@@ -93,7 +93,7 @@ def copy(request: FilesRequest) -> Outcome:
 
 
 def _render_move(request: FilesRequest, entry: Entry, target: str, done: str) -> Outcome:
-    source, destination = request.place("source"), _destination_of(request, entry, target)
+    source, destination = request.text("source"), _destination_of(request, entry, target)
     facts: Record = {"path": destination, "source": source, "destination": destination}
     facts |= {"type": entry_facts(entry)["type"], "result": f"'{source}' {done} to '{destination}'"}
     return Outcome(f"Successfully {done} {source} to {destination}", facts)
@@ -101,12 +101,12 @@ def _render_move(request: FilesRequest, entry: Entry, target: str, done: str) ->
 
 def _destination_of(request: FilesRequest, entry: Entry, target: str) -> str:
     """Return the new path as the client writes it."""
-    destination = request.place("destination")
+    destination = request.text("destination")
     return destination if request.tree.at(destination) == target else join_path(destination, entry.name)
 
 
 def _source_and_target(request: FilesRequest) -> tuple[Entry, str]:
-    source, destination = request.place("source"), request.place("destination")
+    source, destination = request.text("source"), request.text("destination")
     entry = request.tree.entry(source)
     target = request.tree.at(_resolve_name(request, entry, destination))
     found = request.tree.find(target)

@@ -77,7 +77,7 @@ def _read_one(request: FilesRequest, wanted: Json) -> Record:
     fields = {snake(name): value for name, value in as_object(wanted).items()}
     path = next((str(value) for name, value in fields.items() if "path" in name or "file" in name), str(wanted))
     try:
-        entry = request.tree.file(request.within_space(path))
+        entry = request.tree.file(path)
     except Refused as refused:
         return {"path": path, "error": str(refused)}
     return {"path": path, "name": entry.name, "content": entry.content, "size": entry.size}

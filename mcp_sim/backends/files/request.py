@@ -50,7 +50,7 @@ class FilesRequest(Request):
         """The files and directories."""
         from mcp_sim.backends.files.tree import Tree  # noqa: PLC0415 (serving must not wait for it)
 
-        return Tree(self, is_located=self.setting.has_repository)
+        return Tree(self, self.text("space"), self.text("folder"), is_located=self.setting.has_repository)
 
     @property
     def setting(self) -> Setting:
@@ -59,7 +59,8 @@ class FilesRequest(Request):
 
     def part(self, operation: Operation, arguments: Mapping[str, str], given: Mapping[str, Json]) -> FilesRequest:
         """Return the request of one operation of a batch, on the same tree."""
-        made, made.tree = copy(self), self.tree
+        made = copy(self)
+        made.__dict__.pop("tree", None)
         made.binding = replace(self.binding, operation=operation, arguments=arguments)
         made.given = {role: given[name] for role, name in arguments.items() if name in given}
         return made
@@ -74,25 +75,8 @@ class FilesRequest(Request):
     @property
     def path(self) -> str:
         """The requested path, by default the working directory."""
-        return self.place("path") or ("." if self.tree.working != ROOT else ROOT)
-
-    def place(self, role: str) -> str:
-        """Return the path with a role, within the space and folder that the call names."""
-        return self.within_space(self.text(role).rstrip("/") or self.text(role))
-
-    def within_space(self, path: str) -> str:
-        """Return a path within the space and folder that the call names."""
-        return "/".join(one for one in (*self._above, path) if one)
-
-    @property
-    def _above(self) -> list[str]:
-        space = self.text("space")
-        return ["" if self._is_only_space(space) else space, self.text("folder")]
-
-    def _is_only_space(self, name: str) -> bool:
-        """Whether the given files are those of one space without a name in the state."""
-        has_files = bool(name) and any(entry.is_file for entry in self.tree.inside(ROOT))
-        return has_files and not self.tree.is_located and self.tree.find(ROOT + name) is None
+        path = self.text("path", "." if self.tree.working != ROOT else ROOT)
+        return path.rstrip("/") or path
 
     # the tool
 
@@ -120,11 +104,16 @@ class FilesRequest(Request):
         facts = entry_facts(entry)
         return {name: facts[name] for name in facts if name in _ESSENTIAL} if self.is_open else facts
 
-    def note_path(self, path: str) -> str:
-        """Return the path of a note as a client writes it: below the working directory, unless the call uses absolute
-        paths.
+    def shown_path(self, entry: Entry, base: Entry) -> str:
+        """Return the path of an entry below a directory as a client writes it: below the path that the call gives.
+
+        Notes are shown below the working directory, unless the call uses absolute paths.
         """
-        return self.tree.display_path(path) if is_absolute(self.text("path")) else relpath(path, self.tree.working)
+        if self.text("space") or (self.is_of_notes and is_absolute(self.text("path"))):
+            return self.tree.display_path(entry.path)
+        if self.is_of_notes:
+            return relpath(entry.path, self.tree.working)
+        return self.path.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
 
     def is_included(self, entry: Entry, base: Entry) -> bool:
         """Return whether an entry passes the include and exclude filters of the call."""

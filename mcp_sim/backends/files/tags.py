@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from mcp_sim.backends.files.paths import ROOT
 from mcp_sim.backends.files.request import FilesRequest
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.spec.yaml12 import load
@@ -64,7 +63,7 @@ def remove(request: FilesRequest) -> Outcome:
 def rename(request: FilesRequest) -> Outcome:
     """Rename `old_tag` and its nested tags to `new_tag` in all files of the space."""
     old, new = request.text("old_tag").lstrip("#"), request.text("new_tag").lstrip("#")
-    base = request.tree.at(request.within_space("") or ROOT)
+    base = request.tree.at(request.path)
     rows = [entry for entry in request.tree.below(base) if entry.is_file and _has(entry.content or "", old)]
     for entry in rows:
         request.tree.write(entry.path, _renamed(entry.content or "", old, new))
@@ -92,7 +91,7 @@ def _change_files(request: FilesRequest, change: Callable[[str, list[str]], str]
     """Change the text of the named files. All of them must exist."""
     tags = [tag.lstrip("#") for tag in request.texts("tags")]
     named = request.texts("paths") or request.texts("path")
-    entries = [request.tree.file(request.within_space(name)) for name in named]
+    entries = [request.tree.file(name) for name in named]
     for entry in entries:
         request.tree.write(entry.path, change(entry.content or "", tags))
     names = [request.tree.display_path(entry.path) for entry in entries]

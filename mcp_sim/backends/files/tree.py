@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL
 from mcp_sim.backends.files.paths import (
@@ -19,6 +20,7 @@ from mcp_sim.backends.files.paths import (
     is_absolute,
     is_within,
     join_path,
+    normalize,
     parent,
     resolve_path,
     split_path,
@@ -55,11 +57,12 @@ class Entry:
 class Tree:
     """The tree as one call sees it, with the changes that the call has made.
 
-    `is_located`: the paths of the records are those that clients use, even if no state locates the files.
+    If the call names a space or a folder, all its paths are below that. `is_located`: the paths of the records are
+    those that clients use, even if no state locates the files.
     """
 
-    def __init__(self, request: Request, *, is_located: bool = False) -> None:
-        self._request = request
+    def __init__(self, request: Request, space: str = "", folder: str = "", *, is_located: bool = False) -> None:
+        self._request, self._space, self._folder = request, space, folder
         self._is_located = is_located
         self._mount_point = ROOT
 
@@ -77,17 +80,26 @@ class Tree:
 
     @property
     def working(self) -> str:
-        """The working directory, by default the root."""
-        return self.shell.get("working_directory") or ROOT
+        """The working directory, by default the root; the space and folder that the call names, if it does."""
+        return self._inside or self.shell.get("working_directory") or ROOT
+
+    @cached_property
+    def _inside(self) -> str:
+        """The directory that the call names. The given files may be those of one space without a name in the state."""
+        is_unnamed = not self.is_located and any(one.is_file for one in self.inside(ROOT)) and bool(self._space)
+        is_unnamed = is_unnamed and self.find(ROOT + self._space) is None
+        names = [one for one in ("" if is_unnamed else self._space, self._folder) if one]
+        return normalize("/".join(names)) if names else ""
 
     @property
     def allowed(self) -> Sequence[str]:
         """The directories that clients may access."""
-        return self.shell.get("allowed") or [ROOT]
+        return [self._inside] if self._inside else self.shell.get("allowed") or [ROOT]
 
     def at(self, path: str) -> str:
         """Return the absolute path for a path of a client. Raises `Refused` outside the allowed directories."""
-        found = self._placed(path, resolve_path(path, self.working))
+        plain = path.lstrip("/") if self._inside else path
+        found = self._placed(plain, resolve_path(plain, self.working))
         if not is_within(found, self.allowed):
             inside = ", ".join(self.allowed)
             raise Refused("forbidden", f"Access denied: {path} is outside the allowed directories: {inside}", path=path)
@@ -109,6 +121,8 @@ class Tree:
 
     def display_path(self, path: str) -> str:
         """Return a path of the tree as clients write it."""
+        if self._inside:
+            return path.removeprefix(self._inside).lstrip("/")
         prefix = (not self.is_located and self.shell["above"]) or self._mount_point
         return path if prefix == ROOT else prefix + path.removesuffix("/")
 
@@ -124,7 +138,8 @@ class Tree:
         """Return the file or directory at a path of a client. Raises `Refused` if there is none."""
         found = self.find(self.at(given))
         if found is None:
-            raise Refused("not_found", f"No such file or directory: {given}", path=given, key=given, entity=FILE)
+            missing = self._space if self._inside and not self._exists(self._inside) else given
+            raise Refused("not_found", f"No such file or directory: {missing}", path=given, key=given, entity=FILE)
         return found
 
     def file(self, given: str) -> Entry:

@@ -34,13 +34,13 @@ def write(request: FilesRequest) -> Outcome:
         return Outcome(content, {"output": content}, "output")
     if request.flag("append"):
         return append(request)
+    if _is_change(request):
+        request.tree.file(path)
     place = _target(request)
     before = request.tree.find(place)
     is_protected = _is_creation(request) or (request.has("overwrite") and not request.flag("overwrite"))
     if before is not None and is_protected:
         raise already_exists("File", path)
-    if before is None and _is_change(request):
-        raise Refused("not_found", f"File not found: {path}", path=path, key=path, entity="file")
     return _save(request, place, content, f"Successfully wrote to {path}")
 
 

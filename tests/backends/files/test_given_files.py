@@ -1,0 +1,86 @@
+"""Files of a given state, in every shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
+
+Json = Any
+
+_FILES = {"Beds/North bed.md": "# North bed\n", "Shopping.md": "- Twine\n"}
+_LIST = [{"path": path, "content": text} for path, text in _FILES.items()]
+_TREE = {"Beds": {"North bed.md": "# North bed\n"}, "Shopping.md": "- Twine\n"}
+_ROWS = {"columns": ["path", "content"], "rows": [[path, text] for path, text in _FILES.items()]}
+_SHAPES = {
+    "texts": _FILES,
+    "objects": {path: {"content": text, "tags": ["x"]} for path, text in _FILES.items()},
+    "list": _LIST,
+    "rows": _ROWS,
+    "tree": _TREE,
+}
+_SHAPE = pytest.mark.parametrize("files", _SHAPES.values(), ids=[*_SHAPES])
+
+NOTES = [
+    tool("read_note", "Read a note.", path=TEXT),
+    tool("write_note", "Create or overwrite a note.", path=TEXT, content=TEXT),
+    tool("list_notes", "List all notes."),
+    tool("search_notes", "Search all notes.", query=TEXT),
+    tool("delete_note", "Delete a note.", path=TEXT),
+]
+VAULTS = [
+    tool("list_vaults", "List the vaults."),
+    tool("read_note", "Read a note.", vault=TEXT, path=TEXT),
+    tool("write_note", "Write a note.", vault=TEXT, path=TEXT, content=TEXT),
+]
+
+
+async def _assert_notes_are_files(path: Path, state: Json, spec: Json = None) -> None:
+    async with simulator(path, NOTES, state, spec) as sim, sim.open() as world:
+        assert {one.partition(" ")[0] for one in backends(sim).values()} == {"files"}
+        assert await answered(world, "read_note", path="Beds/North bed.md") == "# North bed\n"
+        assert await answered(world, "list_notes") == "Beds/North bed.md\nShopping.md"
+        await answered(world, "write_note", path="Diary/May.md", content="Sowed leek.\n")
+        assert await answered(world, "search_notes", query="leek") == "Diary/May.md\n  1: Sowed leek."
+        await answered(world, "delete_note", path="Shopping.md")
+        assert await answered(world, "list_notes") == "Beds/North bed.md\nDiary/May.md"
+        assert "Shopping.md" in await refused(world, "read_note", path="Shopping.md")
+
+
+@_SHAPE
+async def test_notes_by_path_are_read_from_any_shape(tmp_path: Path, files: Json) -> None:
+    await _assert_notes_are_files(tmp_path, {"vault": {"notes": files}})
+
+
+@_SHAPE
+async def test_notes_are_files_if_a_spec_chooses_so(tmp_path: Path, files: Json) -> None:
+    sim = {one["name"]: {"backend": "files"} for one in NOTES}
+    await _assert_notes_are_files(tmp_path, {"vault": {"notes": files}}, {"sim": sim})
+
+
+async def test_one_tool_that_a_spec_chooses_reads_the_given_notes(tmp_path: Path) -> None:
+    tools, spec = [NOTES[0], tool("get_weather", city=TEXT)], {"sim": {"read_note": {"backend": "files"}}}
+    async with simulator(tmp_path, tools, {"vault": {"notes": _FILES}}, spec).open() as world:
+        assert await answered(world, "read_note", path="Shopping.md") == "- Twine\n"
+
+
+@pytest.mark.parametrize("files", [_SHAPES["texts"], _ROWS, _TREE], ids=["texts", "rows", "tree"])
+async def test_the_whole_state_may_be_the_files(tmp_path: Path, files: Json) -> None:
+    tools = [tool("read_file", path=TEXT), tool("write_file", path=TEXT, content=TEXT)]
+    async with simulator(tmp_path, tools, files).open() as world:
+        assert await answered(world, "read_file", path="Shopping.md") == "- Twine\n"
+
+
+@pytest.mark.parametrize("state", [
+    {"vault": {"name": "garden", "notes": _FILES}}, {"vaults": {"garden": {"notes": _LIST}}},
+    {"vaults": [{"name": "garden", "notes": _ROWS}]}, {"vaults": ["garden"], "notes": _LIST},
+    {"vaults": {"garden": _TREE}},
+])  # fmt: skip
+async def test_notes_are_in_the_vault_that_holds_them(tmp_path: Path, state: Json) -> None:
+    async with simulator(tmp_path, VAULTS, state).open() as world:
+        assert "garden" in await answered(world, "list_vaults")
+        assert await answered(world, "read_note", vault="garden", path="Beds/North bed.md") == "# North bed\n"
+        assert "attic" in await refused(world, "read_note", vault="attic", path="Shopping.md")
+        assert "outside" in await refused(world, "read_note", vault="garden", path="../Shopping.md")
