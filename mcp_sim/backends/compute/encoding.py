@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import html
 import zlib
-from functools import partial
+from collections.abc import Callable
 from urllib.parse import quote, unquote
 
 from mcp_sim.backends.compute.operations import ALGORITHMS
@@ -67,7 +67,15 @@ def keyed_hash(text: str, key: str, algorithm: str | None = None) -> str:
     return hmac.new(_bytes(key), _bytes(text), name).hexdigest()
 
 
-md5, sha1, sha224, sha256, sha384, sha512, crc32 = (partial(hash_text, algorithm=name) for name in ALGORITHMS)
+def _hash_by(name: str) -> Callable[[str], str]:
+    def hashed(text: str) -> str:
+        return hash_text(text, name)
+
+    hashed.__doc__ = f"Return the {name} hash of a text in hexadecimal digits."
+    return hashed
+
+
+md5, sha1, sha224, sha256, sha384, sha512, crc32 = map(_hash_by, ALGORITHMS)
 
 
 def _algorithm(given: str | None) -> str:

@@ -83,8 +83,8 @@ def _number(node: ast.Constant) -> Number:
 
 
 _ENGINE: Any = SimpleEval(_OPERATORS, _FUNCTIONS, _NAMES)
-_ENGINE.nodes = {kind: _ENGINE.nodes[kind] for kind in (ast.Name, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Call)}
-_ENGINE.nodes[ast.Constant] = _number
+_SYNTAX: tuple[type[ast.expr], ...] = (ast.Name, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Call)
+_ENGINE.nodes = {**{kind: _ENGINE.nodes[kind] for kind in _SYNTAX}, ast.Constant: _number}
 
 
 def _problem(tree: ast.Expression) -> str:

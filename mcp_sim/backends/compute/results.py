@@ -42,6 +42,7 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
             message = f"{operation.name} is not defined for {', '.join(as_text(value) for value in given)}"
             raise Refused("invalid", message) from None
 
+    run.__doc__ = compute.__doc__
     return run
 
 
