@@ -17,6 +17,7 @@ from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, vo
 from mcp_sim.types.time_formats import seconds_of
 
 _FILLING = vocabulary("total count number num of the all overall current sum in on with have has")
+_GROUPING = _FILLING | vocabulary("by per distribution breakdown")
 _SUMS = vocabulary("total sum")
 _MEANS = vocabulary("average avg mean")
 _LEAST, _MOST = vocabulary("min minimum lowest smallest cheapest"), vocabulary("max maximum highest largest biggest")
@@ -164,14 +165,13 @@ def kinds_of(entity: Entity) -> list[str]:
 def grouping(name: str, entity: Entity | None, entities: Mapping[str, Entity]) -> tuple[Entity, str] | None:
     """Return the field to count by, as named by `by_status`, `orders_by_status`, `status_counts` or `categories`."""
     asked = [singular(word) for word in words(name)]
-    named = next((one for one in _longest_first(entities) if _within(words(one), asked)), None)
-    subject = entities[named] if named is not None else entity
-    if subject is None:
-        return None
-    left = [word for word in asked if word not in _FILLING | vocabulary("by per distribution breakdown")]
-    fields = {snake(known): known for known in reversed(subject.fields)}
-    tried = ("_".join(left[start:]) for start in (0, len(words(named or ""))))
-    return next(((subject, fields[one]) for one in tried if one in fields), None)
+    named = next((one for one in _longest_first(entities) if _within(words(one), asked)), "")
+    subject = entities.get(named, entity)
+    left = [word for word in asked if word not in _GROUPING]
+    tried = ("_".join(left[start:]) for start in (0, len(words(named))))
+    fields = {} if subject is None else {snake(known): known for known in reversed([*subject.fields])}
+    field = next((fields[one] for one in tried if one in fields), None)
+    return None if subject is None or field is None else (subject, field)
 
 
 def tally_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.effects import Batch, Failed
@@ -84,14 +84,13 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fi
 
 
 def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[Facts, int], Json]:
-    show = projector(entity, row, domain.entities)
-    parts = properties(row)
+    show, parts = projector(entity, row, domain.entities), properties(row)
     own = {name: part for name, part in parts.items() if name not in entity.fields}
-    fixed = [(name, value) for name, part in own.items() if (value := _good(snake(name), part)) is not None]
-    nested = [name for name, part in own.items() if main_type(part) == "object" and snake(name) in _names(entity)]
-    inner = {name: projector(entity, parts[name], domain.entities) for name in nested}
-    places = [name for name in own if snake(name) in _PLACES and main_type(own[name]) == "integer"]
-    keys = [name for name in own if snake(name) in {"id", "key", f"{entity.name}_id"}]
+    objects = _named_parts(own, _names(entity), "object")
+    inner = {name: projector(entity, parts[name], domain.entities) for name in objects}
+    places, keys = _named_parts(own, _PLACES, "integer"), _named_parts(own, {"id", "key", f"{entity.name}_id"})
+    good = {name: _good(snake(name), part) for name, part in own.items()}
+    fixed = {name: value for name, value in good.items() if value is not None}
 
     def done(facts: Facts, place: int) -> Json:
         part, effect = _batch(facts).done[place]
@@ -100,10 +99,14 @@ def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[Facts, i
             return value
         kept = {name: one for name, one in as_object(value).items() if name not in own}
         kept |= {name: show_one(effect.record, facts.view) for name, show_one in inner.items()}
-        kept |= dict(fixed) | dict.fromkeys(places, part) | dict.fromkeys(keys, effect.key)
+        kept |= fixed | dict.fromkeys(places, part) | dict.fromkeys(keys, effect.key)
         return {name: kept[name] for name in parts if name in kept}
 
     return done
+
+
+def _named_parts(parts: Mapping[str, Record], names: Collection[str], kind: str = "") -> list[str]:
+    return [name for name, part in parts.items() if snake(name) in names and kind in {"", main_type(part)}]
 
 
 def _names(entity: Entity) -> frozenset[str]:
@@ -173,19 +176,21 @@ def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
 
 def beside_rows(name: str, schema: Record, plan: Plan) -> Fill | None:
     """Return what fills a property beside the rows of a batch, or None if its name is not known."""
-    kind = main_type(schema)
-    if kind == "array" and name in FAILURES:
-        return _failures(schema, plan)
-    if kind == "array" and main_type(items(schema)) in {"string", "integer"}:
-        return lambda facts: [_typed(effect.key, items(schema)) for _, effect in _batch(facts).done]
-    if kind == "object" and name in FAILURES:
-        keyed = _key_getter(plan)
-        return lambda facts: {str(keyed(one) or one.part): sentence_of(one.why) for one in _batch(facts).failed}
+    kind, row = main_type(schema), items(schema)
+    if name in FAILURES and kind in {"array", "object"}:
+        return _failures(schema, plan) if kind == "array" else _failures_by_key(plan)
+    if kind == "array" and main_type(row) in {"string", "integer"}:
+        return lambda facts: [_typed(effect.key, row) for _, effect in _batch(facts).done]
     if kind in {"integer", "number"}:
         return _count(name)
     if kind == "boolean" and name in _WORKED:
         return lambda facts: not _batch(facts).failed
     return None
+
+
+def _failures_by_key(plan: Plan) -> Fill:
+    keyed = _key_getter(plan)
+    return lambda facts: {str(keyed(one) or one.part): sentence_of(one.why) for one in _batch(facts).failed}
 
 
 def _count(name: str) -> Fill | None:

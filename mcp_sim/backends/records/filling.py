@@ -9,7 +9,7 @@ from mcp_sim.backends.records.result_schemas import is_optional, is_success_flag
 from mcp_sim.backends.records.result_values import NUMBERS, Facts, Fill, as_text, nothing, record_value, row_sum, status
 from mcp_sim.backends.records.sentences import DONE, sentence_writer
 from mcp_sim.backends.refusal import label, value_text
-from mcp_sim.generate.time_fields import format_time, time_meaning
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.descriptions import choices_of
@@ -32,6 +32,7 @@ from mcp_sim.types.plans import Envelope, Plan
 _MANY = frozenset({"list", "search"})
 _CONFIRMATIONS = frozenset({"message", "msg", "confirmation"})
 _TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
+_NOTHING = frozenset({"error", "errors", "warning", "warnings"})
 _MESSAGES = frozenset(
     {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
 )
@@ -49,11 +50,8 @@ class Filler:
 
     def filled(self, schema: Record, path: str) -> Fill:
         """Return what fills the place at `path`."""
-        if path == self.envelope.rows and self.is_batch:
-            return batch_rows(self.plan, self.entity, schema, self.domain)
         if path == self.envelope.rows:
-            row = projector(self.entity, items(schema), self.domain.entities)
-            return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
+            return self._rows(schema)
         if path == self.envelope.record and self.plan.verb in _MANY:
             return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
@@ -61,7 +59,13 @@ class Filler:
             return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
-        return self._part(schema, path, needed=True) or (lambda _facts: None)
+        return self._part(schema, path, needed=True) or _null
+
+    def _rows(self, schema: Record) -> Fill:
+        if self.is_batch:
+            return batch_rows(self.plan, self.entity, schema, self.domain)
+        row = projector(self.entity, items(schema), self.domain.entities)
+        return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
 
     def _rows_within(self, schema: Record, path: str) -> Fill:
         """Return what fills an object without a place for rows: the rows, if its schema is open."""
@@ -118,24 +122,30 @@ class Filler:
         chosen = constants(schema)
         if len(chosen) == 1:
             return lambda _facts: chosen[0]
-        if any(place == path or place.startswith(f"{path}.") for place in self.places) or path == self.envelope.rows:
-            if path not in self.places:
-                return self.filled(schema, path)
+        if path in self.places:
             is_text = needed and main_type(schema) == "string"
             return as_text(self.places[path]) if is_text else self.places[path]
-        if path == self.envelope.record:
+        if self._holds_places(path):
             return self.filled(schema, path)
+        fill = self._by_name(schema, path, needed=needed, of_record=of_record)
+        return self._open(path.rpartition(".")[2], schema, path) if fill is None and (needed or usual) else fill
+
+    def _holds_places(self, path: str) -> bool:
+        known = path in (self.envelope.rows, self.envelope.record)
+        return known or any(place.startswith(f"{path}.") for place in self.places)
+
+    def _by_name(self, schema: Record, path: str, *, needed: bool, of_record: bool) -> Fill | None:
+        """Return what fills a property by its name, or None if the name has no known meaning."""
         name = path.rpartition(".")[2]
+        plain = snake(name)
         if self.plan.verb in DONE and is_success_flag(name, schema):
-            return lambda _facts: True
-        if self._is_sentence(snake(name), schema) or self._is_confirmation(snake(name), schema):
+            return _true
+        if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()
         if (of_record or self.envelope.record is None) and name in self.entity.fields:
             return self._field(name, schema, needed=needed)
-        summed = row_sum(snake(name), schema, self.entity) if self.envelope.rows is not None else None
-        return (
-            summed or self._named(snake(name), schema) or (self._open(name, schema, path) if needed or usual else None)
-        )
+        summed = row_sum(plain, schema, self.entity) if self.envelope.rows is not None else None
+        return summed or self._named(plain, schema)
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
         """Whether a `status` in the result of a write without a record holds a sentence."""
@@ -178,22 +188,20 @@ class Filler:
     def _named(self, name: str, schema: Record) -> Fill | None:
         """Return what fills a property that is defined by its name: a count, page, argument, message or time."""
         kind = main_type(schema)
-        if self.is_batch and (beside := beside_rows(name, schema, self.plan)) is not None:
-            return beside
-        if kind in {"integer", "number"} and name in NUMBERS:
-            return NUMBERS[name]
-        if kind == "boolean" and name in _TRUE:
-            return lambda _facts: True
+        known = (beside_rows(name, schema, self.plan) if self.is_batch else None) or _usual(name, kind)
+        if known is not None:
+            return known
         if name in self.inputs and kind not in {"object", "array"}:
             return self._echo(self.inputs[name], schema)
         if kind == "string" and name in _MESSAGES:
             return self._message(name)
-        if kind == "string" and name in {"status", "result"}:
+        if kind == "string" and name == "status":
             return status(schema)
-        if name in {"error", "errors", "warning", "warnings"} or name.startswith("prev"):
+        if name in _NOTHING or name.startswith("prev"):
             return nothing(schema)
-        if time_meaning(name, schema) is not None and kind in {"string", "integer"}:
-            return lambda facts: format_time(facts.turn.now, name, schema)
+        if kind in {"string", "integer"} and time_meaning(name, schema) is not None:
+            write = time_formatter(name, schema)
+            return lambda facts: write(facts.turn.now)
         return None
 
     def _echo(self, argument: str, schema: Record) -> Fill:
@@ -219,7 +227,7 @@ class Filler:
     def _open(self, name: str, schema: Record, path: str) -> Fill:
         """Return what fills a required property without a known meaning: null, empty, or a generated value."""
         if is_nullable(schema):
-            return lambda _facts: None
+            return _null
         if main_type(schema) == "object" and properties(schema):
             return self._object(schema, path)
         if main_type(schema) == "array" and not schema.get("minItems"):
@@ -240,7 +248,7 @@ def _places(envelope: Envelope) -> dict[str, Fill]:
         envelope.cursor: lambda facts: facts.page.cursor,
         envelope.more: lambda facts: facts.page.has_more,
         envelope.key: lambda facts: facts.key,
-        envelope.success: lambda _facts: True,
+        envelope.success: _true,
     }
     echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
     return {path: fill for path, fill in fills.items() if path} | echoes
@@ -248,3 +256,18 @@ def _places(envelope: Envelope) -> dict[str, Fill]:
 
 def _given(argument: str) -> Fill:
     return lambda facts: facts.turn.call.arguments.get(argument, ABSENT)
+
+
+def _usual(name: str, kind: str) -> Fill | None:
+    """Return what fills a number of the page, or a flag of success."""
+    if kind in {"integer", "number"}:
+        return NUMBERS.get(name)
+    return _true if kind == "boolean" and name in _TRUE else None
+
+
+def _true(_facts: Facts) -> Json:
+    return True
+
+
+def _null(_facts: Facts) -> Json:
+    return None

@@ -181,9 +181,7 @@ def matching_rows(
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [(fetch, rule, test_maker(rule, derived)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
-    fixed = plan.fixed.items() if plan.verb in {"list", "search"} else ()
-    always = [(field, value) for field, value in fixed if value is not False]
-    unset = [_is_unset(field) for field, value in fixed if value is False]
+    always, unset = _always(plan)
     name, query, searched, parse_terms = entity.name, argument(plan.query or ""), plan.searched, term_parser(entity)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
@@ -201,6 +199,12 @@ def matching_rows(
         return rows
 
     return matching
+
+
+def _always(plan: Plan) -> tuple[list[tuple[str, Json]], list[Test]]:
+    """Return the values that fields of listed records must have, and the tests of flags that must not be set."""
+    fixed = plan.fixed.items() if plan.verb in {"list", "search"} else ()
+    return [one for one in fixed if one[1] is not False], [_is_unset(name) for name, value in fixed if value is False]
 
 
 def _bounds_and_tests(

@@ -103,22 +103,25 @@ def _same(line: Json, kept: Iterable[Record]) -> Record | None:
 
 
 def _completed(tool: Tool, turn: Turn, lines: LineItems, line: Record, before: Record) -> Record | Observation:
-    key = find_key(turn.view, lines.target.name, line.get(lines.link))
+    name, asked = lines.target.name, line.get(lines.link)
+    key = find_key(turn.view, name, asked)
     if key is None:
-        return not_found(tool, lines.target.name, line.get(lines.link), f"{lines.path}.{lines.link}")
-    record = turn.view.get(lines.target.name, key) or {}
-    words = choice_words(line, {**before, **turn.call.arguments})
+        return not_found(tool, name, asked, f"{lines.path}.{lines.link}")
+    record = turn.view.get(name, key) or {}
     entry, missing = entry_for(record, line)
     if missing is not None:
-        return not_found(tool, lines.target.name, key, lines.link, where=f" on {missing} {value_text(line[missing])}")
-    lacking = [name for name in lines.parts if name not in line]
-    found = {name: at for name in lacking if (at := place_of(record, name, words)) is not None}
+        return not_found(tool, name, key, lines.link, where=f" on {missing} {value_text(line[missing])}")
+    lacking = [part for part in lines.parts if part not in line]
+    found = _known_parts(record, lacking, choice_words(line, {**before, **turn.call.arguments}))
     if entry is not None and len(found) < len(lacking) and isinstance(entry.get("status"), str):
-        return conflict(tool, lines.target.name, key, f"is not available: it is {quoted(entry['status'])}")
-    added = {name: value_in(record, at) for name, at in found.items()}
-    return {
-        name: {**line, **added}[name] for name in dict.fromkeys((*lines.parts, *line)) if name in line or name in found
-    }
+        return conflict(tool, name, key, f"is not available: it is {quoted(entry['status'])}")
+    whole = {**line, **found}
+    return {part: whole[part] for part in dict.fromkeys((*lines.parts, *line)) if part in whole}
+
+
+def _known_parts(record: Record, lacking: Iterable[str], words: Sequence[str]) -> Record:
+    """Return the parts of a line that a record has."""
+    return {part: value_in(record, at) for part in lacking if (at := place_of(record, part, words)) is not None}
 
 
 # values of records ----------------------------------------------------------------------------------------------------
@@ -143,16 +146,18 @@ def place_of(record: Record, name: str, words: Sequence[str]) -> tuple[str, ...]
     """Return the path of a value in a record: at the top, or under one of the words (`prices.economy`)."""
     if name in record and not isinstance(record[name], dict | list):
         return (name,)
-    for field, held in _mappings(record):
-        chosen = next((word for word in words if word in held and not isinstance(held[word], dict)), None)
-        if snake(field) in {plural(name), name} and chosen is not None:
-            return field, chosen
+    named = [(field, held) for field, held in _mappings(record) if snake(field) in {plural(name), name}]
+    chosen = ((field, word) for field, held in named for word in words if not isinstance(held.get(word, {}), dict))
+    return next(chosen, None) or next(_inner_places(record, name, words), None)
+
+
+def _inner_places(record: Record, name: str, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of a value in the entries that the words select."""
     for field, held in _mappings(record):
         chosen = next((word for word in words if isinstance(held.get(word), dict)), None)
         inner = None if chosen is None else place_of(cast("Record", held[chosen]), name, words)
         if chosen is not None and inner is not None:
-            return field, chosen, *inner
-    return None
+            yield field, chosen, *inner
 
 
 def _mappings(record: Record) -> Iterator[tuple[str, Record]]:

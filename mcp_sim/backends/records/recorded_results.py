@@ -40,21 +40,25 @@ def _parts(text: str, key: str) -> _Parts | None:
     """Split a text into rows: lines that begin alike, each with the indented lines below it."""
     lines = text.split("\n")
     kinds = [_kind(line, key) for line in lines]
-    first = next(
-        (at for at, kind in enumerate(kinds) if kind is not None and (kind != "key" or at > 0 or len(lines) > 1)), None
-    )
+    begins = {*kinds} - {None} if len(lines) > 1 else {*kinds} - {None, "key"}
+    first = next((at for at, kind in enumerate(kinds) if kind in begins), None)
     if first is None:
         return None
     starts = [at for at, kind in enumerate(kinds) if at >= first and kind == kinds[first]]
-    size = starts[1] - starts[0] if len(starts) > 1 else _below(lines, first)
+    last = _end_of_rows(lines, starts)
+    blocks = ["\n".join(lines[start:end]) for start, end in zip(starts, [*starts[1:], last], strict=True)]
+    rows = [block.rstrip("\n") for block in blocks]
+    blank = len(blocks[0]) - len(rows[0]) if len(rows) > 1 else 0
+    return _Parts("\n".join(lines[:first]), rows, "\n".join(lines[last:]), "\n" + "\n" * blank)
+
+
+def _end_of_rows(lines: Sequence[str], starts: Sequence[int]) -> int:
+    """Return the line after the last row, which is as long as the first one."""
+    size = starts[1] - starts[0] if len(starts) > 1 else _below(lines, starts[0])
     last = min(starts[-1] + size, len(lines))
     while last > starts[-1] + 1 and not lines[last - 1].strip():
         last -= 1
-    ends = [*starts[1:], last]
-    blocks = ["\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
-    rows = [block.rstrip("\n") for block in blocks]
-    joint = "\n" + "\n" * (len(blocks[0]) - len(rows[0])) if len(rows) > 1 else "\n"
-    return _Parts("\n".join(lines[:first]), rows, "\n".join(lines[last:]), joint)
+    return last
 
 
 def _kind(line: str, key: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -103,18 +103,20 @@ NUMBERS: dict[str, Fill] = {
 
 def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
     """Return what fills a number with an aggregate of the rows, or None if its name does not ask for one."""
-    if main_type(schema) not in {"integer", "number"}:
+    if main_type(schema) not in _NUMBERS:
         return None
     numbers = {snake(known): known for known, one in entity.fields.items() if main_type(one.schema) in _NUMBERS}
-    line = next((numbers[one] for one in _LINES if one in numbers), None)
-    price, count = (next((numbers[one] for one in names if one in numbers), None) for names in (_PRICES, _COUNTS))
+    line, price, count = (_first(names, numbers) for names in (_LINES, _PRICES, _COUNTS))
     if name in _TOTALS and (line or price) is not None:
         return lambda facts: _sum([_cost(record, line, price, count) for _, record in facts.page.rows])
-    measure = amount(name, entity, schema)
+    measure, rows = amount(name, entity, schema), entity.name
     if measure is None:
         return None
-    rows = entity.name
     return lambda facts: measure(Seen({rows: [record for _, record in facts.page.rows]}, facts.turn.now))
+
+
+def _first(names: Iterable[str], among: Mapping[str, str]) -> str | None:
+    return next((among[name] for name in names if name in among), None)
 
 
 def _cost(record: Record, line: str | None, price: str | None, count: str | None) -> Json:

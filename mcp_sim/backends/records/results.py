@@ -6,7 +6,7 @@ Compiled once per tool into closures. Rendered values are always new objects, ne
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import Literal, cast
 
 from mcp_sim.backends.records.arguments import ABSENT
 from mcp_sim.backends.records.batch_results import can_report_failures, plain_batch
@@ -16,7 +16,7 @@ from mcp_sim.backends.records.recorded_results import recorded_writer
 from mcp_sim.backends.records.result_schemas import example_of, result_form
 from mcp_sim.backends.records.result_values import Facts, Fill, Render, record_value
 from mcp_sim.backends.records.selection import Page
-from mcp_sim.backends.records.sentences import DONE, confirmation_writer, sentence_writer
+from mcp_sim.backends.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.backends.refusal import label, value_text
 from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, returns_key, returns_record
 from mcp_sim.infer.result_schemas import text_place
@@ -51,12 +51,8 @@ def _as_text(observation: Observation, place: str) -> Observation:
 
 def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     bare = tool.output_schema is None and example_of(tool, domain) is None
-    if (
-        plan.verb == "create"
-        and plan.each is None
-        and not recorded_writer(tool, plan, domain)
-        and returns_key(tool.description)
-    ):
+    is_one = plan.verb == "create" and plan.each is None
+    if is_one and returns_key(tool.description) and not recorded_writer(tool, plan, domain):
         alone = _key_alone(tool, plan, domain)
         if alone is not None:
             return alone
@@ -65,18 +61,31 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
         return worded
     if plan.each is not None and plan.verb in DONE:
         return _batch_result(tool, plan, domain, bare=bare)
-    if plan.verb == "delete" and bare:
+    return (_short_result(plan) if bare else None) or _data_result(tool, plan, domain, bare=bare)
+
+
+def _short_result(plan: Plan) -> Render | None:
+    """Return what renders a deletion or only a key as text, None for other results."""
+    if plan.verb == "delete":
         return _sentence_result(plan)
-    if plan.envelope.key == "" and bare:
-        return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
+    if plan.envelope.key != "":
+        return None
+    return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
+
+
+def _data_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render:
     if plan.only and (bare or is_open(expanded(tool.output_schema or {}))):
         part = only_fields(plan, domain)
         return lambda facts: Observation(ToolResult(part(facts), form="json" if bare else "structured"))
     whole = plan.shows.get("") if bare else None
-    fill = record_value(whole) if whole else Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
-    if tool.output_schema is None:
-        return _bare_result(fill) if whole else lambda facts: Observation(ToolResult(fill(facts), form="json"))
-    return lambda facts: Observation(ToolResult(fill(facts)))
+    if whole:
+        return _bare_result(record_value(whole))
+    fill, form = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), ""), _form(tool)
+    return lambda facts: Observation(ToolResult(fill(facts), form=form))
+
+
+def _form(tool: Tool) -> Literal["json", "structured"]:
+    return "json" if tool.output_schema is None else "structured"
 
 
 def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
@@ -103,22 +112,25 @@ def _bare_result(fill: Fill) -> Render:
 
 def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render | None:
     """Return what renders results in words, or None if recorded results and the description show data."""
-    if plan.each is not None and plan.verb in DONE:
+    place = text_place(tool)
+    if (plan.each is not None and plan.verb in DONE) or not (bare or place is not None):
         return None
-    write, place = recorded_writer(tool, plan, domain), text_place(tool)
-    by_itself = (bare and plan.envelope.key != "" and _answers_in_words(tool, plan, domain)) or (
-        place is not None and snake(place) in TEXT_NAMES
-    )
-    if write is None and by_itself and (place or "") not in plan.shows:
-        entity = domain.entities[plan.entity or ""]
-        is_short = place is not None and plan.verb in {"create", "update"}
-        write = confirmation_writer(plan, entity) if is_short else sentence_writer(plan, entity, domain.entities)
-    if write is None or not (bare or place is not None):
+    words = recorded_writer(tool, plan, domain) or _unrecorded_writer(tool, plan, domain, place, bare=bare)
+    if words is None or place is not None:
+        return None if words is None else lambda facts: Observation(ToolResult({place: words(facts)}))
+    return lambda facts: Observation(ToolResult(words(facts), form="text"))
+
+
+def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: bool) -> WriteText | None:
+    """Return what words the results of a tool that has no recorded ones, None if it answers with data."""
+    in_words = bare and plan.envelope.key != "" and _answers_in_words(tool, plan, domain)
+    in_place = place is not None and snake(place) in TEXT_NAMES
+    if not (in_words or in_place) or (place or "") in plan.shows:
         return None
-    words = write
-    if place is None:
-        return lambda facts: Observation(ToolResult(words(facts), form="text"))
-    return lambda facts: Observation(ToolResult({place: words(facts)}))
+    entity = domain.entities[plan.entity or ""]
+    if place is not None and plan.verb in {"create", "update"}:
+        return confirmation_writer(plan, entity)
+    return sentence_writer(plan, entity, domain.entities)
 
 
 def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
@@ -160,11 +172,12 @@ def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Rend
     entity = domain.entities[plan.entity or ""]
     filler = Filler(tool, plan, domain)
     fill = plain_batch(plan, entity, domain) if bare else filler.filled(result_form(tool, plan, domain), "")
+    form = _form(tool)
 
     def render(facts: Facts) -> Observation:
         done = [(effect.key, effect.record) for _, effect in facts.batch.done] if facts.batch is not None else []
         value = fill(replace(facts, page=Page(done, len(done))))
-        return Observation(ToolResult(value, form="json" if tool.output_schema is None else "structured"))
+        return Observation(ToolResult(value, form=form))
 
     return render
 

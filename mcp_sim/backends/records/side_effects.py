@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -170,12 +170,14 @@ def _lines(turn: Turn, one: Among) -> Iterator[Record]:
 
 def _less(tool: Tool, turn: Turn, view: View, *, one: Among, line: Record) -> Change | Observation | None:
     holder, named = _holder(turn, view, one, {}), line.get(one.argument.rpartition(".")[2])
-    part = None if holder is None else _part(holder[1], one, named)
-    left = next((name for name in _LEFT if part is not None and isinstance(part.get(name), int | float)), None)
-    amount = next((line[name] for name in _PAID if isinstance(line.get(name), int | float)), None)
-    if holder is None or part is None or left is None or amount is None or not isinstance(named, str):
+    paid = _first_number(line, _PAID)
+    if holder is None or paid is None or not isinstance(named, str):
         return None
-    key, record = holder
+    (key, record), amount = holder, line[paid]
+    part = _part(record, one, named) or {}
+    left = _first_number(part, _LEFT)
+    if left is None:
+        return None
     if amount < 0:
         return invalid(tool, None, amount, f"{amount} is less than nothing")
     if part[left] < amount:
@@ -185,3 +187,8 @@ def _less(tool: Tool, turn: Turn, view: View, *, one: Among, line: Record) -> Ch
         return None
     spent = with_value(record, (one.field, named, left), round(part[left] - amount, 10))
     return Change("put", one.entity, key, spent, expected=view.version(one.entity, key))
+
+
+def _first_number(body: Record, names: Iterable[str]) -> str | None:
+    """Return the first of the names under which there is a number."""
+    return next((name for name in names if isinstance(body.get(name), int | float)), None)
