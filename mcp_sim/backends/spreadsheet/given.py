@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mcp_sim.backends.given import MAX_DEPTH, Given, is_named
-from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import column_names
@@ -24,7 +23,7 @@ _NAMES = ("name", "title", "sheet_name", "sheet", "path", "filename", "file_path
 """Names of the field that holds the name of a sheet or a workbook."""
 _ROWS = ("rows", "data", "values", "cells", "records", "grid")
 _COLUMNS = ("columns", "headers", "header")
-_ADDRESS = re.compile(r"[A-Za-z]{1,3}[1-9]\d*")
+_ADDRESS = re.compile(r"[A-Za-z]{1,3}[1-9]\d{0,4}")
 _FILE = re.compile(r".+\.(?:xlsx|xlsm|xls|ods|csv)", re.IGNORECASE)
 
 Sheets = Mapping[str, list[list[Json]]]
@@ -158,11 +157,10 @@ def _is_nested(values: Iterable[Json]) -> bool:
     return any(isinstance(one, dict | list) for one in values)
 
 
-def _by_address(body: Record) -> list[list[Json]] | None:
-    rows: list[list[Json]] = []
-    try:
-        for address, value in body.items():
-            rows = grids.write_values(rows, *grids.cell(address), [[value]])
-    except Refused:
-        return None
+def _by_address(body: Record) -> list[list[Json]]:
+    """Return values by address (`B3`) as rows."""
+    placed = sorted(((grids.cell(address), value) for address, value in body.items()), key=lambda one: one[0])
+    rows: list[list[Json]] = [[] for _ in range(placed[-1][0][0] + 1)]
+    for (row, column), value in placed:
+        rows[row] += [*([None] * (column - len(rows[row]))), value]
     return rows

@@ -121,11 +121,8 @@ def write_values(rows: Rows, top: int, left: int, values: Rows) -> list[list[Jso
     _check_rows(top + len(values))
     before = (len(rows[top + at]) if top + at < len(rows) else 0 for at in range(len(values)))
     _check_growth(rows, sum(max(0, left + len(line) - held) for line, held in zip(values, before, strict=True)))
-    changed = [[*row] for row in rows]
-    while len(changed) < top + len(values):
-        changed.append([])
-    for at, line in enumerate(values):
-        row = changed[top + at]
+    changed = [[*row] for row in rows] + [[] for _ in range(top + len(values) - len(rows))]
+    for row, line in zip(changed[top:], values, strict=False):
         row.extend([None] * (left + len(line) - len(row)))
         row[left : left + len(line)] = line
     return changed
@@ -133,9 +130,12 @@ def write_values(rows: Rows, top: int, left: int, values: Rows) -> list[list[Jso
 
 def clear_cells(rows: Rows, cells: Area) -> list[list[Json]]:
     """Return the rows without the values of an area."""
-    return [
-        [None if _within(cells, at, place) else value for place, value in enumerate(row)] for at, row in enumerate(rows)
-    ]
+    lines = range(cells.top, MOST if cells.bottom is None else cells.bottom + 1)
+    columns = slice(cells.left, None if cells.right is None else cells.right + 1)
+    changed = [[*row] for row in rows]
+    for row in (row for at, row in enumerate(changed) if at in lines):
+        row[columns] = [None] * len(row[columns])
+    return changed
 
 
 def insert_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
@@ -159,12 +159,6 @@ def insert_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
 def delete_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
     """Return the rows without `count` columns from an index on."""
     return [[*row[:at], *row[at + count :]] for row in rows]
-
-
-def _within(cells: Area, row: int, place: int) -> bool:
-    below = cells.bottom is None or row <= cells.bottom
-    before = cells.right is None or place <= cells.right
-    return row >= cells.top and place >= cells.left and below and before
 
 
 def _check_rows(number: int) -> None:
