@@ -42,8 +42,9 @@ def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
         return _sentence((*parts, "done"))
     after = place + (2 if parts[place : place + 2] in PHRASES else 1)
     verb = "_".join(parts[place:after])
-    noun, _, are_several, _, _ = parse_noun_phrase(parts[after:] or parts[:place])
-    named = (*noun[:-1], plural(noun[-1])) if are_several else noun
+    rest = parts[after:] or parts[:place]
+    noun, _, are_several, _, _ = parse_noun_phrase(rest)
+    named = (*noun[:-1], plural(noun[-1])) if are_several and noun else noun or rest
     return _sentence((*named, participle(_PLAINER.get(verb, verb)), "successfully"))
 
 

@@ -17,7 +17,7 @@ from mcp_sim.types.lexicon.english import participle
      ("browser_take_screenshot", "", "Screenshot taken successfully"),
      ("get_weather", "", "Weather retrieved successfully"), ("turn_on_light", "", "Light turned on successfully"),
      ("list_all_stations", "", "Stations listed successfully"), ("jump", "", "Jumped successfully"),
-     ("play_level", "", "Level played successfully"),
+     ("play_level", "", "Level played successfully"), ("delete_all", "", "All deleted successfully"),
      ("level_frobnicate", "Frobnicate it.", "Level frobnicated successfully"),
      ("menu", "Opens or closes the menu.", "Menu done")],
 )  # fmt: skip
