@@ -16,6 +16,7 @@ from mcp_sim.backends.patterns import search_test
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.backends.spreadsheet.calculation import check_formulas
+from mcp_sim.backends.spreadsheet.given import SHEET
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, properties
@@ -121,7 +122,7 @@ def replace_cells(request: SheetRequest) -> Outcome:
             counts[record["name"]] = count
             rows = [[replace_text(one, old, new) if isinstance(one, str) else one for one in row]
                     for row in record["rows"]]  # fmt: skip
-            request.put(record["id"], {**record, "rows": rows})
+            request.put(record["id"], {**record, "rows": rows}, SHEET)
     many = sum(counts.values())
     return done(f"Replaced '{old}' with '{new}' in {many} cells", replaced=counts, count=many)
 

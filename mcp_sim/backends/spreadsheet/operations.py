@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, takes, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import FLAG, LIST, NUMBER, TEXT, Operation, Role, Test, pick, role, roles
+from mcp_sim.backends.spreadsheet.given import SHEET, WORKBOOK
 from mcp_sim.types.lexicon.english import vocabulary
 from mcp_sim.types.plans import Verb
 
@@ -97,7 +98,9 @@ def _operation(
     run: str, verb: Verb, line: str, *means: Test, known: Mapping[str, Role] = _ROLES, is_open: bool = False
 ) -> Operation:
     """Return an operation with the name of its function."""
-    return Operation(run.partition(":")[2], run, verb, pick(line, known), both(*means), is_open=is_open)
+    name = run.partition(":")[2]
+    entity = WORKBOOK if name.endswith(("workbook", "workbooks")) else SHEET
+    return Operation(name, run, verb, pick(line, known), both(*means), entity, is_open=is_open)
 
 
 _IS_READ = either(both(_HAS_RANGE, either(_HAS_SHEET, _HAS_BOOK), _mentions_sheets), both(_HAS_SHEET, named(_CONTENTS)))
@@ -151,7 +154,7 @@ OPERATIONS = (
     _operation("sheets:create_sheet", "create", "sheet workbook?", named(f"{_MAKES} {_SHEET}"), known=_CREATED),
     _operation("sheets:dimensions", "get", "sheet? workbook", named(f"{_EXTENTS} {_READS}"), named(_SHEET)),
     _operation("sheets:describe_sheet", "get", "sheet workbook?", named(f"{_DESCRIBES} {_SHEET}")),
-    _operation("sheets:describe_workbook", "list", "workbook", named(_DESCRIBES),
+    _operation("sheets:describe_workbook", "get", "workbook", named(_DESCRIBES),
                either(named(_BOOK), both(named(_SHEET), _NO_SHEET))),
     _operation("sheets:list_sheets", "list", "workbook", named(f"list|get|name {_SHEET}"), _NO_SHEET),
     _operation("sheets:copy_workbook", "create", "workbook target overwrite?", named(f"copy|duplicate {_BOOK}"),

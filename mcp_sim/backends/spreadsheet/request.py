@@ -10,7 +10,7 @@ from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.backends.spreadsheet import grids
-from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, WORKBOOK, key_of, sheet_of
+from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, key_of, sheet_of
 from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import properties
@@ -33,7 +33,7 @@ class SheetRequest(Request):
 
     def sheets(self, workbook: str = "") -> list[Record]:
         """Return the sheets of a workbook, by default of that of the call."""
-        return [row for _, row in self.view.find(self.entity, "workbook", workbook or self.workbook)]
+        return [row for _, row in self.view.find(self.entity_named(SHEET), "workbook", workbook or self.workbook)]
 
     @cached_property
     def sheet(self) -> Record:
@@ -45,13 +45,13 @@ class SheetRequest(Request):
         sheets = self.sheets()
         if not name and sheets:
             return sheets[0]
-        record = self.record(key_of(self.workbook, name))
+        record = self.record(key_of(self.workbook, name), SHEET)
         if record is not None:
             return record
         if name and self.flag("create"):
             return sheet_of(self.workbook, name, [])
         known = ", ".join(row["name"] for row in sheets)
-        raise Refused("not_found", f"Sheet '{name}' not found. Available sheets: {known}", key=name, entity=self.entity)
+        raise Refused("not_found", f"Sheet '{name}' not found. Available sheets: {known}", key=name, entity=SHEET)
 
     @property
     def address(self) -> str:
@@ -81,11 +81,11 @@ class SheetRequest(Request):
             return grids.read(record["rows"], cells)
         from mcp_sim.backends.spreadsheet.calculation import Calculation  # noqa: PLC0415 (only needed by reads)
 
-        return Calculation(lambda name: self.record(key_of(record["workbook"], name))).shown(record, cells)
+        return Calculation(lambda name: self.record(key_of(record["workbook"], name), SHEET)).shown(record, cells)
 
     def store(self, record: Record, sentence: str, **facts: Json) -> Outcome:
         """Write a sheet. Return the outcome of the call."""
-        self.put(record["id"], record)
+        self.put(record["id"], record, SHEET)
         return done(sentence, sheet=record["name"], sheet_name=record["name"], **facts)
 
     @cached_property

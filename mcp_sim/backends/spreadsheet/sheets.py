@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.backends.refusal import Refused, label
 from mcp_sim.backends.spreadsheet import grids
-from mcp_sim.backends.spreadsheet.given import WORKBOOK, key_of, sheet_of
+from mcp_sim.backends.spreadsheet.given import SHEET, WORKBOOK, key_of, sheet_of
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
@@ -85,7 +85,7 @@ def rename_sheet(request: SheetRequest) -> Outcome:
     """Rename a `sheet` to `new`."""
     record, name = request.sheet, request.required("new")
     outcome = _add(request, name, record, f"Sheet '{record['name']}' renamed to '{name}'")
-    request.drop(record["id"])
+    request.drop(record["id"], SHEET)
     return outcome
 
 
@@ -94,7 +94,7 @@ def delete_sheet(request: SheetRequest) -> Outcome:
     record = request.sheet
     if len(request.sheets()) == 1:
         raise Refused("invalid", f"Cannot delete '{record['name']}': a workbook needs at least one sheet")
-    request.drop(record["id"])
+    request.drop(record["id"], SHEET)
     return done(f"Sheet '{record['name']}' deleted", sheet=record["name"])
 
 
@@ -167,17 +167,17 @@ def _replace(request: SheetRequest, name: str, sheets: Sequence[Record], sentenc
     if request.record(name, WORKBOOK) is not None and not request.flag("overwrite"):
         raise Refused("conflict", f"Workbook already exists: {name}")
     for row in request.sheets(name):
-        request.drop(row["id"])
+        request.drop(row["id"], SHEET)
     request.put(name, {"name": name}, WORKBOOK)
     for row in sheets:
-        request.put(row["id"], row)
+        request.put(row["id"], row, SHEET)
     return done(_message(request, sentence, name), path=name, file=name)
 
 
 def _add(request: SheetRequest, name: str, record: Record, sentence: str) -> Outcome:
     """Store a sheet under a name. Raises `Refused` if the name is taken."""
     added = {**record, **sheet_of(request.workbook, name, record["rows"])}
-    if request.record(added["id"]) is not None:
+    if request.record(added["id"], SHEET) is not None:
         raise Refused("conflict", f"Sheet '{name}' already exists")
     return request.store(added, _message(request, sentence, name))
 
