@@ -43,6 +43,9 @@ MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write
 NAMING_ROLES = ("document", "path", "paths", "source", "key", "name")
 """Argument roles of other backends that identify a record."""
 
+FIELDS_OF_ROLES = {"workbook": "workbook", "sheet": "name"}
+"""Argument roles of other backends that identify a record together: the fields of the record with the values."""
+
 MAKING_OPERATIONS = frozenset({"create", "write", "mkdir"})
 """Operations of other backends whose name is mostly a new one."""
 
@@ -182,6 +185,9 @@ class Walker:
         if any(plan.arguments.get(role) == place for role in NAMING_ROLES):
             folders = "directory" in domain.entities and (words(name) or ("",))[-1] in FOLDERS
             return [] if plan.operation in MAKING_OPERATIONS else self._keys("directory" if folders else entity.name)
+        of_role = next((FIELDS_OF_ROLES.get(role) for role, name in plan.arguments.items() if name == place), None)
+        if of_role is not None and of_role in entity.fields and plan.verb != "create":
+            return [row[of_role] for _, row in self.world.view.rows(entity.name)]
         rule = plan.filters.get(place)
         field = entity.fields.get(rule.field if rule is not None else plan.sets.get(place, ""))
         if field is not None and field.link is not None:
@@ -243,6 +249,9 @@ class Walker:
             "date": formats["date"],
             "path": self._path(),
             "filename": self._path().rpartition("/")[2],
+            "cell": f"B{number}",
+            "range": f"A1:B{number}",
+            "formula": f"={number}+B1",
         }
         ending = (words(name) or ("",))[-1]
         text = formats.get(spec.get("format", ""), by_name.get(ending, self._text(name)))
