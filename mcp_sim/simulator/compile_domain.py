@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from mcp_sim.generate.record_counts import orphans
@@ -19,7 +20,7 @@ from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Json, Record
 from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
@@ -61,21 +62,25 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     Servers share entities of the same name, unless the world has `namespaces`.
     """
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
-    groups = [*servers.values()] if world.namespaces else [[*specs.values()]]
-    found = [_inferred(group, world.state) for group in groups]
-    parts = [_prefixed(one.found, name) for one, name in zip(found, servers, strict=False)] if world.namespaces else []
-    whole = _merged(parts) if parts else found[0].found
+    found = [_inferred(group, world.state) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
+    whole = found[0].found
+    if world.namespaces:
+        whole = _merged([_prefixed(one.found, name) for one, name in zip(found, servers, strict=True)])
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given)
-    unused = [path for path in found[0].unused if all(path in one.unused for one in found)]
+    records = _given(whole, is_whole=world.state is not None)
+    return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world.state))
 
-    def suggest(path: Path) -> str:
-        lines = (suggestion(path, world.state, one.found, one.evidence) for one in found)
-        return next(filter(None, lines), "")
 
-    return CompiledDomain(domain, _given(whole, is_whole=world.state is not None), unused, suggest)
+def _unused_by_all(found: Sequence[_Server]) -> list[Path]:
+    return [path for path in found[0].unused if all(path in one.unused for one in found)]
+
+
+def _suggestion(found: Sequence[_Server], state: Json, path: Path) -> str:
+    lines = (suggestion(path, state, one.found, one.evidence) for one in found)
+    return next(filter(None, lines), "")
 
 
 def _merged(parts: Sequence[Inferred]) -> Inferred:
@@ -102,28 +107,32 @@ def _inferred(specs: Sequence[Spec], state: Json) -> _Server:
 
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
+    evidence, within = _evidence(specs, state)
+    tools, overrides, declared = evidence.tools, evidence.overrides, _declared(specs)
+    matches = match_tools(evidence)
+    matched = {plan.tool: plan for plan in matches.plans}
+    check_operations(specs, matched)
+    entities = {**{entity.name: entity for entity in matches.entities}, **declared}
+    rest = {name: tool for name, tool in tools.items() if name not in matched}
+    found = infer(rest, entities, overrides, evidence.examples, matches.state)
+    _check_entities(specs, found.entities)
+    known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
+    named = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
+    plans = {name: named.get(name) or found.plans[name] for name in tools}
+    plans = _with_logins(plans, evidence, known)
+    plans = {name: replace(plan, within=within[name] or plan.within) for name, plan in plans.items()}
+    whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
+    return _Server(whole, evidence, unused_parts(whole, {name for spec in specs for _, name in spec.links}))
+
+
+def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str | None]]:
+    """Return what is known of these servers, and the argument of each tool that holds all others."""
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
     within = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
     tools = {name: describe_arguments(unwrap_tool(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    evidence = ServerEvidence(tools, state, examples, overrides)
-    matches = match_tools(evidence)
-    matched = {plan.tool: plan for plan in matches.plans}
-    check_operations(specs, matched)
-    declared = _declared(specs)
-    entities = {**{entity.name: entity for entity in matches.entities}, **declared}
-    rest = {name: tool for name, tool in tools.items() if name not in matched}
-    found = infer(rest, entities, overrides, examples, matches.state)
-    _check_entities(specs, found.entities)
-    known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
-    named = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
-    plans = {name: named.get(name) or found.plans[name] for name in tools}
-    kept = {name: plans[name] for name, override in overrides.items() if "login" in override}
-    plans = {**_with_logins(plans, tools, known), **kept}
-    plans = {name: replace(plan, within=within[name]) if within[name] else plan for name, plan in plans.items()}
-    whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
-    return _Server(whole, evidence, unused_parts(whole, {name for spec in specs for _, name in spec.links}))
+    return ServerEvidence(tools, state, examples, overrides), within
 
 
 def _check_entities(specs: Sequence[Spec], entities: Mapping[str, Entity]) -> None:
@@ -143,13 +152,16 @@ def _with_local_entity(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
 
 
 def _with_logins(
-    plans: Mapping[str, Plan], tools: Mapping[str, Tool], entities: Mapping[str, Entity]
+    plans: Mapping[str, Plan], evidence: ServerEvidence, entities: Mapping[str, Entity]
 ) -> Mapping[str, Plan]:
+    """Return the plans with the logins that they require, except where a spec declares these."""
     if not any(plan.backend == "auth" for plan in plans.values()):
         return plans
     from mcp_sim.backends.auth.guard import require_logins  # noqa: PLC0415 (only for servers with a login)
 
-    return require_logins(plans, tools, entities)
+    declared = {name for name, override in evidence.overrides.items() if "login" in override}
+    guarded = require_logins(plans, evidence.tools, entities)
+    return {name: plans[name] if name in declared else plan for name, plan in guarded.items()}
 
 
 def _with_declared_fields(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:

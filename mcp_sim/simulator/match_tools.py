@@ -22,10 +22,10 @@ def match_tools(evidence: ServerEvidence) -> Match:
     accepted: list[Match] = []
     state, overrides = evidence.state, evidence.overrides
     for kind in matching_backends():
-        match = backends[kind]().match(replace(evidence, state=state))
-        won = [plan for plan in match.plans if _wins(plan, plans, overrides)] if match is not None else []
-        if match is not None and won:
-            plans |= {plan.tool: plan for plan in won}
+        match = backends[kind]().match(replace(evidence, state=state)) or Match()
+        won = {plan.tool: plan for plan in match.plans if _wins(plan, plans, overrides)}
+        if won:
+            plans |= won
             accepted.append(match)
             state = match.state
     plans |= {tool: Plan(tool, "compute") for tool, sim in overrides.items() if sim.get("backend") == "python"}

@@ -33,13 +33,12 @@ def unused_parts(found: Inferred, named: Collection[str]) -> list[Path]:
     flags are left out: counters and settings that servers keep for themselves.
     """
     plans = [variant for plan in found.plans.values() for variant in plan.variants]
-    if any(_reads_all(plan) for plan in plans):
+    if any(map(_reads_all, plans)):
         return []
-    places = {place for plan in plans for place in _places(plan)}
-    used = _with_linked({*named, *(place.partition(".")[0] for place in places if "." not in place)}, found.entities)
-    read = [path for name, path in found.paths.items() if name in used]
+    places = {*named, *(place for plan in plans for place in _places(plan))}
+    used = _with_linked({place for place in places if place in found.entities}, found.entities)
     idle = [name for name in found.paths if name not in used]
-    return [path for name in idle for path in _parts(found, name, places, read)]
+    return [path for name in idle for path in _parts(found, name, places, found.paths.keys() & used)]
 
 
 def _reads_all(plan: Plan) -> bool:
@@ -80,21 +79,27 @@ def _nested_names(schema: Record) -> Iterator[str]:
         yield from _nested_names(part)
 
 
-def _parts(found: Inferred, name: str, places: Collection[str], read: Sequence[Path]) -> Iterator[Path]:
-    """Yield the path of the table of an entity, or of each unused field of a singleton, if there is anything in it.
+def _parts(found: Inferred, name: str, places: Collection[str], used: Collection[str]) -> list[Path]:
+    """Return the path of the table of an entity, or of each unused field of a singleton, if there is anything in it.
 
-    An object nothing of which is used is one part. `read` are the paths of used entities.
+    An object nothing of which is used is one part.
     """
-    rows, path, entity = found.records.get(name, ()), found.paths[name], found.entities.get(name)
-    if entity is not None and not entity.singleton:
-        yield from (path,) if rows else ()
-        return
-    held: Record = {
-        field: value for field, value in (rows[0] if rows else {}).items() if isinstance(value, str | dict | list)
-    }
-    unused = [field for field, value in held.items() if value and f"{name}.{field}" not in places]
-    is_one = bool(path) and len(unused) == len(held) and not any(one[: len(path)] == path for one in read)
-    yield from (path,) if unused and is_one else ((*path, field) for field in unused)
+    rows, path = found.records.get(name, ()), found.paths[name]
+    if not rows or not _is_singleton(name, found.entities):
+        return [path] if rows else []
+    held = [*_filled(rows[0])]
+    unused = [field for field in held if f"{name}.{field}" not in places]
+    holds_used = any(found.paths[one][: len(path)] == path for one in used)
+    return [path] if path and held and unused == held and not holds_used else [(*path, field) for field in unused]
+
+
+def _filled(record: Record) -> Iterator[str]:
+    """Yield the fields with texts, lists and objects that are not empty."""
+    return (field for field, value in record.items() if isinstance(value, str | dict | list) and value)
+
+
+def _is_singleton(name: str, entities: Mapping[str, Entity]) -> bool:
+    return name not in entities or entities[name].singleton
 
 
 def suggestion(path: Path, state: Json, found: Inferred, evidence: ServerEvidence) -> str:
@@ -111,7 +116,7 @@ def suggestion(path: Path, state: Json, found: Inferred, evidence: ServerEvidenc
     tools = [*islice(_named_alike(names, evidence.tools.values(), found.plans), _MOST_TOOLS)]
     lines = (_backend_line(tool, replace(evidence, state=part)) for tool in tools)
     line = next(filter(None, lines), "")
-    tables = (name for name, place in found.paths.items() if place == path and not found.entities[name].singleton)
+    tables = (name for name, place in found.paths.items() if place == path and not _is_singleton(name, found.entities))
     entity = next(tables, "")
     if line or not entity.isidentifier() or not tools:
         return line

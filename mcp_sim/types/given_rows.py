@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -34,22 +34,28 @@ def unwrap_rows(value: Json) -> tuple[Json, Record]:
     such as a count. A value of any other shape is returned as it is, with nothing besides.
     """
     body = as_object(value)
-    name = next((name for name in _HELD if _may_be_rows(body.get(name))), None)
-    if name is None:
+    name, named = _first_in(body, _HELD, _may_be_rows), _first_in(body, _COLUMNS, _may_be_columns)
+    if not name:
         return value, {}
-    named = next((one for one in _COLUMNS if isinstance(body.get(one), list | dict)), "")
+    rows = _with_columns(body[name], column_names(body[named])) if named else body[name]
     besides = {one: held for one, held in body.items() if one not in {name, named}}
-    if not named:
-        is_table = all(isinstance(held, int | float) for held in besides.values())
-        return (body[name], besides) if is_table else (value, {})
-    rows = _with_columns(as_list(body[name]), column_names(body[named])) if isinstance(body[name], list) else None
-    return (value, {}) if rows is None else (rows, besides)
+    is_table = bool(named) or all(isinstance(held, int | float) for held in besides.values())
+    return (rows, besides) if is_table and rows is not None else (value, {})
 
 
 def column_names(columns: Json) -> list[str]:
     """Return the names of columns: of a list of names or of objects with a `name`, or of an object by name."""
     listed = as_list(columns) or [*as_object(columns)]
     return [str(as_object(one).get("name", one)) for one in listed]
+
+
+def _first_in(body: Record, names: Sequence[str], is_meant: Callable[[Json], bool]) -> str:
+    """Return the first of the names whose value is meant; empty if there is none."""
+    return next((name for name in names if is_meant(body.get(name))), "")
+
+
+def _may_be_columns(value: Json) -> bool:
+    return isinstance(value, list | dict)
 
 
 def _may_be_rows(value: Json) -> bool:
@@ -60,13 +66,15 @@ def _are_objects(values: Sequence[Json]) -> bool:
     return all(isinstance(one, dict) for one in values)
 
 
-def _with_columns(rows: list[Json], names: Sequence[str]) -> list[Json] | None:
+def _with_columns(held: Json, names: Sequence[str]) -> list[Json] | None:
     """Return rows as objects; None if the columns do not fit them."""
-    if not all(isinstance(row, list) for row in rows):
+    rows = as_list(held)
+    if isinstance(held, list) and not all(isinstance(row, list) for row in rows):
         return rows
-    if len(set(names)) < len(names) or any(len(as_list(row)) > len(names) for row in rows):
+    if not isinstance(held, list) or len(set(names)) < len(names):
         return None
-    return [dict(zip(names, as_list(row), strict=False)) for row in rows]
+    is_fitting = all(len(as_list(row)) <= len(names) for row in rows)
+    return [dict(zip(names, as_list(row), strict=False)) for row in rows] if is_fitting else None
 
 
 def _listed(values: list[Json], plain: str) -> list[Record] | None:

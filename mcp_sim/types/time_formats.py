@@ -25,7 +25,7 @@ _DATES = (
 )  # fmt: skip
 """Dates as `strptime` reads them. Of two that fit all values, the first one is meant: 03/04/2030 is in April."""
 _UNPADDED = re.compile(r"(?<!\d)\d(?!\d)")
-_NUMBERS = re.compile(r"(?<!\d)0(?=\d(?!\d))")
+_ZEROS = re.compile(r"(?<!\d)0(?=\d(?!\d))")
 _EPOCHS = ((10**8, 10**11, 1), (10**11, 10**14, 1000), (10**14, 10**17, 10**6))
 """From, below: numbers that are times since 1970; how many there are in a second."""
 _START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -73,7 +73,7 @@ class TimeFormat:
         clock = local.strftime(self.time)
         date = local.strftime(self.date)
         if not self.is_padded:
-            date, clock = _NUMBERS.sub("", date), _NUMBERS.sub("", clock, count=1)
+            date, clock = _ZEROS.sub("", date), re.sub(r"^0", "", clock)
         fraction = f"{self.point}{local.microsecond:06d}000"[: self.digits + 1] if self.digits else ""
         half = local.strftime("%p") if self.half else ""
         half = self.half[:-2] + (half.lower() if self.half.islower() else half)
@@ -175,13 +175,12 @@ def _format_of_text(text: str) -> TimeFormat | None:
     found = _TEXT.fullmatch(text)
     if found is None:
         return None
-    clock = _clock_pattern(found["time"] or "", is_half=found["half"] is not None)
-    is_padded = _UNPADDED.search(f"{found['date']} {found['time'] or ''}") is None
-    tries = (
-        TimeFormat(date, found["between"] or "", clock, found["point"] or "", len(found["fraction"] or ""),
-                   found["half"] or "", found["zone"] or "", is_padded)
-        for date in _DATES
-    )  # fmt: skip
+    between, time, point, fraction, half, zone = (
+        found[name] or "" for name in ("between", "time", "point", "fraction", "half", "zone")
+    )
+    clock = _clock_pattern(time, is_half=bool(half))
+    is_padded = _UNPADDED.search(f"{found['date']} {time}") is None
+    tries = (TimeFormat(date, between, clock, point, len(fraction), half, zone, is_padded) for date in _DATES)
     return next((one for one in tries if one.read(text) is not None), None)
 
 

@@ -167,11 +167,12 @@ def grouping(name: str, entity: Entity | None, entities: Mapping[str, Entity]) -
     asked = [singular(word) for word in words(name)]
     named = next((one for one in _longest_first(entities) if _within(words(one), asked)), "")
     subject = entities.get(named, entity)
+    if subject is None:
+        return None
     left = [word for word in asked if word not in _GROUPING]
     tried = ("_".join(left[start:]) for start in (0, len(words(named))))
-    fields = {} if subject is None else {snake(known): known for known in reversed([*subject.fields])}
-    field = next((fields[one] for one in tried if one in fields), None)
-    return None if subject is None or field is None else (subject, field)
+    field = next((field for one in tried for field in subject.fields if snake(field) == one), None)
+    return None if field is None else (subject, field)
 
 
 def tally_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:

@@ -188,21 +188,22 @@ class Filler:
     def _named(self, name: str, schema: Record) -> Fill | None:
         """Return what fills a property that is defined by its name: a count, page, argument, message or time."""
         kind = main_type(schema)
-        known = (beside_rows(name, schema, self.plan) if self.is_batch else None) or _usual(name, kind)
+        known = self._beside(name, schema) or _usual(name, kind)
         if known is not None:
             return known
         if name in self.inputs and kind not in {"object", "array"}:
             return self._echo(self.inputs[name], schema)
-        if kind == "string" and name in _MESSAGES:
-            return self._message(name)
-        if kind == "string" and name == "status":
-            return status(schema)
+        if kind == "string" and name in {*_MESSAGES, "status"}:
+            return status(schema) if name == "status" else self._message(name)
         if name in _NOTHING or name.startswith("prev"):
             return nothing(schema)
         if kind in {"string", "integer"} and time_meaning(name, schema) is not None:
             write = time_formatter(name, schema)
             return lambda facts: write(facts.turn.now)
         return None
+
+    def _beside(self, name: str, schema: Record) -> Fill | None:
+        return beside_rows(name, schema, self.plan) if self.is_batch else None
 
     def _echo(self, argument: str, schema: Record) -> Fill:
         """Return what repeats an argument, or its default."""
