@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
 from mcp_sim.backends.key_value.operations import COMMANDS, ENTRIES
-from mcp_sim.backends.key_value.store import ENTRY, KINDS, Settings, Store, settings_of
+from mcp_sim.backends.key_value.store import ENTRY, KINDS, Store
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operations_backend import OperationsBackend
@@ -17,7 +17,8 @@ from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.given_rows import rows_of
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.lexicon.english import vocabulary
 
@@ -72,9 +73,11 @@ class KeyValue(OperationsBackend):
             return given
         return Given({ENTRY: [one for row in given.records.get(ENTRY, ()) for one in _spaced(row)]}, given.rest)
 
-    def prepare(self, binding: Binding, domain: Domain) -> Settings:
-        """Return what the tool's description and schema imply."""
-        return settings_of(binding)
+    def prepare(self, binding: Binding, domain: Domain) -> Mapping[str, Json]:
+        """Return the defaults of arguments without a role: attributes of the entries that the tool writes."""
+        declared = properties(expanded(binding.tool.input_schema)) if binding.tool is not None else {}
+        taken = {*binding.arguments.values(), binding.selector}
+        return {name: part["default"] for name, part in declared.items() if name not in taken and "default" in part}
 
 
 def _without_space(one: MatchedTool) -> MatchedTool:

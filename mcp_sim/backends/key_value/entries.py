@@ -24,7 +24,7 @@ _MOST = 2**63
 def _missing(store: Store) -> Outcome:
     """Answer that a key does not exist, if the store is a database. Raises `Refused` if it is another store."""
     text = f"Key {store.key} not found"
-    if not store.settings.answers_missing:
+    if not store.answers_missing:
         raise Refused("not_found", text, key=store.key, entity=ENTRY)
     facts: Record = {"key": store.key, "error": text, "exists": False, "count": 0, "deleted": False}
     return Outcome(text, facts, is_absent=True)

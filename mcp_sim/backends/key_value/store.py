@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 from mcp_sim.backends.key_value.operations import DATABASES
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.request import Binding, Request
+from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.time_formats import parse_time, time_format
 
@@ -23,34 +20,14 @@ KINDS = {"h": "hash", "l": "list", "r": "list", "s": "set", "z": "zset", "x": "s
 """First letter of a command -> the kind of structure that it works on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the description and the schema of a tool imply for its calls."""
-
-    answers_missing: bool = False
-    """Whether the store is a database that answers, instead of failing, if a key does not exist."""
-    attributes: Mapping[str, Json] = field(default_factory=dict[str, Any])
-    """Defaults of arguments without a role: the attributes of a new entry."""
-
-
-def settings_of(binding: Binding) -> Settings:
-    """Return the settings of a tool."""
-    if binding.tool is None:
-        return Settings()
-    mentioned = {*words(binding.tool.server), *re.findall(r"[a-z]+", binding.tool.description.lower())}
-    declared = properties(expanded(binding.tool.input_schema))
-    others = declared.keys() - {*binding.arguments.values(), binding.selector}
-    attributes = {name: part["default"] for name, part in declared.items() if name in others and "default" in part}
-    return Settings(not DATABASES.isdisjoint(mentioned), attributes)
-
-
 class Store(Request):
     """One call, and the entries as it sees them, without expired ones."""
 
     @property
-    def settings(self) -> Settings:
-        """What the tool implies; calls from Python have no tool."""
-        return self.binding.shared or Settings()
+    def answers_missing(self) -> bool:
+        """Whether the store is a database that answers, instead of failing, if a key does not exist."""
+        mentioned = "" if self.tool is None else f"{' '.join(words(self.tool.server))} {self.tool.description.lower()}"
+        return not DATABASES.isdisjoint(re.findall(r"[a-z]+", mentioned))
 
     @property
     def key(self) -> str:
@@ -89,7 +66,8 @@ class Store(Request):
 
     def attributes(self) -> Record:
         """Return the attributes that the call gives a new entry, with defaults and the time; none without arguments."""
-        given = {snake(name): value for name, value in {**self.settings.attributes, **self.others}.items()}
+        defaults: Record = self.binding.shared or {}
+        given = {snake(name): value for name, value in {**defaults, **self.others}.items()}
         return {**given, "created_at": iso(self.now)} if given else {}
 
     # expiry

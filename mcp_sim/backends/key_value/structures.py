@@ -66,9 +66,6 @@ def _contains(store: Store, role: str) -> Outcome:
     return Outcome(as_text(found), {"exists": found}, "exists")
 
 
-# several kinds --------------------------------------------------------------------------------------------------------
-
-
 def members(store: Store) -> Outcome:
     """List the members of a set, or the fields of a hash."""
     held = store.held()
@@ -97,9 +94,6 @@ def publish(store: Store) -> Outcome:
     """Publish a message to a channel. There are no subscribers."""
     channel = store.get("channel")
     return done(f"Message published to channel {channel}", channel=channel, count=0, subscribers=0)
-
-
-# hashes ---------------------------------------------------------------------------------------------------------------
 
 
 def hset(store: Store) -> Outcome:
@@ -138,9 +132,6 @@ def hvals(store: Store) -> Outcome:
 def hexists(store: Store) -> Outcome:
     """Return whether a hash has a field."""
     return _contains(store, "field")
-
-
-# lists ----------------------------------------------------------------------------------------------------------------
 
 
 def _is_left(store: Store) -> bool:
@@ -196,9 +187,6 @@ def lrem(store: Store) -> Outcome:
     return _removed(store, what, [one for at, one in enumerate(held) if at not in chosen])
 
 
-# sets and sorted sets -------------------------------------------------------------------------------------------------
-
-
 def sadd(store: Store) -> Outcome:
     """Add a member, or several, to a set."""
     held, asked = store.held(), _texts(store.get("value"))
@@ -231,9 +219,6 @@ def zscore(store: Store) -> Outcome:
     if member not in held:
         return Outcome(f"{member} not found in {_label(store)}", {"key": store.key}, is_absent=True)
     return Outcome(as_text(held[member]), {"score": held[member]}, "score")
-
-
-# streams --------------------------------------------------------------------------------------------------------------
 
 
 def xadd(store: Store) -> Outcome:
