@@ -111,14 +111,9 @@ class Files(OperationsBackend):
         nouns = _nouns_by_path(found, "read") & _nouns_by_path(found, "write")
         marked = [replace(one, confidence=SURE) if nouns & _nouns(one) else one for one in found]
         kept = _with_spaces(listed, [one for one in marked if "space" in one.arguments or _is_of_files(one)])
-        sure = [one for one in kept if one.confidence == SURE]
-        kinds = {one.name for one in sure}
-        if not _has_paths(sure) or len(kinds) < (2 if kinds & _READS else 3) or not kinds - _COMMON:
+        if not _is_enough(kept):
             kept = [one for one in kept if one.name == "run"]
-        if sum(map(_returns_records, kept)) > len(kept) / 4:
-            return ()
-        reasons = (f"{len(kinds)} kinds of tools work on files",)
-        return [replace(one, reasons=(*one.reasons, *reasons)) for one in kept]
+        return [] if sum(map(_returns_records, kept)) > len(kept) / 4 else kept
 
     # state
 
@@ -163,8 +158,12 @@ def _is_of_files(one: MatchedTool) -> bool:
     return one.confidence == SURE or (one.name in _BY_PATH and not EXACT.isdisjoint(one.arguments.values()))
 
 
-def _has_paths(found: Sequence[MatchedTool]) -> bool:
-    return any({"path", "paths", "files", "source"} & one.arguments.keys() for one in found)
+def _is_enough(found: Sequence[MatchedTool]) -> bool:
+    """Return whether tools that mention files have several operations, not all of them common, and take paths."""
+    sure = [one for one in found if one.confidence == SURE]
+    kinds = {one.name for one in sure}
+    takes_paths = any({"path", "paths", "files", "source"} & one.arguments.keys() for one in sure)
+    return takes_paths and len(kinds) >= (2 if kinds & _READS else 3) and not kinds <= _COMMON
 
 
 def _nouns(one: MatchedTool) -> frozenset[str]:
@@ -207,12 +206,23 @@ def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) ->
     """
     spaced = [one for one in found if "space" in one.arguments]
     if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
-        plain = (one for one in found if one.arguments.get("space") not in one.profile.needed)
-        return [one for one in (_without(one, "space", "folder") for one in plain) if _is_of_files(one)]
+        return [*_without_spaces(found)]
     nouns = {_space_in(name) for one in spaced for name in one.profile.arguments}
-    lists = [_list_of_spaces(one) for one in listed if _lists_spaces(one, nouns)]
-    marked = [replace(one, confidence=SURE) if "space" in one.arguments else one for one in found]
-    return [*(one for one in marked if one.profile not in [each.profile for each in lists]), *lists]
+    lists = {id(one): _list_of_spaces(one) for one in listed if _lists_spaces(one, nouns)}
+    others = (one for one in found if id(one.profile) not in lists)
+    return [*map(_sure_in_space, others), *lists.values()]
+
+
+def _sure_in_space(one: MatchedTool) -> MatchedTool:
+    return replace(one, confidence=SURE) if "space" in one.arguments else one
+
+
+def _without_spaces(found: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
+    """Yield the tools that need no project, and those arguments that do not locate one."""
+    for one in found:
+        plain = _without(one, "space", "folder")
+        if one.arguments.get("space") not in one.profile.needed and _is_of_files(plain):
+            yield plain
 
 
 def _without(one: MatchedTool, *roles: str) -> MatchedTool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
@@ -80,11 +80,13 @@ class GivenFiles:
         """Whether the state has no files, and does not say where they are."""
         return not (self.files or self.directories or self.working or self.allowed)
 
-    def moved(self, places: dict[str, str]) -> GivenFiles:
-        """Return the same files at other paths, by their present paths."""
+    def below(self, base: str, paths: Iterable[str]) -> GivenFiles:
+        """Return the same files, with these paths below a directory if they are not there already."""
+        places = {path: join_path(base, path.lstrip("/")) for path in paths if not is_within(path, [base])}
         files = {places.get(path, path): {**row, "path": places.get(path, path)} for path, row in self.files.items()}
         at = [places.get(path, path) for path in self.directories]
-        return replace(self, files=files, directories={path: {"path": path} for path in at})
+        bare = {places.get(path, path) for path in self.bare}
+        return replace(self, files=files, directories={path: {"path": path} for path in at}, bare=bare)
 
 
 def given_records(state: Json, matched: Sequence[MatchedTool], *, is_whole: bool) -> Given:
@@ -147,14 +149,12 @@ def read_given_files(
 
 def _make_absolute(given: GivenFiles) -> GivenFiles:
     """Return the files with absolute paths, if the state says which directory they are below."""
-    allowed = given.allowed[0] if len(given.allowed) == 1 else None
-    root = given.root or allowed
-    base, moved = (root, given.paths()) if root is not None else (given.working or ROOT, given.bare)
-    found = given.moved({path: join_path(base, path.lstrip("/")) for path in moved if not is_within(path, [base])})
+    root = given.root or (given.allowed[0] if len(given.allowed) == 1 else None)
+    found = given.below(given.working or ROOT, given.bare) if root is None else given.below(root, given.paths())
     for place in {given.root or ROOT, given.working or ROOT} - {ROOT}:
         found.directories.setdefault(place, {"path": place})
-    found.allowed = given.allowed or ([given.root] if given.root is not None else [])
-    found.working = given.working or given.root
+    if given.root is not None:
+        found.allowed, found.working = given.allowed or [given.root], given.working or given.root
     return found
 
 
@@ -171,10 +171,7 @@ class _Reader:
         """Return the files; those beside the name of the only space are in it."""
         if len(self._spaces) != 1:
             return self.given
-        base = normalize(self._spaces[0])
-        found = self.given.moved({path: base + path for path in self.given.paths() if not is_within(path, [base])})
-        found.bare = {base + path if not is_within(path, [base]) else path for path in found.bare}
-        return found
+        return self.given.below(normalize(self._spaces[0]), self.given.paths())
 
     def extract(self, name: str, value: Json, space: str = "") -> Json:
         """Move the files of a value into `given`. Return what is left, None if nothing is."""
@@ -202,20 +199,18 @@ class _Reader:
 
     def _take_spaces(self, value: Json) -> bool:
         """Read spaces: a list of names, one object, or several of them, each with a table of files."""
-        names = as_list(value)
-        if names and all(isinstance(one, str) for one in names):
-            self._spaces += [str(one) for one in names]
-            for one in self._spaces:
-                self.given.add(one, None, "")
-            return True
-        rows = [as_object(value)] if self._holds_table(value) else rows_of(value, "name") or []
-        if not rows or not all(isinstance(row.get("name"), str) and self._holds_table(row) for row in rows):
+        names = _texts(value)
+        self._spaces += names
+        rows = [as_object(value)] if self._holds_table(value) else [] if names else rows_of(value, "name") or []
+        if not all(isinstance(row.get("name"), str) and self._holds_table(row) for row in rows):
             return False
-        for row in rows:
-            space = str(row["name"])
-            self.given.add(space, None, "")
-            self._extract_parts({part: inner for part, inner in row.items() if part != "name"}, space)
-        return True
+        for row in rows or [{"name": name} for name in names]:
+            self._take_space(str(row["name"]), row)
+        return bool(names or rows)
+
+    def _take_space(self, name: str, row: Record) -> None:
+        self.given.add(name, None, "")
+        self._extract_parts({part: inner for part, inner in row.items() if part != "name"}, name)
 
     def _holds_table(self, value: Json) -> bool:
         """Whether a part of an object is called as the tools call files."""
@@ -226,33 +221,38 @@ class _Reader:
     def _is_noun(self, name: str) -> bool:
         return singular(_last_word(name)) in self._nouns
 
+    def _is_known(self, name: str) -> bool:
+        return not _NAMED.isdisjoint({snake(name), _last_word(name)}) or self._is_noun(name)
+
     def _is_tree(self, name: str, value: Json) -> bool:
         """Return whether a value is the content of a directory: names with files, directories, texts or objects."""
-        body = as_object(value)
-        if body and all(_is_node(one) for one in body.values()):
-            return True
-        if as_list(value) and all(_is_node(one) and "name" in as_object(one) for one in as_list(value)):
-            return not any("path" in as_object(one) for one in as_list(value))
-        is_named = snake(name) in _NAMED or self._is_noun(name)
-        return bool(body) and is_named and _is_plain(body) and not any("/" in key for key in body)
+        nodes: list[Json] = as_list(value) or [*as_object(value).values()]
+        if nodes and all(_is_node(one) for one in nodes):
+            return isinstance(value, dict) or all(_is_named_only(as_object(one)) for one in nodes)
+        return self._is_known(name) and _is_plain(as_object(value))
 
     def _flat(self, name: str, value: Json) -> list[Found]:
-        """Return the files of a table: by path, in a list, or under columns. None if it is no such table."""
-        is_named, texts = _last_word(name) in _NAMED or self._is_noun(name), as_list(value)
-        if texts and is_named and all(isinstance(one, str) for one in texts):
+        """Return the files of a table: by path, in a list, or under columns; none if it is no such table."""
+        is_named = self._is_known(name)
+        if is_named and _texts(value):
             is_directory = snake(name).startswith(("director", "folder"))
-            return [(str(one), None if is_directory or str(one).endswith("/") else {"content": ""}) for one in texts]
-        rows = rows_of(value, "path", "content") or []
-        paths = [*as_object(value)] if len(as_object(value)) == len(rows) else []
-        if any(not self._may_be_path(path, name, is_named=is_named) for path in paths):
-            return []
-        found = [_file(row, is_named=is_named or bool(paths)) for row in rows]
-        return [] if None in found else [one for one in found if one is not None]
+            return [(path, None if is_directory or path.endswith("/") else {"content": ""}) for path in _texts(value)]
+        rows, keys = rows_of(value, "path", "content") or [], [*as_object(value)]
+        if keys != [row.get("path") for row in rows]:
+            return _all_files(rows, is_named=is_named)
+        may_be = all(self._may_be_path(path, name, is_named=is_named) for path in keys)
+        return _all_files(rows, is_named=True) if may_be else []
 
     def _may_be_path(self, key: str, name: str, *, is_named: bool) -> bool:
         if is_named:
             return self._is_noun(name) or "/" in key or "." in key
         return "/" in key.strip("/") and " " not in key and "://" not in key and not key.endswith("/")
+
+
+def _texts(value: Json) -> list[str]:
+    """Return a list of texts; empty if a value is none."""
+    found = [one for one in as_list(value) if isinstance(one, str)]
+    return found if len(found) == len(as_list(value)) else []
 
 
 def _last_word(name: str) -> str:
@@ -261,14 +261,14 @@ def _last_word(name: str) -> str:
 
 def _read_shell_setting(name: str, value: Json, given: GivenFiles) -> bool:
     """Read a working directory, root or list of allowed directories into `given`. Return whether it was one."""
-    if name in _WORKING and isinstance(value, str):
+    if name in _ALLOWED and _texts(value):
+        given.allowed = [normalize(one) for one in _texts(value)]
+        return True
+    if isinstance(value, str) and name in _WORKING:
         given.working = normalize(value)
         return True
-    if name in _ROOTS and isinstance(value, str) and value.startswith("/"):
+    if isinstance(value, str) and name in _ROOTS and value.startswith("/"):
         given.root = normalize(value)
-        return True
-    if name in _ALLOWED and value and isinstance(value, list) and all(isinstance(one, str) for one in as_list(value)):
-        given.allowed = [normalize(one) for one in cast("list[str]", value)]
         return True
     return False
 
@@ -290,10 +290,15 @@ def _is_node(value: Json) -> bool:
     return _is_directory(value) or _kind(value) == "file"
 
 
+def _is_named_only(node: Record) -> bool:
+    return "name" in node and "path" not in node
+
+
 def _is_plain(body: Record) -> bool:
     """Return whether a value is nested objects with texts as leaves, and at least one leaf has a file name."""
     leaves = list(_leaves(body))
-    return bool(leaves) and all(isinstance(leaf, str) for _, leaf in leaves) and any("." in name for name, _ in leaves)
+    is_of_texts = all(isinstance(leaf, str) for _, leaf in leaves) and any("." in name for name, _ in leaves)
+    return is_of_texts and not any("/" in key for key in body)
 
 
 def _leaves(body: Record) -> Iterator[tuple[str, Json]]:
@@ -329,21 +334,31 @@ def _directory_content(node: Record) -> Json:
 # rows -----------------------------------------------------------------------------------------------------------------
 
 
+def _all_files(rows: Sequence[Record], *, is_named: bool) -> list[Found]:
+    """Return the files of all rows; none if one of them is no file."""
+    found = [_file(row, is_named=is_named) for row in rows]
+    return [] if None in found else [one for one in found if one is not None]
+
+
 def _file(row: Record, *, is_named: bool) -> Found | None:
     """Return the file of a row; None if it is none. An empty one whose path ends as directories do is a directory."""
-    place = next((str(row[one]) for one in _PLACES if isinstance(row.get(one), str)), None)
+    place, text = _first(row, _PLACES), _first(row, _TEXTS)
     if place is None and is_named and "." in str(row.get("name")):
-        place = str(row["name"])
-    text = next((row[name] for name in _TEXTS if name in row), None)
-    is_directory = _is_directory(row) or ((place or "").endswith("/") and not text)
-    if place is None or "id" in row or not (_is_node(row) or is_directory or (is_named and text is not None)):
+        place = row["name"]
+    if not isinstance(place, str) or "id" in row:
         return None
-    return place, None if is_directory else _fields(row)
+    if _is_directory(row) or (place.endswith("/") and not text):
+        return place, None
+    return (place, _fields(row)) if _is_node(row) or (is_named and text is not None) else None
+
+
+def _first(row: Record, names: Iterable[str]) -> Json:
+    return next((row[name] for name in names if name in row), None)
 
 
 def _fields(node: Record) -> Record:
     """Return the fields of a file under the names of the entity."""
-    fields: Record = {"content": _text(next((node[name] for name in _TEXTS if name in node), ""))}
+    fields: Record = {"content": _text(_first(node, _TEXTS))}
     for name, value in node.items():
         if snake(name) in {"created_at", "modified_at"} and isinstance(value, str):
             fields[snake(name)] = value

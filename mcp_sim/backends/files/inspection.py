@@ -21,37 +21,34 @@ def listing(request: FilesRequest) -> Outcome:
     `among` and `exclude` are patterns of names, `sort` may be `size`, and the flag `hidden` shows names with a dot.
     Raises `Refused` if there is no such directory.
     """
-    entry = request.tree.directory(request.path)
-    if request.is_of_notes:
-        return _notes(request, entry)
-    depth = request.number("depth")
-    deep = request.flag("recursive") or (depth is not None and depth > 1)
-    entries = list(request.tree.below(entry.path, depth) if deep else request.tree.inside(entry.path))
-    if request.has("hidden") and not request.flag("hidden"):
-        entries = [one for one in entries if not one.name.startswith(".")]
-    entries = [one for one in entries if request.is_included(one, entry)]
+    base, deep = request.tree.directory(request.path), _is_deep(request)
+    found = request.tree.below(base.path, request.number("depth")) if deep else request.tree.inside(base.path)
+    entries = [one for one in found if _is_listed(request, one, base)]
     if request.text("sort") == "size":
         entries.sort(key=lambda one: -one.size)
-    rows = [_display_nested(request, one, entry) if deep else _display(request, one) for one in entries]
-    text = "\n".join(_render_rows(request, rows))
+    rows = [_display(request, one, base, deep=deep) for one in entries]
     facts: Record = {"entries": rows, "path": request.path, "count": len(rows)}
-    if request.is_open:
-        return Outcome(text or f"{request.path} is empty", facts, "entries")
-    files = [one.name for one in entries if one.is_file]
-    facts |= {"files": files, "directories": [one.name for one in entries if not one.is_file]}
-    return Outcome(text or f"{request.path} is empty", facts, "entries")
+    if not request.is_open:
+        facts |= {"files": _shown(request, rows, "file"), "directories": _shown(request, rows, "directory")}
+    lines = _shown(request, rows, "file") if request.is_of_notes else _render_rows(request, rows)
+    return Outcome("\n".join(lines) or f"{request.path} is empty", facts, "entries")
 
 
-def _notes(request: FilesRequest, base: Entry) -> Outcome:
-    """Return the notes below a directory, each by its path; only direct children if the call is not recursive."""
-    deep = not request.has("recursive") or request.flag("recursive")
-    entries = request.tree.below(base.path, request.number("depth")) if deep else request.tree.inside(base.path)
-    notes = [one for one in entries if one.is_file and request.is_included(one, base)]
-    rows: list[Record] = [{**request.entry_facts(one), "path": request.shown_path(one, base)} for one in notes]
-    paths = [str(row["path"]) for row in rows]
-    facts: Record = {"entries": rows, "path": request.path, "count": len(rows)}
-    facts |= {} if request.is_open else {"files": paths}
-    return Outcome("\n".join(paths) or f"Nothing found in {request.path}", facts, "entries")
+def _shown(request: FilesRequest, rows: list[Record], kind: str) -> list[str]:
+    """Return the names of the files or directories in rows; of notes, their paths."""
+    return [str(row["path" if request.is_of_notes else "name"]) for row in rows if row["type"] == kind]
+
+
+def _is_deep(request: FilesRequest) -> bool:
+    """Return whether to list what is below the directories, too, as lists of notes do without a flag for it."""
+    of_notes = request.is_of_notes and not request.has("recursive")
+    return of_notes or request.flag("recursive") or (request.number("depth") or 1) > 1
+
+
+def _is_listed(request: FilesRequest, entry: Entry, base: Entry) -> bool:
+    """Return whether a list shows an entry; one of notes shows no directories."""
+    is_hidden = entry.name.startswith(".") and request.has("hidden") and not request.flag("hidden")
+    return request.is_included(entry, base) and not is_hidden and (entry.is_file or not request.is_of_notes)
 
 
 def _render_rows(request: FilesRequest, rows: list[Record]) -> Iterator[str]:
@@ -65,12 +62,13 @@ def _render_rows(request: FilesRequest, rows: list[Record]) -> Iterator[str]:
         yield f"\n{len(files)} files, {len(rows) - len(files)} directories, {sum(files)} B in all"
 
 
-def _display(request: FilesRequest, entry: Entry) -> Record:
-    return {**request.entry_facts(entry), "path": request.tree.display_path(entry.path)}
-
-
-def _display_nested(request: FilesRequest, entry: Entry, base: Entry) -> Record:
-    return {**_display(request, entry), "name": entry.path[len(base.path.rstrip("/")) + 1 :]}
+def _display(request: FilesRequest, entry: Entry, base: Entry, *, deep: bool) -> Record:
+    """Return the facts of an entry. Names begin below the directory `base` if what is below others is listed."""
+    facts = request.entry_facts(entry)
+    if request.is_of_notes:
+        return {**facts, "path": request.shown_path(entry, base)}
+    name = entry.path[len(base.path.rstrip("/")) + 1 :] if deep else entry.name
+    return {**facts, "name": name, "path": request.tree.display_path(entry.path)}
 
 
 def tree(request: FilesRequest) -> Outcome:
@@ -144,21 +142,22 @@ def grep(request: FilesRequest) -> Outcome:
     if "name" in request.text("kind"):
         return find(request)
     base = request.tree.entry(request.path)
-    files = [base] if base.is_file else [one for one in request.tree.below(base.path) if one.is_file]
-    holds = _line_test(request)
-    rows = [
-        {"path": request.path if base.is_file else request.shown_path(one, base), "line": at, "text": line}
-        for one in files
-        if request.is_included(one, base)
-        for at, line in enumerate((one.content or "").splitlines(), 1)
-        if holds(line)
-    ]
+    rows = list(_matching_lines(request, base))
     located = [f"{row['path']}:{row['line']}: {row['text']}" for row in rows]
     text = "\n".join(_group_by_note(rows) if request.is_of_notes else located) or "No matches found"
     facts: Record = {"matches": rows, "count": len(rows), "path": request.path}
     if not request.is_open:
         facts["lines"] = [str(row["text"]) for row in rows] if base.is_file else located
     return Outcome(text, facts, "matches")
+
+
+def _matching_lines(request: FilesRequest, base: Entry) -> Iterator[Record]:
+    holds = _line_test(request)
+    for one in [base] if base.is_file else request.tree.below(base.path):
+        if one.is_file and request.is_included(one, base):
+            path = request.path if base.is_file else request.shown_path(one, base)
+            lines = enumerate((one.content or "").splitlines(), 1)
+            yield from ({"path": path, "line": at, "text": line} for at, line in lines if holds(line))
 
 
 def _group_by_note(rows: list[Record]) -> Iterator[str]:

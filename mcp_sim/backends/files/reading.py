@@ -29,24 +29,24 @@ def read(request: FilesRequest) -> Outcome:
 
 
 def _selected_part(request: FilesRequest, content: str) -> str:
-    head, tail = request.number("head"), request.number("tail")
-    start, end, limit = request.number("start"), request.number("end"), request.number("limit")
-    if all(one is None for one in (head, tail, start, end, limit)):
-        return content
+    head, tail, start = request.number("head"), request.number("tail"), request.number("start")
     if head is not None and tail is not None:
         raise Refused("invalid", f"Give {request.named('head')} or {request.named('tail')}, not both")
     lines = content.splitlines()
     if start is not None and start < 0:
-        return "\n".join(lines[start:])
-    if head is not None:
-        return "\n".join(lines[: max(head, 0)])
-    if tail is not None:
-        return "\n".join(lines[-tail:] if tail > 0 else [])
-    counts_from_one = "line" in request.named("start")
-    first = max((start or 0) - (1 if counts_from_one else 0), 0)
-    last = end if end is not None and end >= 0 else len(lines)
-    part = lines[first:last][:limit] if limit is not None else lines[first:last]
+        part = lines[start:]
+    elif head is not None or tail is not None:
+        part = lines[: max(head, 0)] if head is not None else lines[max(len(lines) - max(tail or 0, 0), 0) :]
+    else:
+        part = _range(request, lines, start or 0)
     return content if len(part) == len(lines) else "\n".join(part)
+
+
+def _range(request: FilesRequest, lines: list[str], start: int) -> list[str]:
+    end, limit = request.number("end"), request.number("limit")
+    first = max(start - (1 if "line" in request.named("start") else 0), 0)
+    last = end if end is not None and end >= 0 else len(lines)
+    return lines[first:last][:limit]
 
 
 def front_matter(request: FilesRequest) -> Outcome:

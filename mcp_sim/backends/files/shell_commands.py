@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import chain
 
 from mcp_sim.backends.files.paths import join_path, split_path
 from mcp_sim.backends.files.request import FilesRequest
@@ -46,14 +48,15 @@ def _cat(shell: Shell, args: list[str], given: str) -> str:
 def _ls(shell: Shell, args: list[str], _given: str) -> str:
     flags, paths = split_flags(args)
     found = [(path, shell.find(path)) for path in paths or ["."]]
-    blocks: list[str] = []
-    for path, entry in found:
-        held = [entry] if entry.is_file else shell.tree.inside(entry.path)
-        rows = [one for one in held if "a" in flags or "A" in flags or not one.name.startswith(".")]
-        names = [path] if entry.is_file else [one.name for one in rows]
-        lines = [_long(one, name) for one, name in zip(rows, names, strict=True)] if "l" in flags else names
-        blocks.append((f"{path}:\n" if len(found) > 1 and not entry.is_file else "") + join_lines(lines))
-    return "\n".join(blocks)
+    return "\n".join(_listed(shell, path, entry, flags, titled=len(found) > 1) for path, entry in found)
+
+
+def _listed(shell: Shell, path: str, entry: Entry, flags: set[str], *, titled: bool) -> str:
+    if entry.is_file:
+        return join_lines([_long(entry, path) if "l" in flags else path])
+    rows = (one for one in shell.tree.inside(entry.path) if {"a", "A"} & flags or not one.name.startswith("."))
+    lines = join_lines([_long(one, one.name) if "l" in flags else one.name for one in rows])
+    return f"{path}:\n{lines}" if titled else lines
 
 
 def _long(entry: Entry, name: str) -> str:
@@ -177,14 +180,15 @@ def _grep(shell: Shell, args: list[str], given: str) -> str:
     flags, words = split_flags(args)
     pattern, *paths = operands(words)
     holds = _holding(pattern, flags)
-    if {"r", "R"} & flags:
-        paths = [one for path in paths or ["."] for one in _below(shell, path)]
-    named = len(paths) > 1 or bool({"r", "R"} & flags)
+    is_deep = bool({"r", "R"} & flags)
+    if is_deep:
+        paths = [*chain.from_iterable(_below(shell, path) for path in paths or ["."])]
+    named = "h" not in flags and (len(paths) > 1 or is_deep)
     lines = [
-        (f"{path}:" if named and "h" not in flags else "") + (f"{at}:" if "n" in flags else "") + line
+        f"{path}:" * named + f"{at}:" * ("n" in flags) + line
         for path, text in shell.texts(paths, given)
         for at, line in enumerate(text.splitlines(), 1)
-        if holds(line) != ("v" in flags)
+        if holds(line)
     ]
     if not lines:
         raise Failed("")
@@ -192,12 +196,11 @@ def _grep(shell: Shell, args: list[str], given: str) -> str:
 
 
 def _holding(pattern: str, flags: set[str]) -> Callable[[str], bool]:
-    if "F" in flags:
-        return lambda line: pattern in line
     try:
-        return search_test(pattern, ignores_case="i" in flags)
+        test = search_test(re.escape(pattern) if "F" in flags else pattern, ignores_case="i" in flags)
     except Refused as refused:
         raise Failed(str(refused)) from None
+    return (lambda line: not test(line)) if "v" in flags else test
 
 
 def _below(shell: Shell, path: str) -> Iterator[str]:
