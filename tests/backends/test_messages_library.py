@@ -12,8 +12,8 @@ from support.matched_tools import answered
 from support.matched_tools import simulator as declared_simulator
 
 from mcp_sim.backends.library import Library
+from mcp_sim.backends.messages.backend import Messages
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types.kinds import backends
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 TOOLS = [
@@ -46,7 +46,7 @@ async def test_an_inbox_is_found_in_every_shape_and_under_wrappers(tmp_path: Pat
               {"columns": ["id", "name"], "rows": [["U1", "Ada"], ["U2", "Bo"]]}]
 )  # fmt: skip
 async def test_users_may_be_a_map_or_a_table(tmp_path: Path, users: Any) -> None:
-    state = {"work": {"contacts": users, "messages": []}}
+    state: dict[str, Any] = {"work": {"contacts": users, "messages": []}}
     async with simulator(tmp_path, TOOLS, state) as sim, sim.open() as world:
         known = success_value(await world.call("list_contacts", {}))
         assert known == [{"id": "U1", "name": "Ada"}, {"id": "U2", "name": "Bo"}]
@@ -70,7 +70,7 @@ async def test_every_operation_runs_without_a_tool(tmp_path: Path) -> None:
             "thread": messages.thread(1),
             "unsend": messages.unsend("U2"),
         }
-        assert texts.keys() == backends["messages"]().known.keys()
+        assert texts.keys() == Messages().known.keys()
         assert texts["find_user"].text == "U2"
         assert texts["list_users"].text == "Ada (U1)\nBo (U2)"
         assert texts["list_messages"].text.splitlines() == ["Ada to me: Hi", "Bo to me: Two?", "me to U2: See you"]

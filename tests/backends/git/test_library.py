@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.matched_tools import answered, simulator
 from support.repositories import FIRST, GIT, HERE, SECOND, STATE
 
+from mcp_sim.backends.git.backend import Git
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.operation import required_roles
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types.kinds import backends
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
-STEPS: list[tuple[str, tuple[object, ...], str]] = [
+STEPS: list[tuple[str, tuple[Any, ...], str]] = [
     ("status", (), "modified:   a.txt"),
     ("diff", ("HEAD~1", "HEAD"), "Diff HEAD~1..HEAD:\n"),
     ("diff_unstaged", (), "@@ -1 +1,2 @@\n one\n+two"),
@@ -81,7 +82,7 @@ async def test_every_operation_runs_without_a_tool(tmp_path: Path) -> None:
         git = Library("git", world.view, NOW)
         for name, arguments, text in STEPS:
             assert text in getattr(git, name)(*arguments).text, name
-        assert {name for name, _, _ in STEPS} == backends["git"]().known.keys()
+        assert {name for name, _, _ in STEPS} == Git().known.keys()
         assert git.changes
 
 
@@ -99,7 +100,7 @@ async def test_branches_are_listed_by_a_commit_and_diffs_have_context(tmp_path: 
 async def test_what_python_leaves_out_is_missing(tmp_path: Path) -> None:
     async with simulator(tmp_path, GIT, STATE) as sim, sim.open() as world:
         git = Library("git", world.view, NOW)
-        for operation in backends["git"]().known.values():
+        for operation in Git().known.values():
             for role in required_roles(operation):
                 others = {one: "x" for one in required_roles(operation) if one != role}
                 with pytest.raises(Refused):
