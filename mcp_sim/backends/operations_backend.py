@@ -201,6 +201,14 @@ class OperationsBackend(Backend):
         return operation
 
 
+def plans_by_prefix(plans: Sequence[Plan]) -> Mapping[str, Sequence[Plan]]:
+    """Return plans, and those of their choices, by the prefix of their server if servers have separate state."""
+    found: dict[str, list[Plan]] = {}
+    for plan in plans:
+        found.setdefault(_prefix(plan), []).extend((plan, *plan.choices.values()))
+    return found
+
+
 def _prefix(plan: Plan) -> str:
     """Return the prefix of the server in the name of a plan's entity, if servers have separate state."""
     server, dot, _ = (plan.entity or "").rpartition(".")

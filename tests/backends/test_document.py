@@ -10,6 +10,7 @@ import pytest
 from support import matched_tools
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
+from mcp_sim import Simulator
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.refusal import Refused
 
@@ -404,3 +405,15 @@ async def test_the_only_notebook_among_files_needs_no_name(tmp_path: Path) -> No
     state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]})}}
     async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
         assert success_value(await world.call("get_cell", {"index": 0}))["content"] == "x = 1"
+
+
+async def test_servers_with_namespaces_have_documents_of_their_own(tmp_path: Path) -> None:
+    for name in ("home", "work"):
+        (tmp_path / f"{name}.yaml").write_text(json.dumps({"mcp_sim": 1, "name": name, "tools": CHECKLIST}))
+    servers = {"home": "home.yaml", "work": "work.yaml"}
+    scenario = {"mcp_sim": 1, "name": "both", "tools": servers, "world": {"namespaces": True}}
+    (tmp_path / "both.yaml").write_text(json.dumps(scenario))
+    async with Simulator.load(tmp_path / "both.yaml").open() as world:
+        success_value(await world.call("home/add_item", {"task": "dig"}))
+        assert len(success_value(await world.call("home/list_items", {}))) == 1
+        assert success_value(await world.call("work/list_items", {})) == []

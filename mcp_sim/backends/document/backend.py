@@ -12,7 +12,7 @@ from mcp_sim.backends.document.request import DEFAULT_NAME, Conventions, Documen
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -71,12 +71,13 @@ class Document(OperationsBackend):
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give unknown documents an empty list of parts. Create the only document if no tool names one."""
-        known = tables.get(DOCUMENT, {})
-        rows: dict[Key, Record] = {key: {**row, "parts": row.get("parts") or []} for key, row in known.items()}
-        if not any("document" in part.arguments for plan in plans for part in (plan, *plan.choices.values())):
-            rows = {DEFAULT_NAME: rows.get(DEFAULT_NAME, {"name": DEFAULT_NAME, "parts": []})}
         initial: dict[str, Mapping[Key, Record]] = dict(tables)
-        initial[DOCUMENT] = rows
+        for prefix, own in plans_by_prefix(plans).items():
+            known = tables.get(prefix + DOCUMENT, {})
+            rows: dict[Key, Record] = {key: {**row, "parts": row.get("parts") or []} for key, row in known.items()}
+            if not any("document" in plan.arguments for plan in own):
+                rows = {DEFAULT_NAME: rows.get(DEFAULT_NAME, {"name": DEFAULT_NAME, "parts": []})}
+            initial[prefix + DOCUMENT] = rows
         return initial
 
     def prepare(self, binding: Binding, domain: Domain) -> Conventions:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, given_sheets, sheet_of
 from mcp_sim.backends.spreadsheet.operations import BOOKS, FORMATS, OPERATIONS
@@ -70,13 +70,15 @@ class Spreadsheet(OperationsBackend):
 
     def initial(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Give empty workbooks a sheet, and drop sheets without rows."""
-        books: dict[Key, Record] = dict(tables.get(WORKBOOK, {}))
-        sheets = {key: row for key, row in tables.get(SHEET, {}).items() if isinstance(row.get("rows"), list)}
-        owned = {row["workbook"] for row in sheets.values()}
-        if not any("workbook" in part.arguments for plan in plans for part in (plan, *plan.choices.values())):
-            books = {DEFAULT_NAME: {"name": DEFAULT_NAME}}
-        added = (sheet_of(str(name), "Sheet1", []) for name in books if name not in owned)
-        sheets |= {sheet["id"]: sheet for sheet in added}
         initial: dict[str, Mapping[Key, Record]] = dict(tables)
-        initial[WORKBOOK], initial[SHEET] = books, sheets
+        for prefix, own in plans_by_prefix(plans).items():
+            books: dict[Key, Record] = dict(tables.get(prefix + WORKBOOK, {}))
+            known = tables.get(prefix + SHEET, {})
+            sheets = {key: row for key, row in known.items() if isinstance(row.get("rows"), list)}
+            owned = {row["workbook"] for row in sheets.values()}
+            if not any("workbook" in plan.arguments for plan in own):
+                books = {DEFAULT_NAME: {"name": DEFAULT_NAME}}
+            added = (sheet_of(str(name), "Sheet1", []) for name in books if name not in owned)
+            initial[prefix + SHEET] = {**sheets, **{sheet["id"]: sheet for sheet in added}}
+            initial[prefix + WORKBOOK] = books
         return initial
