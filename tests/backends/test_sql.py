@@ -578,3 +578,10 @@ async def test_a_text_result_has_the_rows_as_json(tmp_path: Path) -> None:
         found = await answered(world, "query", sql="SELECT * FROM people WHERE id = 2")
         assert found == {"result": '[{"id":2,"name":"Bo"}]'}
         assert (await answered(world, "query", sql="DELETE FROM people"))["result"] == "2 rows affected"
+
+
+async def test_a_spec_may_choose_the_dialect(tmp_path: Path) -> None:
+    chosen = {"sim": {"run": {"backend": "sql", "operation": "execute", "fixed": {"dialect": "postgres"}}}}
+    async with simulator(tmp_path, [tool("run", text=TEXT)], PEOPLE, chosen).open() as world:
+        rows = await answered(world, "run", text="SELECT id::text AS n FROM public.people WHERE name ILIKE 'a%'")
+        assert rows == [{"n": "1"}]

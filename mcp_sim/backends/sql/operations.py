@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, possible_roles
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
-from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Test, pick, role, roles
+from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Role, Test, pick, role, roles
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import singular, vocabulary, words
+from mcp_sim.types.plans import Verb
 
 _TABLE = "table table_name tablename"
 _ROLES = roles(
@@ -166,54 +166,47 @@ def _is_choice(*choices: str) -> Test:
     return lambda profile: profile.selector is not None and _own_words(profile) <= {*choices, "table"}
 
 
-def _runs(*tests: Test) -> Test:
-    return both(_may_take_sql, *tests)
+_LISTS_TABLES = either(both(named("table list|show|get"), lacks(_ANY_TABLE)), _is_choice("list", "show"))
+_DESCRIBES = either(named("describe|schema|column table|schema|column"), _is_choice("describe"))
 
-
-_LISTS_TABLES = either(
-    both(
-        named(
-            "table",
-        ),
-        named("list|show|get"),
-        lacks(_ANY_TABLE),
-    ),
-    _is_choice("list", "show"),
-)
 
 # operations -----------------------------------------------------------------------------------------------------------
 
-_RUN = pick("statement parameters? limit?", _ROLES)
-_SELECT = pick("table conditions? columns? order? limit? offset? parameters?", _ROLES)
-_QUERY = Operation("query", "statements:query", "search", _RUN, means=_runs(_reads))
 
+def _on_statements(name: str, verb: Verb, *means: Test) -> Operation:
+    roles = pick("statement parameters? limit?", _ROLES)
+    return Operation(name, f"statements:{name}", verb, roles, means=both(_may_take_sql, *means))
+
+
+def _on_rows(name: str, verb: Verb, line: str, verbs: str) -> Operation:
+    return Operation(name, f"rows:{name}", verb, pick(line, _ROLES), means=both(_is_of_rows, named(verbs)))
+
+
+def _on_tables(name: str, verb: Verb, roles: Sequence[Role], verbs: str) -> Operation:
+    return Operation(name, f"rows:{name}", verb, tuple(roles), means=both(_is_of_tables, named(verbs)))
+
+
+def _on_catalog(name: str, verb: Verb, *means: Test, roles: tuple[Role, ...] = ()) -> Operation:
+    return Operation(name, f"statements:{name}", verb, roles, means=both(*means))
+
+
+_SELECTING = "table conditions? columns? order? limit? offset? parameters?"
 OPERATIONS = (
-    Operation("create", "statements:create", "create", _RUN, means=_runs(named("create table"))),
-    _QUERY,
-    Operation("write", "statements:write", "update", _RUN,
-              means=_runs(named("write|insert|update|delete|modify|mutation|mutate"))),
-    replace(_QUERY, means=_runs(_only_selects)),
-    Operation("execute", "statements:execute", "update", _RUN, means=_may_take_sql),
-    Operation("insert", "rows:insert", "create", pick("table data columns?", _ROLES),
-              means=both(_is_of_rows, named("insert|create|add"))),
-    Operation("update", "rows:update", "update", pick("table data conditions parameters?", _ROLES),
-              means=both(_is_of_rows, named("update|modify|edit"))),
-    Operation("delete", "rows:delete", "delete", pick("table conditions parameters?", _ROLES),
-              means=both(_is_of_rows, named("delete|remove"))),
-    Operation("select", "rows:select", "search", _SELECT,
-              means=both(_is_of_rows, named("read|select|get|list|find|query|fetch|retrieve"))),
-    Operation("create_table", "rows:create_table", "create", pick("table columns", _ROLES),
-              means=both(_is_of_tables, named("create|make"))),
-    Operation("drop_table", "rows:drop_table", "delete", pick("table", _ROLES),
-              means=both(_is_of_tables, named("drop|delete|remove"))),
-    Operation("rename_table", "rows:rename_table", "update", (_RENAMED, _ROLES["new_name"]),
-              means=both(_is_of_tables, named("rename"))),
-    Operation("describe", "statements:describe", "get", (_ANY_TABLE,),
-              means=either(named("describe|schema|column table|schema|column"), _is_choice("describe"))),
-    Operation("databases", "statements:databases", "list",
-              means=both(_informs, lambda profile: "databases" in profile.words)),
-    Operation("info", "statements:info", "get", means=_informs),
-    Operation("tables", "statements:tables", "list", means=_LISTS_TABLES),
-    Operation("schema", "statements:schema", "list",
-              means=both(named("schema get|show|list|read|database"), lambda profile: not profile.needed)),
-)  # fmt: skip
+    _on_statements("create", "create", named("create table")),
+    _on_statements("query", "search", _reads),
+    _on_statements("write", "update", named("write|insert|update|delete|modify|mutation|mutate")),
+    _on_statements("query", "search", _only_selects),
+    _on_statements("execute", "update"),
+    _on_rows("insert", "create", "table data columns?", "insert|create|add"),
+    _on_rows("update", "update", "table data conditions parameters?", "update|modify|edit"),
+    _on_rows("delete", "delete", "table conditions parameters?", "delete|remove"),
+    _on_rows("select", "search", _SELECTING, "read|select|get|list|find|query|fetch|retrieve"),
+    _on_tables("create_table", "create", pick("table columns", _ROLES), "create|make"),
+    _on_tables("drop_table", "delete", pick("table", _ROLES), "drop|delete|remove"),
+    _on_tables("rename_table", "update", [_RENAMED, _ROLES["new_name"]], "rename"),
+    _on_catalog("describe", "get", _DESCRIBES, roles=(_ANY_TABLE,)),
+    _on_catalog("databases", "list", _informs, lambda profile: "databases" in profile.words),
+    _on_catalog("info", "get", _informs),
+    _on_catalog("tables", "list", _LISTS_TABLES),
+    _on_catalog("schema", "list", named("schema get|show|list|read|database"), lambda profile: not profile.needed),
+)

@@ -8,14 +8,15 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Operation, Test, pick, role, roles
+from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Operation, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.rendering.structured import Names
-from mcp_sim.backends.vectors.entities import DOCUMENT, ENTITIES, take_collections
+from mcp_sim.backends.vectors.entities import COLLECTION, DOCUMENT, ENTITIES, take_collections
 from mcp_sim.backends.vectors.request import VectorsRequest
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.kinds import backends
+from mcp_sim.types.plans import Verb
 
 _OBJECT = frozenset({"object"})
 _ROLES = roles(
@@ -46,12 +47,14 @@ def _is_of_collections(profile: ToolProfile) -> bool:
     return profile.has("collection") and not _is_of_texts(profile)
 
 
-def _texts(verbs: str) -> Test:
-    return both(_is_of_texts, named(verbs))
+def _on_texts(name: str, verb: Verb, line: str, verbs: str) -> Operation:
+    means = both(_is_of_texts, named(verbs))
+    return Operation(name, f"operations:{name}", verb, pick(line, _ROLES), means=means, entity=DOCUMENT)
 
 
-def _collections(verbs: str) -> Test:
-    return both(_is_of_collections, named(verbs))
+def _on_collections(name: str, verb: Verb, line: str, verbs: str) -> Operation:
+    means = both(_is_of_collections, named(verbs))
+    return Operation(name, f"operations:{name}", verb, pick(line, _ROLES), means=means, entity=COLLECTION)
 
 
 @backends.register("vectors")
@@ -75,34 +78,21 @@ class Vectors(OperationsBackend):
         "distances": ("scores",),
     }
     operations = (
-        Operation("add", "operations:add", "create", pick("collection texts ids metadatas?", _ROLES),
-                  means=_texts("add|insert|store|create"), entity=DOCUMENT),
-        Operation("upsert", "operations:upsert", "create", pick("collection texts ids metadatas?", _ROLES),
-                  means=_texts("upsert"), entity=DOCUMENT),
-        Operation("query", "operations:query", "search", pick(f"collection query {_FILTERS}", _ROLES),
-                  means=_texts("query|search|find"), entity=DOCUMENT),
-        Operation("update", "operations:update", "update", pick("collection ids texts? metadatas?", _ROLES),
-                  means=_texts("update|modify|edit"), entity=DOCUMENT),
-        Operation("delete", "operations:delete", "delete", pick("collection ids", _ROLES),
-                  means=_texts("delete|remove"), entity=DOCUMENT),
-        Operation("get", "operations:get", "get", pick(f"collection ids? {_FILTERS}", _ROLES),
-                  means=_texts("get|fetch|read|list|retrieve"), entity=DOCUMENT),
-        Operation("count", "operations:count", "get", pick("collection", _ROLES), means=_collections("count")),
-        Operation("peek", "operations:get", "list", pick(f"collection {_PAGE}", _ROLES),
-                  means=_collections("peek|sample")),
-        Operation("copy_collection", "operations:copy_collection", "create", pick("collection new_name", _ROLES),
-                  means=_collections("fork|copy|clone|duplicate")),
-        Operation("create_collection", "operations:create_collection", "create", pick("collection metadata?", _ROLES),
-                  means=_collections("create|make")),
-        Operation("modify_collection", "operations:modify_collection", "update",
-                  pick("collection new_name? metadata?", _ROLES), means=_collections("modify|update|rename")),
-        Operation("delete_collection", "operations:delete_collection", "delete", pick("collection", _ROLES),
-                  means=_collections("delete|drop|remove")),
-        Operation("list_collections", "operations:list_collections", "list", pick(_PAGE, _ROLES),
-                  means=_collections("list")),
-        Operation("info", "operations:info", "get", pick("collection", _ROLES),
-                  means=_collections("info|get|describe|stat|show")),
-    )  # fmt: skip
+        _on_texts("add", "create", "collection texts ids metadatas?", "add|insert|store|create"),
+        _on_texts("upsert", "create", "collection texts ids metadatas?", "upsert"),
+        _on_texts("query", "search", f"collection query {_FILTERS}", "query|search|find"),
+        _on_texts("update", "update", "collection ids texts? metadatas?", "update|modify|edit"),
+        _on_texts("delete", "delete", "collection ids", "delete|remove"),
+        _on_texts("get", "get", f"collection ids? {_FILTERS}", "get|fetch|read|list|retrieve"),
+        _on_collections("count", "get", "collection", "count"),
+        _on_collections("peek", "list", f"collection {_PAGE}", "peek|sample"),
+        _on_collections("copy_collection", "create", "collection new_name", "fork|copy|clone|duplicate"),
+        _on_collections("create_collection", "create", "collection metadata?", "create|make"),
+        _on_collections("modify_collection", "update", "collection new_name? metadata?", "modify|update|rename"),
+        _on_collections("delete_collection", "delete", "collection", "delete|drop|remove"),
+        _on_collections("list_collections", "list", _PAGE, "list"),
+        _on_collections("info", "get", "collection", "info|get|describe|stat|show"),
+    )
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept the tools of a server that adds texts as parallel lists."""

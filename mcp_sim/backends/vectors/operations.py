@@ -135,6 +135,11 @@ def get(request: VectorsRequest) -> Outcome:
     return _lists_outcome(request, _lists(request.page(found)), _DEFAULT_LISTS)
 
 
+def peek(request: VectorsRequest) -> Outcome:
+    """Return the first texts, at most `limit`. Raises `Refused` if there is no such collection."""
+    return get(request)
+
+
 def query(request: VectorsRequest) -> Outcome:
     """Return the texts nearest to `query`: a list for each of several questions, or one list for one question.
 
