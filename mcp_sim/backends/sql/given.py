@@ -61,9 +61,10 @@ def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Reco
     if _is_script(value):
         scripts.append(value)
         return None
-    if not isinstance(value, dict) or not value:
+    body = as_object(value)
+    if not body:
         return value
-    parts = [(part, inner, _take(part, inner, scripts, found)) for part, inner in as_object(value).items()]
+    parts = [(part, inner, _take(part, inner, scripts, found)) for part, inner in body.items()]
     return {part: rest for part, inner, rest in parts if rest is not None or inner is None} or None
 
 
@@ -96,7 +97,7 @@ def _is_row(body: Record) -> bool:
 
 def _by_name(value: Json) -> Json:
     """Return a list of tables, which are objects with a name, as an object by name; other values as they are."""
-    tables = [as_object(one) for one in as_list(value)] if isinstance(value, list) else []
+    tables = [as_object(one) for one in as_list(value)]
     are_tables = all("name" in one and not {"columns", "rows"}.isdisjoint(one) for one in tables)
     return {str(one["name"]): one for one in tables} if tables and are_tables else value
 

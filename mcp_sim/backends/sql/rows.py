@@ -97,7 +97,7 @@ def _filled(data: Record) -> Record:
 
 def _given_rows(request: SqlRequest) -> list[Record]:
     data = request.get("data")
-    rows = as_list(data) if isinstance(data, list) else [data]
+    rows = as_list(data) or [data]
     columns = request.texts("columns")
     if columns and rows and not isinstance(rows[0], dict | list):
         rows = [rows]

@@ -45,7 +45,7 @@ def column_definitions(columns: Json) -> list[str]:
     """Return the columns of a new table: of SQL texts, of objects with name and type, or of types by name."""
     if isinstance(columns, str):
         return [columns]
-    listed = as_list(columns) if isinstance(columns, list) else described_columns(columns)
+    listed = as_list(columns) or described_columns(columns)
     return [one if isinstance(one, str) else _definition(as_object(one)) for one in listed]
 
 
