@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from mcp_sim.backends.outcome import as_text as plain_text
 from mcp_sim.backends.records.aggregates import Seen, place_measure, plain_summary, tally_by
@@ -20,6 +21,8 @@ from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
+
+_Render: TypeAlias = Callable[[Turn, Seen], Observation]
 
 
 @backends.register("summaries")
@@ -92,7 +95,7 @@ def _fits(row: Record, asked: Mapping[str, Json]) -> bool:
     return all(str(row.get(field)) == str(value) for field, value in asked.items())
 
 
-def _renderer(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Observation]:
+def _renderer(tool: Tool, plan: Plan, domain: Domain) -> _Render:
     """Return what renders the aggregates in the form of the tool's results."""
     entities = {name: domain.entities[name] for name in _subjects(plan, domain)}
     entity = entities.get(plan.entity or "") or (next(iter(entities.values())) if len(entities) == 1 else None)
@@ -102,25 +105,27 @@ def _renderer(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], 
     schema = expanded(tool.output_schema)
     parts = properties(schema)
     if [main_type(part) for part in parts.values()] == ["string"]:
-        (place,) = parts
-        asked = (*plan.arguments.values(), *plan.filters)
-        write = plain_text if mentions_data(tool.description) else _in_lines
-
-        def render_text(turn: Turn, seen: Seen) -> Observation:
-            given_arguments = {name: value for name in asked if (value := turn.call.arguments.get(name)) is not None}
-            return Observation(ToolResult({place: write({**given_arguments, **as_object(plain(turn, seen))})}))
-
-        return render_text
-    fills = {
-        name: fill for name, part in parts.items() if (fill := place_measure(part, name, entity, entities)) is not None
-    }
+        return _text_renderer(next(iter(parts)), tool, plan, plain)
+    found = {name: place_measure(part, name, entity, entities) for name, part in parts.items()}
     make = value_maker(tool.name, "result", required_by_default(schema))
 
     def render(turn: Turn, seen: Seen) -> Observation:
         made = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.now, turn.now))
         given = {name: turn.call.arguments[name] for name in parts if name in turn.call.arguments}
-        counted = {name: fill(seen) for name, fill in fills.items()}
+        counted = {name: fill(seen) for name, fill in found.items() if fill is not None}
         return Observation(ToolResult({**as_object(made), **given, **counted}))
+
+    return render
+
+
+def _text_renderer(place: str, tool: Tool, plan: Plan, plain: Callable[[Turn, Seen], Json]) -> _Render:
+    """Return what renders the aggregates and the arguments that select records as the text of a result."""
+    asked = (*plan.arguments.values(), *plan.filters)
+    write = plain_text if mentions_data(tool.description) else _in_lines
+
+    def render(turn: Turn, seen: Seen) -> Observation:
+        given = {name: value for name in asked if (value := turn.call.arguments.get(name)) is not None}
+        return Observation(ToolResult({place: write({**given, **as_object(plain(turn, seen))})}))
 
     return render
 
