@@ -22,8 +22,8 @@ from mcp_sim.backends.files.request import FilesRequest, Setting
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_of_tool
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity
@@ -64,7 +64,7 @@ class Files(OperationsBackend):
     order = 40
     operations = OPERATIONS
     entities = tuple(entities())
-    request = FilesRequest
+    request = "request:FilesRequest"
     names: ClassVar[Names] = {
         "content": ("file_content", "contents", "text", "data", "body"),
         "entries": ("items", "files_and_directories", "children", "tree"),

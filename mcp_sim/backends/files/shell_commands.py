@@ -156,14 +156,11 @@ def _targets(shell: Shell, paths: list[str]) -> Iterator[tuple[Entry, str]]:
         yield entry, target
 
 
-def _head(shell: Shell, args: list[str], given: str) -> str:
+def _ends(shell: Shell, args: list[str], given: str) -> str:
+    """`head` and `tail`."""
     many, paths = line_count(args)
-    return "".join(join_lines(text.splitlines()[:many]) for _, text in shell.texts(paths, given))
-
-
-def _tail(shell: Shell, args: list[str], given: str) -> str:
-    many, paths = line_count(args)
-    return "".join(join_lines(text.splitlines()[-many:] if many else []) for _, text in shell.texts(paths, given))
+    part = slice(many) if shell.name == "head" else slice(-many, None) if many else slice(0)
+    return "".join(join_lines(text.splitlines()[part]) for _, text in shell.texts(paths, given))
 
 
 def _wc(shell: Shell, args: list[str], given: str) -> str:
@@ -262,8 +259,8 @@ def _false(_shell: Shell, _args: list[str], _given: str) -> str:
 
 COMMANDS: Mapping[str, CommandFunction] = {
     "basename": _base, "cat": _cat, "cd": _cd, "cp": _cp, "date": _date, "echo": _echo, "false": _false,
-    "find": _find, "grep": _grep, "head": _head, "ls": _ls, "mkdir": _mkdir, "mv": _mv, "pwd": _pwd, "rm": _rm,
-    "rmdir": _rmdir, "sort": _sort, "tail": _tail, "touch": _touch, "true": lambda _shell, _args, _given: "",
+    "find": _find, "grep": _grep, "head": _ends, "ls": _ls, "mkdir": _mkdir, "mv": _mv, "pwd": _pwd, "rm": _rm,
+    "rmdir": _rmdir, "sort": _sort, "tail": _ends, "touch": _touch, "true": lambda _shell, _args, _given: "",
     "uniq": _uniq, "wc": _wc, "whoami": lambda _shell, _args, _given: "user\n",
 }  # fmt: skip
 

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from mcp_sim.backends.files.entities import FILE
 from mcp_sim.backends.files.paths import ROOT, is_within, normalize, parent, resolve_path
-from mcp_sim.backends.files.tree import Tree
 from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
@@ -228,6 +227,8 @@ class Repository:
 
     def write(self, path: str, content: str | None) -> None:
         """Write a file in the working tree; None removes it."""
+        from mcp_sim.backends.files.tree import Tree  # noqa: PLC0415 (serving must not wait for it)
+
         tree = Tree(self._request)
         entry = tree.find(path)
         if content is not None:
