@@ -117,12 +117,13 @@ def _inferred(specs: Sequence[Spec], state: Json) -> _Server:
     found = infer(rest, entities, overrides, evidence.examples, matches.state)
     _check_entities(specs, found.entities)
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
-    named = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
-    plans = {name: named.get(name) or found.plans[name] for name in tools}
+    local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
+    plans = {name: local.get(name) or found.plans[name] for name in tools}
     plans = _with_logins(plans, evidence, known)
     plans = {name: replace(plan, within=within[name] or plan.within) for name, plan in plans.items()}
     whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
-    return _Server(whole, evidence, unused_parts(whole, {name for spec in specs for _, name in spec.links}))
+    named = {name for spec in specs for _, name in spec.links}
+    return _Server(whole, evidence, unused_parts(whole, named, state, matches.state))
 
 
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str | None]]:

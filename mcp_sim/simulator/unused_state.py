@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 from mcp_sim.infer import Inferred
 from mcp_sim.infer.given_state import Path
@@ -26,19 +26,35 @@ _MOST_ENTRIES = 5
 """How many entries of a part are tried."""
 
 
-def unused_parts(found: Inferred, named: Collection[str]) -> list[Path]:
-    """Return the paths of the parts of the given state that no tool uses.
+def unused_parts(found: Inferred, named: Collection[str], state: Json, rest: Json) -> list[Path]:
+    """Return the paths of the parts of a given state that no tool uses; `rest` is what backends left of it.
 
     `named` are entities that the documents use otherwise, such as those of resources. Parts that are empty, numbers or
-    flags are left out: counters and settings that servers keep for themselves.
+    flags are left out: counters and settings that servers keep for themselves. So are texts beside parts that a backend
+    took, such as the name of the current user.
     """
     plans = [variant for plan in found.plans.values() for variant in plan.variants]
     if any(map(_reads_all, plans)):
         return []
-    places = {*named, *(place for plan in plans for place in _places(plan))}
-    used = _with_linked({place for place in places if place in found.entities}, found.entities)
-    idle = [name for name in found.paths if name not in used]
-    return [path for name in idle for path in _parts(found, name, places, found.paths.keys() & used)]
+    places = {*named, *chain.from_iterable(map(_places, plans))}
+    used = _with_linked(places & found.entities.keys(), found.entities)
+    read = [found.paths[name] for name in found.paths.keys() & used]
+    unused: list[Path] = []
+    for name in found.paths:
+        if name not in used and found.records.get(name):
+            unused += _parts(found, name, places, read, (state, rest))
+    return unused
+
+
+def _parts(
+    found: Inferred, name: str, places: Collection[str], read: Sequence[Path], states: tuple[Json, Json]
+) -> list[Path]:
+    """Return the path of the table of an unused entity, or those of the fields of a singleton that no plan names."""
+    path, record = found.paths[name], found.records[name][0]
+    if name in found.entities and not found.entities[name].singleton:
+        return [path]
+    fields = {field: value for field, value in record.items() if f"{name}.{field}" not in places}
+    return _paths(fields, path, _at(states[0], path), _at(states[1], path), read)
 
 
 def _reads_all(plan: Plan) -> bool:
@@ -79,27 +95,31 @@ def _nested_names(schema: Record) -> Iterator[str]:
         yield from _nested_names(part)
 
 
-def _parts(found: Inferred, name: str, places: Collection[str], used: Collection[str]) -> list[Path]:
-    """Return the path of the table of an entity, or of each unused field of a singleton, if there is anything in it.
+def _paths(fields: Record, path: Path, before: Json, left: Json, read: Sequence[Path]) -> list[Path]:
+    """Return the paths of unused fields of an object with data; that of the object if nothing of it is used.
 
-    An object nothing of which is used is one part.
+    `before` is the object as it is given, `left` what backends left of it, `read` are the paths of used entities.
     """
-    rows, path = found.records.get(name, ()), found.paths[name]
-    if not rows or not _is_singleton(name, found.entities):
-        return [path] if rows else []
-    held = [*_filled(rows[0])]
-    unused = [field for field in held if f"{name}.{field}" not in places]
-    holds_used = any(found.paths[one][: len(path)] == path for one in used)
-    return [path] if path and held and unused == held and not holds_used else [(*path, field) for field in unused]
+    is_left = before == left
+    kept = {name: value for name, value in fields.items() if is_left or isinstance(value, dict | list)}
+    unused = [(*path, name) for name, value in kept.items() if _has_data(value, as_object(before).get(name))]
+    is_whole = path and before == fields and is_left and not any(one[: len(path)] == path for one in read)
+    return [path] if is_whole and unused else unused
 
 
-def _filled(record: Record) -> Iterator[str]:
-    """Yield the fields with texts, lists and objects that are not empty."""
-    return (field for field, value in record.items() if isinstance(value, str | dict | list) and value)
+def _has_data(value: Json, before: Json) -> bool:
+    """Whether there is a text in a value; not counting those beside parts that a backend took from it."""
+    if not isinstance(value, dict):
+        return bool(value) if isinstance(value, str) else any(_has_data(one, one) for one in as_list(value))
+    held, known = as_object(value), as_object(before)
+    parts = held if held == known else {name: one for name, one in held.items() if isinstance(one, dict | list)}
+    return any(_has_data(one, known.get(name)) for name, one in parts.items())
 
 
-def _is_singleton(name: str, entities: Mapping[str, Entity]) -> bool:
-    return name not in entities or entities[name].singleton
+def _at(state: Json, path: Path) -> Json:
+    for name in path:
+        state = as_object(state).get(name)
+    return state
 
 
 def suggestion(path: Path, state: Json, found: Inferred, evidence: ServerEvidence) -> str:
@@ -107,18 +127,15 @@ def suggestion(path: Path, state: Json, found: Inferred, evidence: ServerEvidenc
 
     The tools are those whose names share a word with the part. Each backend is asked whether it would take the part.
     """
-    for name in path:
-        state = as_object(state).get(name)
-    part: Json = _some(state)
+    value = part = _some(_at(state, path))
     for name in reversed(path):
         part = {name: part}
-    names = (*as_object(_some(state)), *path)
+    names = (*as_object(value), *path)
     tools = [*islice(_named_alike(names, evidence.tools.values(), found.plans), _MOST_TOOLS)]
-    lines = (_backend_line(tool, replace(evidence, state=part)) for tool in tools)
+    lines = (_backend_line(tool, names, replace(evidence, state=part)) for tool in tools)
     line = next(filter(None, lines), "")
-    tables = (name for name, place in found.paths.items() if place == path and not _is_singleton(name, found.entities))
-    entity = next(tables, "")
-    if line or not entity.isidentifier() or not tools:
+    entity = next((name for name, place in found.paths.items() if place == path), "")
+    if line or not tools or not entity.isidentifier() or found.entities[entity].singleton:
         return line
     verb = found.plans[tools[0].id].verb
     usual = "get" if required(tools[0].input_schema) else "list"
@@ -144,11 +161,18 @@ def _nouns(names: Sequence[str]) -> frozenset[str]:
     return frozenset(singular(word) for name in names for word in words(name))
 
 
-def _backend_line(tool: Tool, evidence: ServerEvidence) -> str:
-    for kind in matching_backends():
-        overrides = {**evidence.overrides, tool.id: {"backend": kind}}
-        match = backends[kind]().match(replace(evidence, overrides=overrides))
-        takes = match is not None and any(match.records.values()) and match.state != evidence.state
-        if match is not None and takes and tool.id in {plan.tool for plan in match.plans}:
-            return f"{tool.name}: {{backend: {kind}}}"
-    return ""
+def _backend_line(tool: Tool, names: Sequence[str], evidence: ServerEvidence) -> str:
+    """Return the line that chooses a backend that would take the state; if several would, one for things so named."""
+    kinds = {kind: _taken(kind, tool, evidence) for kind in matching_backends()}
+    taking = [kind for kind, entities in kinds.items() if entities]
+    kind = next((kind for kind in taking if not _nouns(names).isdisjoint(kinds[kind])), next(iter(taking), None))
+    return "" if kind is None else f"{tool.name}: {{backend: {kind}}}"
+
+
+def _taken(kind: str, tool: Tool, evidence: ServerEvidence) -> list[str]:
+    """Return the entities whose records a backend would take from the state if a spec chose it for a tool."""
+    declared = replace(evidence, overrides={**evidence.overrides, tool.id: {"backend": kind}})
+    match = backends[kind]().match(declared)
+    if match is None or match.state == evidence.state or tool.id not in {plan.tool for plan in match.plans}:
+        return []
+    return [entity for entity, rows in match.records.items() if rows]

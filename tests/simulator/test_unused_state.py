@@ -46,6 +46,15 @@ def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: 
     ("tools", "state"),
     [
         ([tool("list_todos"), tool("add_todo", {"task": STRING}), tool("clear_todos")], {"app": {"todos": ["a"]}}),
+        (
+            [
+                tool("send_message", {"receiver_id": STRING, "message": STRING}),
+                tool("view_messages_sent"),
+                tool("list_users"),
+                tool("get_user_id", {"user": STRING}),
+            ],
+            {"post": {"current_user": "Ada", "user_map": {"Ada": "U1", "Bo": "U2"}, "inbox": [], "message_count": 0}},
+        ),
         ([tool("get_settings"), tool("set_theme", {"theme": STRING})], {"settings": {"theme": "dark", "font": "x"}}),
         (TASKS, {"tasks": {"columns": ["id", "title"], "rows": [["t1", "a"]], "count": 1}}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
