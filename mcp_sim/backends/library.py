@@ -58,7 +58,7 @@ class Library:
     def _run(self, operation: Operation, *values: Json, **named: Json) -> Outcome:
         given = _bound(operation, values, named)
         binding = self._backend.unbound(operation, self._prefix)
-        request: Any = self._backend.request(binding, self._view, self._now, given, draws=self._draws)
+        request: Any = self._backend.request_type(binding, self._view, self._now, given, draws=self._draws)
         outcome = self._backend.function(operation)(request)
         self._changes += request.changes
         self._view = request.view

@@ -19,6 +19,9 @@ Run: TypeAlias = Callable[[Any], "Outcome"]
 Test: TypeAlias = "Callable[[ToolProfile], bool]"
 """Whether a tool means an operation."""
 
+Names: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Fact of an outcome -> other names that a result may have for it."""
+
 TEXT = frozenset({"string"})
 NUMBER = frozenset({"number", "integer"})
 FLAG = frozenset({"boolean"})
@@ -61,7 +64,7 @@ class Operation:
     """Whether a tool means this operation, by its words and arguments; None: no tool does."""
     entity: str = ""
     """The entity that it works on; empty: the first one of its backend."""
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    names: Names = field(default_factory=dict[str, tuple[str, ...]])
     """Fact of the outcome -> other names that a result may have for it, besides those of the backend."""
     is_open: bool = False
     """Whether a tool that means it may require other arguments, which become fields of what it stores."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -12,11 +12,9 @@ from mcp_sim.backends.choices import choice_answer
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, match_tool, plans_of, possible_roles
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_by_server
-from mcp_sim.backends.operation import Operation, Run, resolve
+from mcp_sim.backends.operation import Names, Operation, Run, resolve
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import outcome_renderer
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding, Request
 from mcp_sim.types import Json, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
@@ -37,8 +35,9 @@ class OperationsBackend(Backend):
     """What tools can do, in the order in which a tool's words are compared with them."""
     entities: ClassVar[Sequence[Entity]] = ()
     """What is stored. The first one is that of operations that name none."""
-    request: ClassVar[type[Request]] = Request
-    """The class of requests: a subclass may have methods that several operations use."""
+    request: ClassVar[type[Request] | str] = Request
+    """The class of requests: a subclass may have methods that several operations use. It may be named as the functions
+    of operations are, `module:class`."""
     names: ClassVar[Names] = {}
     """Fact of an outcome -> other names that a result may have for it."""
     idle: ClassVar[frozenset[str]] = frozenset()
@@ -127,10 +126,12 @@ class OperationsBackend(Backend):
         """Run the operation of the plan, render its outcome, and fail as the tool does where it is refused."""
         if plan.choice is not None:
             return choice_answer(tool, plan, lambda one: backends[one.backend]().compile(tool, one, domain))
+        from mcp_sim.backends.rendering.outcomes import outcome_renderer  # noqa: PLC0415 (only calls need it)
+
         operation = self.planned(tool, plan)
         binding = self.bind(operation, tool, plan, domain)
         render = outcome_renderer(tool, domain, {**self.result_names(binding), **operation.names})
-        run, request_type = self.function(operation), self.request
+        run, request_type = self.function(operation), self.request_type
 
         def answer(turn: Turn, invent: Invent) -> Transition:
             request = request_type.of(binding, turn, invent)
@@ -182,14 +183,20 @@ class OperationsBackend(Backend):
     def operation_names(self) -> Collection[str]:
         return self.known
 
+    @cached_property
+    def request_type(self) -> type[Request]:
+        """The class of requests, imported if it is named."""
+        return self._imported(self.request) if isinstance(self.request, str) else self.request
+
     def function(self, operation: Operation) -> Run:
         """Return the function that runs an operation. Imports it if the operation names it."""
-        if not isinstance(operation.run, str):
-            return operation.run
-        module, _, name = operation.run.partition(":")
+        return self._imported(operation.run) if isinstance(operation.run, str) else operation.run
+
+    def _imported(self, reference: str) -> Any:
+        """Return what `module:name` refers to in the package of the backend."""
+        module, _, name = reference.partition(":")
         package = type(self).__module__.rpartition(".")[0]
-        function: Callable[[Any], Outcome] = getattr(import_module(f"{package}.{module}"), name)
-        return function
+        return getattr(import_module(f"{package}.{module}"), name)
 
     def planned(self, tool: Tool, plan: Plan) -> Operation:
         """Return the operation of a plan. Raises `ValueError` if there is none of its name."""

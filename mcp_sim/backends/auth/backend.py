@@ -8,13 +8,12 @@ from typing import ClassVar
 
 from mcp_sim.backends.auth.given import given_sessions, named_by, without
 from mcp_sim.backends.auth.services import ABOUT, STATES, likeness
-from mcp_sim.backends.auth.session import CURRENT, FLAGS, SECRETS, SESSION, USERS, AuthRequest, initial_session
+from mcp_sim.backends.auth.session import CURRENT, FLAGS, SECRETS, SESSION, USERS, initial_session
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, contains_phrase
-from mcp_sim.backends.operation import Operation, Test, role
+from mcp_sim.backends.operation import Names, Operation, Test, role
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -63,7 +62,7 @@ class Auth(OperationsBackend):
     """
 
     order = 100
-    request = AuthRequest
+    request = "session:AuthRequest"
     operations = (
         Operation("logout", "operations:logout", "update", means=_says(_LOGOUTS)),
         Operation("status", "operations:status", "get", means=_asks_state),

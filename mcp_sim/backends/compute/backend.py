@@ -10,9 +10,8 @@ from mcp_sim.backends.compute.phrases import Phrasebook
 from mcp_sim.backends.compute.selection import CHOSEN, match_selection, selection_of
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types, profiles_of_tools
-from mcp_sim.backends.operation import NUMBER, Operation, Run
+from mcp_sim.backends.operation import NUMBER, Names, Operation, Run
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mcp_sim.backends.document.given import DOCUMENT, given_documents
 from mcp_sim.backends.document.operations import DOCUMENTS, OPERATIONS, counted_kind, part_kind
-from mcp_sim.backends.document.request import DEFAULT_NAME, Conventions, DocumentRequest
+from mcp_sim.backends.document.request import DEFAULT_NAME, Conventions
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
@@ -44,7 +44,7 @@ class Document(OperationsBackend):
     order = 90
     confidence = 0.8
     operations = OPERATIONS
-    request = DocumentRequest
+    request = "request:DocumentRequest"
     entities = (Entity(DOCUMENT, "name", "report-001.docx", {field.name: field for field in _FIELDS}, natural=True),)
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:

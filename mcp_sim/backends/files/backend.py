@@ -18,7 +18,7 @@ from mcp_sim.backends.files.operations import (
     match_file_tool,
 )
 from mcp_sim.backends.files.paths import ROOT, directories_above, normalize, parent
-from mcp_sim.backends.files.request import FilesRequest, Setting
+from mcp_sim.backends.files.request import Setting
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_of_tool

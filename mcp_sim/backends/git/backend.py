@@ -9,12 +9,11 @@ from typing import ClassVar
 from mcp_sim.backends.files.entities import FILE
 from mcp_sim.backends.git.entities import COMMIT, ENTITIES
 from mcp_sim.backends.git.operations import OPERATIONS
-from mcp_sim.backends.git.request import GitRequest
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.kinds import Tables, backends
@@ -48,7 +47,7 @@ class Git(OperationsBackend):
     confidence = 0.95
     operations = OPERATIONS
     entities = ENTITIES
-    request = GitRequest
+    request = "request:GitRequest"
     idle = vocabulary("timeout reason explanation verbose encoding")
     names: ClassVar[Names] = {
         "hash": ("head", "commit_hash", "sha", "commit_sha", "commit_id", "hexsha", "oid", "id", "commit"),

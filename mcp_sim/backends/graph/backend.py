@@ -8,12 +8,11 @@ from dataclasses import replace
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.graph.given import take_graph
 from mcp_sim.backends.graph.operations import OPERATIONS
-from mcp_sim.backends.graph.request import GraphRequest
 from mcp_sim.backends.graph.shape import CLASSIC, Shape, shape_of
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_by_choice
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain, Entity
@@ -34,7 +33,7 @@ class Graph(OperationsBackend):
     order = 60
     confidence = 0.9
     operations = OPERATIONS
-    request = GraphRequest
+    request = "request:GraphRequest"
     entities = CLASSIC.entities()
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
 from mcp_sim.backends.key_value.operations import COMMANDS, ENTRIES
-from mcp_sim.backends.key_value.store import ENTRY, KINDS, Store
+from mcp_sim.backends.key_value.store import ENTRY, KINDS
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -39,7 +39,7 @@ class KeyValue(OperationsBackend):
 
     order = 50
     operations = (*COMMANDS, *ENTRIES)
-    request = Store
+    request = "store:Store"
     entities = (
         Entity(
             ENTRY, "key", None, natural=True,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types
-from mcp_sim.backends.operation import Operation, Role, Test, compact
+from mcp_sim.backends.operation import Operation, Role, Test
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import vocabulary, words
 from mcp_sim.types.plans import Plan
@@ -77,21 +77,15 @@ def possible_roles(roles: Sequence[Role], profile: ToolProfile, taken: Collectio
 
 
 def _named(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:
-    free = {compact(name): name for name in profile.arguments if _may_have(role, profile, name, used)}
-    return next((free[name] for name in role.names if name in free), None)
+    known = (profile.short_names[name] for name in role.names if name in profile.short_names)
+    return next((name for name in known if _may_have(role, profile, name, used)), None)
 
 
 def _similar(role: Role, profile: ToolProfile, used: Collection[str]) -> str | None:
     if not role.similar:
         return None
-    free = (name for name in profile.arguments if _may_have(role, profile, name, used))
-    return next((name for name in free if not _endings(name).isdisjoint(role.names)), None)
-
-
-def _endings(name: str) -> set[str]:
-    """Return the last words of a name, without separators: `path` and `filepath` for `the_file_path`."""
-    parts = words(name)
-    return {"".join(parts[at:]) for at in range(1, len(parts))}
+    alike = (name for name, endings in profile.endings.items() if not endings.isdisjoint(role.names))
+    return next((name for name in alike if _may_have(role, profile, name, used)), None)
 
 
 def _may_have(role: Role, profile: ToolProfile, name: str, used: Collection[str]) -> bool:

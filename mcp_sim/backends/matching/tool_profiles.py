@@ -47,6 +47,17 @@ class ToolProfile:
         return frozenset(singular(word) for word in self.words)
 
     @cached_property
+    def short_names(self) -> Mapping[str, str]:
+        """The arguments by their names without separators."""
+        return {"".join(words(name)): name for name in self.arguments}
+
+    @cached_property
+    def endings(self) -> Mapping[str, frozenset[str]]:
+        """The last words of each argument's name, without separators: `path` and `filepath` for `the_file_path`."""
+        named = {name: words(name) for name in self.arguments}
+        return {name: frozenset("".join(part[at:]) for at in range(1, len(part))) for name, part in named.items()}
+
+    @cached_property
     def description(self) -> str:
         """The description, in lower case."""
         return self.tool.description.lower()

@@ -11,10 +11,8 @@ from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, match_tool, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.messages.entities import DIRECTORY, TEXTS, THREADS, directory_entity, message_entity
-from mcp_sim.backends.messages.request import MessagesRequest
-from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, Operation, pick, role, roles
+from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, Names, Operation, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
@@ -87,7 +85,7 @@ class Messages(OperationsBackend):
     order = 70
     operations = (*_BOXES, *_REPLIES)
     entities = (message_entity({"type": "integer"}), directory_entity("USR001"))
-    request = MessagesRequest
+    request = "request:MessagesRequest"
     names: ClassVar[Names] = {
         "messages": ("results", "matches", "inbox", "conversation", "history", "replies", "emails", "thread",
                      "comments", "posts", "items"),

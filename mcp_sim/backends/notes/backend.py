@@ -9,10 +9,9 @@ from mcp_sim.backends.given import Given, Sought, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.notes.entries import NUMBER, entry
-from mcp_sim.backends.operation import LIST, TEXT, Operation, pick, role, roles
+from mcp_sim.backends.operation import LIST, TEXT, Names, Operation, pick, role, roles
 from mcp_sim.backends.operation import NUMBER as NUMERIC
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field

@@ -8,9 +8,8 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given, Sought, innermost, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, named, takes, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import NUMBER, TEXT, TEXTS, Operation, pick, role, roles
+from mcp_sim.backends.operation import NUMBER, TEXT, TEXTS, Names, Operation, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object

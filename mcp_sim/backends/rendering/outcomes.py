@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.outcome import Outcome, as_text, value_outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.structured import Content, Names, schema_renderer
+from mcp_sim.backends.rendering.structured import Content, schema_renderer
 from mcp_sim.infer.result_descriptions import returns_data
 from mcp_sim.infer.result_schemas import result_schema, text_place
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn

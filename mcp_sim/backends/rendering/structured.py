@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.rendering.conversion import ABSENT, convert_value
 from mcp_sim.types import Json, Record, Turn
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
@@ -21,9 +22,6 @@ from mcp_sim.types.json_schema.shapes import (
     types_of,
 )
 from mcp_sim.types.lexicon.english import snake, vocabulary
-
-Names: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Alternative names of facts."""
 
 _YES = vocabulary("success ok successful succeeded acknowledged done valid status")
 _DONE = ("_status", "_success", "_successful", "_successfully")

@@ -9,11 +9,10 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, given_sheets, sheet_of
 from mcp_sim.backends.spreadsheet.operations import BOOKS, FORMATS, OPERATIONS
-from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.kinds import Tables, backends
@@ -40,7 +39,7 @@ class Spreadsheet(OperationsBackend):
 
     order = 110
     operations = OPERATIONS
-    request = SheetRequest
+    request = "request:SheetRequest"
     entities = (
         Entity(SHEET, "id", None, {field.name: field for field in _FIELDS}, natural=True),
         Entity(WORKBOOK, "name", "report-001.xlsx", {"name": _NAME}, natural=True),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.request import Binding
 from mcp_sim.backends.sql.operations import (
     ABOUT,
@@ -24,7 +24,6 @@ from mcp_sim.backends.sql.operations import (
     dialect_of,
     takes_sql,
 )
-from mcp_sim.backends.sql.request import SqlRequest
 from mcp_sim.backends.sql.tables import SCHEMA
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -52,7 +51,7 @@ class Sql(OperationsBackend):
     order = 120
     confidence = 0.9
     operations = OPERATIONS
-    request = SqlRequest
+    request = "request:SqlRequest"
     idle = ABOUT
     entities = (
         Entity(SCHEMA, "name", None, {name: Field(name, {"type": "string"}, required=True) for name in ("name", "sql")},

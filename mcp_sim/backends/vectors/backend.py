@@ -8,11 +8,9 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Operation, pick, role, roles
+from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Names, Operation, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.vectors.entities import COLLECTION, DOCUMENT, ENTITIES, take_collections
-from mcp_sim.backends.vectors.request import VectorsRequest
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.kinds import backends
@@ -69,7 +67,7 @@ class Vectors(OperationsBackend):
     order = 150
     confidence = 0.9
     entities = ENTITIES
-    request = VectorsRequest
+    request = "request:VectorsRequest"
     names: ClassVar[Names] = {
         "documents": ("texts", "contents", "results", "chunks"),
         "collections": ("names", "result", "results"),
