@@ -26,11 +26,13 @@ class Responder:
     """One world over one tool list, with a blocking interface."""
 
     def __init__(self, folder: Path) -> None:
-        self._open = ExitStack()
-        self._portal = self._open.enter_context(start_blocking_portal())
-        simulator = Simulator(load(folder / "scenario.yaml"))
-        self._open.enter_context(self._portal.wrap_async_context_manager(simulator))
-        self._world = self._open.enter_context(self._portal.wrap_async_context_manager(simulator.open("replayed")))
+        scenario = load(folder / "scenario.yaml")
+        with ExitStack() as opened:
+            self._portal = opened.enter_context(start_blocking_portal())
+            simulator = Simulator(scenario)
+            opened.enter_context(self._portal.wrap_async_context_manager(simulator))
+            self._world = opened.enter_context(self._portal.wrap_async_context_manager(simulator.open("replayed")))
+            self._open = opened.pop_all()
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a call, as it would be sent to a client."""
