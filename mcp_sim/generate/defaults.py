@@ -187,7 +187,8 @@ def _totals(entity: Entity, domain: Domain) -> Iterator[Inherit]:
         return
     linked = {name: field.link for name, field in entity.fields.items() if main_type(field.schema) != "array"}
     for link, target in linked.items():
-        price = _first(PRICES, _by_snake(domain.entities[target].fields)) if target in domain.entities else None
+        known = domain.entities.get(target or "")
+        price = _first(PRICES, _by_snake(known.fields)) if known is not None else None
         if target is not None and price is not None:
             yield _total_setter(total, count, link, target, price)
 

@@ -101,7 +101,7 @@ def _paths(fields: Record, path: Path, before: Json, left: Json, read: Sequence[
     `before` is the object as it is given, `left` what backends left of it, `read` are the paths of used entities.
     """
     is_left = before == left
-    kept = {name: value for name, value in fields.items() if is_left or isinstance(value, dict | list)}
+    kept: Record = {name: value for name, value in fields.items() if is_left or isinstance(value, dict | list)}
     unused = [(*path, name) for name, value in kept.items() if _has_data(value, as_object(before).get(name))]
     is_whole = path and before == fields and is_left and not any(one[: len(path)] == path for one in read)
     return [path] if is_whole and unused else unused
@@ -112,7 +112,7 @@ def _has_data(value: Json, before: Json) -> bool:
     if not isinstance(value, dict):
         return bool(value) if isinstance(value, str) else any(_has_data(one, one) for one in as_list(value))
     held, known = as_object(value), as_object(before)
-    parts = held if held == known else {name: one for name, one in held.items() if isinstance(one, dict | list)}
+    parts: Record = held if held == known else {name: one for name, one in held.items() if isinstance(one, dict | list)}
     return any(_has_data(one, known.get(name)) for name, one in parts.items())
 
 
