@@ -187,10 +187,15 @@ def _totals(entity: Entity, domain: Domain) -> Iterator[Inherit]:
         return
     linked = {name: field.link for name, field in entity.fields.items() if main_type(field.schema) != "array"}
     for link, target in linked.items():
-        known = domain.entities.get(target or "")
-        price = _first(PRICES, _by_snake(known.fields)) if known is not None else None
+        price = _price(target, domain)
         if target is not None and price is not None:
             yield _total_setter(total, count, link, target, price)
+
+
+def _price(target: str | None, domain: Domain) -> str | None:
+    """Return the field with the price of a linked entity, None if there is none."""
+    known = domain.entities.get(target or "")
+    return None if known is None else _first(PRICES, _by_snake(known.fields))
 
 
 def _by_snake(names: Iterable[str]) -> dict[str, str]:
