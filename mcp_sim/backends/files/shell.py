@@ -17,6 +17,9 @@ from mcp_sim.backends.refusal import Refused
 _LONGEST = 20_000
 _ERRORS = re.compile(r"(?<=\s)(?:2>\s*(?:&1|/dev/null)|&>\s*/dev/null)")
 _SUBSTITUTES = re.compile(r"\$\(|`|<<")
+_MAX_OUTPUT = 1_000_000
+_MAX_INPUT = 10_000_000
+MISSING = "No such file or directory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,8 @@ class Command:
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe:
-    """Commands that each read the output of the one before. `when` is `&&` after a success, `||` after a failure."""
-
-    when: str
-    commands: tuple[Command, ...]
+Pipe: TypeAlias = "tuple[str, tuple[Command, ...]]"
+"""Commands that each read the output of the one before, to run after a success (`&&`) or a failure (`||`) only."""
 
 
 def parse_command_line(line: str) -> list[Pipe]:
@@ -45,24 +44,20 @@ def parse_command_line(line: str) -> list[Pipe]:
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
-        words = list(lexer)
+        return parse_words(list(lexer))
     except ValueError as error:
         raise Refused("invalid", f"Syntax error in the command: {error}") from None
-    return list(_pipes(words))
 
 
 def parse_words(words: Sequence[str]) -> list[Pipe]:
     """Parse a command line that is given as a list of words."""
-    return list(_pipes(words))
-
-
-def _pipes(words: Sequence[str]) -> Iterator[Pipe]:
+    found: list[Pipe] = []
     when, commands, current = "", list[Command](), Command()
-    rest = iter(words)
+    rest = iter([*words, ";"])
     for word in rest:
         if word in {";", "&&", "||", "&"}:
             if current.words or commands:
-                yield Pipe(when, (*commands, current))
+                found.append((when, (*commands, current)))
             when, commands, current = word, [], Command()
         elif word == "|":
             commands, current = [*commands, current], Command()
@@ -74,29 +69,14 @@ def _pipes(words: Sequence[str]) -> Iterator[Pipe]:
             raise Refused("invalid", f"Syntax error near {word!r}")
         else:
             current = replace(current, words=(*current.words, word))
-    if current.words or commands:
-        yield Pipe(when, (*commands, current))
-
-
-def _file(rest: Iterator[str], sign: str) -> str:
-    found = next(rest, None)
-    if found is None:
-        raise Refused("invalid", f"Syntax error: a file is missing behind {sign!r}")
     return found
 
 
-MISSING = "No such file or directory"
-_MAX_OUTPUT = 1_000_000
-_MAX_INPUT = 10_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The result of a command line: output, errors and exit code."""
-
-    output: str = ""
-    errors: str = ""
-    code: int = 0
+def _file(rest: Iterator[str], sign: str) -> str:
+    found = next(rest)
+    if found == ";":
+        raise Refused("invalid", f"Syntax error: a file is missing behind {sign!r}")
+    return found
 
 
 class Failed(Exception):
@@ -105,38 +85,46 @@ class Failed(Exception):
 
 @dataclass(slots=True)
 class Shell:
-    """The execution of one command line. `name` is the current command, `errors` holds error messages."""
+    """The execution of one command line. `errors` holds error messages."""
 
     tree: Tree
     cwd: str
     commands: Mapping[str, CommandFunction]
     now: datetime
-    name: str = ""
     errors: list[str] = field(default_factory=list[str])
     seen: int = 0
+    name: str = ""
+    """The current command."""
+    args: Sequence[str] = ()
+    given: str = ""
+    """What it reads if it names no files."""
 
-    def run(self, pipes: Sequence[Pipe], given: str = "") -> Result:
-        """Run all pipes. The exit code is that of the last command. Raises `Refused` if they read or print too much."""
+    def run(self, pipes: Sequence[Pipe], given: str = "") -> tuple[str, int]:
+        """Run all pipes. Return the output, and the exit code of the last command.
+
+        Raises `Refused` if the commands read or print too much.
+        """
         outputs: list[str] = []
         code = 0
-        for pipe in pipes:
-            if (pipe.when == "&&" and code) or (pipe.when == "||" and not code):
+        for when, commands in pipes:
+            if code if when == "&&" else when == "||" and not code:
                 continue
             text = given
-            for command in pipe.commands:
-                text, code = self._one(command, text)
+            for command in commands:
+                text, code = self._run_one(command, text)
             outputs.append(text)
         output = "".join(outputs)
         if len(output) > _MAX_OUTPUT:
             raise Refused("invalid", f"The command tells more than {_MAX_OUTPUT:,} characters")  # prose: data
-        return Result(output, "\n".join(self.errors), code)
+        return output, code
 
-    def _one(self, command: Command, given: str) -> tuple[str, int]:
+    def _run_one(self, command: Command, given: str) -> tuple[str, int]:
         name, *args = command.words or ("true",)
         self.name, before = name, len(self.errors)
         try:
-            text = given if command.source is None else self.content(command.source)
-            output = self._does(name)(self, self._spread(name, args), text)
+            self.given = given if command.source is None else self.content(command.source)
+            self.args = self._spread(args)
+            output = self.commands.get(name, _refuse)(self)
             if command.into is not None:
                 self.write(command.into, output, appends=command.appends)
                 output = ""
@@ -145,26 +133,35 @@ class Shell:
             return "", 127 if name not in self.commands else 1
         return output, int(len(self.errors) > before)
 
-    def _does(self, name: str) -> CommandFunction:
-        if name not in self.commands:
-            raise Failed("command not found")
-        return self.commands[name]
-
-    def _spread(self, name: str, args: list[str]) -> list[str]:
-        """Return the words with wildcards replaced by matching names in this directory."""
-        first = next((at for at, one in enumerate(args) if not one.startswith("-")), 0) if name == "grep" else -1
-        return [
-            path
-            for at, one in enumerate(args)
-            for path in ([one] if name == "find" or at == first else self._matching(one))
-        ]
-
-    def _matching(self, word: str) -> list[str]:
-        if not any(sign in word for sign in "*?[") or "/" in word or self.tree.find(self.cwd) is None:
-            return [word]
-        return [one.name for one in self.tree.inside(self.cwd) if fnmatchcase(one.name, word)] or [word]
+    def _spread(self, args: list[str]) -> list[str]:
+        """Return the words with wildcards replaced by matching names in this directory, except in patterns."""
+        first = next((at for at, word in enumerate(args) if not word.startswith("-")), 0)
+        found: list[str] = []
+        for at, word in enumerate(args):
+            is_pattern = self.name == "find" or (self.name == "grep" and at == first)
+            is_plain = is_pattern or "/" in word or not any(sign in word for sign in "*?[")
+            names = [] if is_plain else [one.name for one in self.tree.inside(self.cwd) if fnmatchcase(one.name, word)]
+            found += names or [word]
+        return found
 
     # used by commands
+
+    @property
+    def flags(self) -> set[str]:
+        """The flags of the current command, each letter separately."""
+        words = {word for word in self.args if word.startswith("--")}
+        return words.union(*(word[1:] for word in self.args if word.startswith("-") and word not in words))
+
+    @property
+    def operands(self) -> list[str]:
+        """The words of the current command without its flags."""
+        return [word for word in self.args if not word.startswith("-")]
+
+    def required(self, least: int = 1) -> list[str]:
+        """Return the operands of the current command. Raises `Failed` if there are fewer than `least`."""
+        if len(self.operands) < least:
+            raise Failed("missing operand")
+        return self.operands
 
     def at(self, path: str) -> str:
         """Return the absolute path. Raises `Failed` if it is invalid or outside the allowed directories."""
@@ -173,11 +170,11 @@ class Shell:
         except Refused as refused:
             raise Failed(str(refused)) from None
 
-    def find(self, path: str) -> Entry:
-        """Return the file or directory at a path. Raises `Failed` if there is none."""
+    def find(self, path: str, message: str = f"{{path}}: {MISSING}") -> Entry:
+        """Return the file or directory at a path. Raises `Failed` with the message if there is none."""
         found = self.tree.find(self.at(path))
         if found is None:
-            raise Failed(f"{path}: {MISSING}")
+            raise Failed(message.format(path=path))
         return found
 
     def content(self, path: str) -> str:
@@ -193,71 +190,42 @@ class Shell:
             raise Refused("invalid", f"The command reads more than {_MAX_INPUT:,} characters")
         return found.content
 
-    def write(self, path: str, content: str, *, appends: bool = False) -> None:
-        """Write or append to a file. Raises `Failed` if the path is a directory, or has no parent directory."""
-        place = self.at(path)
-        found = self.tree.find(place)
-        if found is not None and not found.is_file:
-            raise Failed(f"{path}: Is a directory")
-        self.above(path)
-        old = found.content or "" if found is not None and appends else ""
-        if place != "/dev/null":
-            self.tree.write(place, old + content)
-
-    def above(self, path: str) -> None:
-        """Raise `Failed` if the parent directory does not exist."""
-        place = parent(self.at(path))
-        found = self.tree.find(place)
-        if place != "/dev" and (found is None or found.is_file):
-            raise Failed(f"{path}: {MISSING}")
-
-    def texts(self, paths: list[str], given: str) -> Iterator[tuple[str, str]]:
+    def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield the names and contents of files; the input if there are no names."""
         if not paths:
-            yield "", given
+            yield "", self.given
         for path in paths:
             try:
                 yield path, self.content(path)
             except Failed as failed:
                 self.errors.append(f"{self.name}: {failed}")
 
+    def lines(self) -> list[str]:
+        """Return the lines of all files that are operands, or of the input."""
+        return [line for _, text in self.texts(self.operands) for line in text.splitlines()]
 
-CommandFunction: TypeAlias = Callable[[Shell, list[str], str], str]
-"""A command: takes the shell, its arguments and its input, and returns its output."""
+    def write(self, path: str, content: str, *, appends: bool = False) -> None:
+        """Write or append to a file. Raises `Failed` if the path is a directory, or has no parent directory."""
+        place = self.at(path)
+        found = self.tree.find(place)
+        if found is not None and not found.is_file:
+            raise Failed(f"{path}: Is a directory")
+        self.need_parent(path)
+        old = found.content or "" if found is not None and appends else ""
+        if place != "/dev/null":
+            self.tree.write(place, old + content)
 
-
-# arguments of commands ----------------------------------------------------------------------------------------------
-
-
-def split_flags(args: list[str]) -> tuple[set[str], list[str]]:
-    """Return the flags, each letter separately, and the other words."""
-    flags = {letter for one in args if one.startswith("-") and not one.startswith("--") for letter in one[1:]}
-    return flags | {one for one in args if one.startswith("--")}, [one for one in args if not one.startswith("-")]
-
-
-def join_lines(lines: Sequence[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def operands(paths: list[str], least: int = 1) -> list[str]:
-    """Return the operands of a command. Raises `Failed` if there are fewer than `least`."""
-    if len(paths) < least:
-        raise Failed("missing operand")
-    return paths
+    def need_parent(self, path: str) -> None:
+        """Raise `Failed` if the parent directory does not exist."""
+        place = parent(self.at(path))
+        found = self.tree.find(place)
+        if place != "/dev" and (found is None or found.is_file):
+            raise Failed(f"{path}: {MISSING}")
 
 
-def line_count(args: list[str]) -> tuple[int, list[str]]:
-    """Parse `-n 3`, `-n3` and `-3`. Return the number of lines, and the other words.
+CommandFunction: TypeAlias = Callable[[Shell], str]
+"""A command: takes the shell, with the arguments and the input of the command, and returns its output."""
 
-    Raises `Failed` if the number is invalid.
-    """
-    many, rest, words = 10, list[str](), iter(args)
-    for word in words:
-        number = next(words, "") if word == "-n" else word.removeprefix("-n").lstrip("-") if word[:1] == "-" else None
-        if number is None:
-            rest.append(word)
-        elif number.isdigit():
-            many = int(number)
-        else:
-            raise Failed(f"invalid number of lines: '{number}'")
-    return many, rest
+
+def _refuse(_shell: Shell) -> str:
+    raise Failed("command not found")

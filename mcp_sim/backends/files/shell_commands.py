@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import chain
 
 from mcp_sim.backends.files.paths import join_path, split_path
 from mcp_sim.backends.files.request import FilesRequest
-from mcp_sim.backends.files.shell import (
-    MISSING,
-    CommandFunction,
-    Failed,
-    Pipe,
-    Shell,
-    join_lines,
-    line_count,
-    operands,
-    parse_command_line,
-    parse_words,
-    split_flags,
-)
+from mcp_sim.backends.files.shell import MISSING, CommandFunction, Failed, Shell, parse_command_line, parse_words
 from mcp_sim.backends.files.tree import Entry
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.patterns import search_test
@@ -29,170 +16,106 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Record
 from mcp_sim.types.lexicon.english import vocabulary
 
-
-def _echo(_shell: Shell, args: list[str], _given: str) -> str:
-    bare = args[1:] if args[:1] == ["-n"] else args[1:] if args[:1] == ["-e"] else args
-    text = " ".join(bare)
-    text = text.replace("\\n", "\n").replace("\\t", "\t") if args[:1] == ["-e"] else text
-    return text if args[:1] == ["-n"] else f"{text}\n"
+_STARTS = vocabulary("start launch spawn")
+_DEEP = {"r", "R", "--recursive"}
 
 
-def _cat(shell: Shell, args: list[str], given: str) -> str:
-    flags, paths = split_flags(args)
-    text = "".join(content for _, content in shell.texts(paths, given))
-    if "n" not in flags:
-        return text
-    return join_lines([f"{at:6}\t{line}" for at, line in enumerate(text.splitlines(), 1)])
+def run(request: FilesRequest) -> Outcome:
+    """Run the shell `command`, a text or a list of words with more in `args`, in `cwd` with `stdin` as its input.
+
+    Raises `Refused` if the command cannot be parsed, or fails without a change, unless the result has a field for the
+    exit code, or the command is only started.
+    """
+    is_listed = isinstance(request.get("command"), list) or request.texts("args")
+    words = [*request.texts("command"), *request.texts("args")]
+    pipes = parse_words(words) if is_listed else parse_command_line(request.text("command"))
+    if not pipes:
+        raise Refused("invalid", "The command is empty")
+    cwd = request.tree.directory(request.text("cwd", request.tree.working)).path
+    shell = Shell(request.tree, cwd, COMMANDS, request.now)
+    output, code = shell.run(pipes, request.text("stdin"))
+    errors = "\n".join(shell.errors)
+    text = output + (f"\n{errors}" if output and errors else errors)
+    shows_code = request.tool is not None and request.tool.output_schema is not None
+    is_started = not _STARTS.isdisjoint(request.tool_words)
+    if code and not shows_code and not request.changes and not is_started:
+        raise Refused("invalid", text or f"Command failed with exit code {code}", code=code)
+    facts: Record = {"stdout": output, "stderr": errors, "exit_code": code, "success": code == 0, "output": text}
+    return Outcome(text, facts)
 
 
-def _ls(shell: Shell, args: list[str], _given: str) -> str:
-    flags, paths = split_flags(args)
-    found = [(path, shell.find(path)) for path in paths or ["."]]
-    return "\n".join(_listed(shell, path, entry, flags, titled=len(found) > 1) for path, entry in found)
+def _join(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _listed(shell: Shell, path: str, entry: Entry, flags: set[str], *, titled: bool) -> str:
-    if entry.is_file:
-        return join_lines([_long(entry, path) if "l" in flags else path])
-    rows = (one for one in shell.tree.inside(entry.path) if {"a", "A"} & flags or not one.name.startswith("."))
-    lines = join_lines([_long(one, one.name) if "l" in flags else one.name for one in rows])
-    return f"{path}:\n{lines}" if titled else lines
+# texts ----------------------------------------------------------------------------------------------------------------
 
 
-def _long(entry: Entry, name: str) -> str:
-    mode, size = ("-rw-r--r--", entry.size) if entry.is_file else ("drwxr-xr-x", 4096)
-    return f"{mode} 1 user user {size:>6} {str(entry.record.get('modified_at', ''))[:10]} {name}"
+def _echo(shell: Shell) -> str:
+    flag = next((one for one in shell.args[:1] if one in {"-n", "-e"}), "")
+    text = " ".join(shell.args[1:] if flag else shell.args)
+    text = text.replace("\\n", "\n").replace("\\t", "\t") if flag == "-e" else text
+    return text if flag == "-n" else f"{text}\n"
 
 
-def _pwd(shell: Shell, _args: list[str], _given: str) -> str:
-    return f"{shell.cwd}\n"
+def _cat(shell: Shell) -> str:
+    text = "".join(content for _, content in shell.texts(shell.operands))
+    numbered = (f"{at:6}\t{line}" for at, line in enumerate(text.splitlines(), 1))
+    return _join([*numbered]) if "n" in shell.flags else text
 
 
-def _cd(shell: Shell, args: list[str], _given: str) -> str:
-    entry = shell.find(args[0] if args else shell.tree.working)
-    if entry.is_file:
-        raise Failed(f"{args[0]}: Not a directory")
-    shell.cwd = entry.path
-    return ""
-
-
-def _mkdir(shell: Shell, args: list[str], _given: str) -> str:
-    flags, paths = split_flags(args)
-    deep = bool({"p", "--parents"} & flags)
-    for path in operands(paths):
-        place = shell.at(path)
-        if shell.tree.find(place) is not None and not deep:
-            raise Failed(f"cannot create directory '{path}': File exists")
-        if not deep:
-            shell.above(path)
-        shell.tree.make(place)
-    return ""
-
-
-def _rmdir(shell: Shell, args: list[str], _given: str) -> str:
-    for path in operands(split_flags(args)[1]):
-        entry = shell.find(path)
-        if entry.is_file or shell.tree.inside(entry.path):
-            raise Failed(f"failed to remove '{path}': {'Not a directory' if entry.is_file else 'Directory not empty'}")
-        shell.tree.remove(entry)
-    return ""
-
-
-def _rm(shell: Shell, args: list[str], _given: str) -> str:
-    flags, paths = split_flags(args)
-    for path in operands(paths):
-        entry = shell.tree.find(shell.at(path))
-        if entry is None and "f" not in flags:
-            raise Failed(f"cannot remove '{path}': {MISSING}")
-        if entry is not None and not entry.is_file and not {"r", "R", "--recursive"} & flags:
-            raise Failed(f"cannot remove '{path}': Is a directory")
-        if entry is not None and not split_path(entry.path):
-            raise Failed("it is dangerous to operate recursively on '/'")
-        if entry is not None:
-            shell.tree.remove(entry)
-    return ""
-
-
-def _touch(shell: Shell, args: list[str], _given: str) -> str:
-    for path in operands(split_flags(args)[1]):
-        found = shell.tree.find(shell.at(path))
-        if found is None or found.is_file:
-            shell.write(path, "" if found is None else found.content or "")
-    return ""
-
-
-def _cp(shell: Shell, args: list[str], _given: str) -> str:
-    flags, paths = split_flags(args)
-    for entry, target in _targets(shell, paths):
-        if not entry.is_file and not {"r", "R", "a", "--recursive"} & flags:
-            raise Failed(f"-r not specified; omitting directory '{entry.name}'")
-        shell.tree.copy(entry, target)
-    return ""
-
-
-def _mv(shell: Shell, args: list[str], _given: str) -> str:
-    for entry, target in _targets(shell, split_flags(args)[1]):
-        shell.tree.copy(entry, target)
-        shell.tree.remove(entry)
-    return ""
-
-
-def _targets(shell: Shell, paths: list[str]) -> Iterator[tuple[Entry, str]]:
-    """Yield what to copy or move, and where to."""
-    *sources, last = operands(paths, 2)
-    place = shell.at(last)
-    found = shell.tree.find(place)
-    is_directory = found is not None and not found.is_file
-    if len(sources) > 1 and not is_directory:
-        raise Failed(f"target '{last}' is not a directory")
-    shell.above(last)
-    for path in sources:
-        entry = shell.tree.find(shell.at(path))
-        if entry is None:
-            raise Failed(f"cannot stat '{path}': {MISSING}")
-        target = join_path(place, entry.name) if is_directory else place
-        if target == entry.path or target.startswith(f"{entry.path}/"):
-            raise Failed(f"'{path}' and '{last}' are the same file")
-        yield entry, target
-
-
-def _ends(shell: Shell, args: list[str], given: str) -> str:
-    """`head` and `tail`."""
-    many, paths = line_count(args)
+def _ends(shell: Shell) -> str:
+    """Run `head` or `tail` with `-n 3`, `-n3` or `-3`."""
+    many, paths, words = 10, list[str](), iter(shell.args)
+    for word in words:
+        number = next(words, "") if word == "-n" else word.removeprefix("-n").lstrip("-") if word[:1] == "-" else None
+        if number is None:
+            paths.append(word)
+        elif number.isdigit():
+            many = int(number)
+        else:
+            raise Failed(f"invalid number of lines: '{number}'")
     part = slice(many) if shell.name == "head" else slice(-many, None) if many else slice(0)
-    return "".join(join_lines(text.splitlines()[part]) for _, text in shell.texts(paths, given))
+    return "".join(_join(text.splitlines()[part]) for _, text in shell.texts(paths))
 
 
-def _wc(shell: Shell, args: list[str], given: str) -> str:
-    flags, paths = split_flags(args)
+def _wc(shell: Shell) -> str:
     lines: list[str] = []
-    for path, text in shell.texts(paths, given):
+    for path, text in shell.texts(shell.operands):
         counts = {"l": text.count("\n"), "w": len(text.split()), "c": len(text.encode("utf-8", "replace"))}
-        shown = [str(count) for letter, count in counts.items() if letter in flags or not flags]
+        shown = [str(count) for letter, count in counts.items() if letter in shell.flags or not shell.flags]
         lines.append(" ".join([*shown, path] if path else shown))
-    return join_lines(lines)
+    return _join(lines)
 
 
-def _grep(shell: Shell, args: list[str], given: str) -> str:
-    flags, words = split_flags(args)
-    pattern, *paths = operands(words)
-    holds = _holding(pattern, flags)
-    is_deep = bool({"r", "R"} & flags)
+def _sort(shell: Shell) -> str:
+    lines = shell.lines()
+    return _join(sorted(set(lines) if "u" in shell.flags else lines, reverse="r" in shell.flags))
+
+
+def _uniq(shell: Shell) -> str:
+    lines = shell.lines()
+    return _join([line for at, line in enumerate(lines) if at == 0 or line != lines[at - 1]])
+
+
+def _grep(shell: Shell) -> str:
+    flags, (pattern, *paths) = shell.flags, shell.required()
+    holds, is_deep = _line_test(pattern, flags), bool(_DEEP & flags)
     if is_deep:
-        paths = [*chain.from_iterable(_below(shell, path) for path in paths or ["."])]
-    named = "h" not in flags and (len(paths) > 1 or is_deep)
+        paths = [file for path in paths or ["."] for file in _files_below(shell, path)]
+    has_name = "h" not in flags and (len(paths) > 1 or is_deep)
     lines = [
-        f"{path}:" * named + f"{at}:" * ("n" in flags) + line
-        for path, text in shell.texts(paths, given)
+        f"{path}:" * has_name + f"{at}:" * ("n" in flags) + line
+        for path, text in shell.texts(paths)
         for at, line in enumerate(text.splitlines(), 1)
         if holds(line)
     ]
     if not lines:
         raise Failed("")
-    return f"{len(lines)}\n" if "c" in flags else join_lines(lines)
+    return f"{len(lines)}\n" if "c" in flags else _join(lines)
 
 
-def _holding(pattern: str, flags: set[str]) -> Callable[[str], bool]:
+def _line_test(pattern: str, flags: set[str]) -> Callable[[str], bool]:
     try:
         test = search_test(re.escape(pattern) if "F" in flags else pattern, ignores_case="i" in flags)
     except Refused as refused:
@@ -200,30 +123,43 @@ def _holding(pattern: str, flags: set[str]) -> Callable[[str], bool]:
     return (lambda line: not test(line)) if "v" in flags else test
 
 
-def _below(shell: Shell, path: str) -> Iterator[str]:
-    """Yield the paths of the files below a directory, beginning with the given path."""
+def _files_below(shell: Shell, path: str) -> Iterator[str]:
+    """Yield the paths of the files below a directory, or that of a file, beginning with the given path."""
     entry = shell.find(path)
-    if entry.is_file:
-        yield path
-        return
-    for one in shell.tree.below(entry.path):
+    for one in (entry, *shell.tree.below(entry.path)):
         if one.is_file:
-            yield path.rstrip("/") + one.path[len(entry.path.rstrip("/")) :]
+            yield _shown(one, entry, path)
 
 
-def _sort(shell: Shell, args: list[str], given: str) -> str:
-    flags, paths = split_flags(args)
-    lines = [line for _, text in shell.texts(paths, given) for line in text.splitlines()]
-    return join_lines(sorted(set(lines) if "u" in flags else lines, reverse="r" in flags))
+def _shown(entry: Entry, base: Entry, path: str) -> str:
+    return path.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
 
 
-def _uniq(shell: Shell, args: list[str], given: str) -> str:
-    lines = [line for _, text in shell.texts(split_flags(args)[1], given) for line in text.splitlines()]
-    return join_lines([line for at, line in enumerate(lines) if at == 0 or line != lines[at - 1]])
+# directories ----------------------------------------------------------------------------------------------------------
 
 
-def _find(shell: Shell, args: list[str], _given: str) -> str:
-    """`find DIRECTORY -name PATTERN -type f|d`."""
+def _ls(shell: Shell) -> str:
+    found = [(path, shell.find(path)) for path in shell.operands or ["."]]
+    return "\n".join(_listed(shell, path, entry, is_titled=len(found) > 1) for path, entry in found)
+
+
+def _listed(shell: Shell, path: str, entry: Entry, *, is_titled: bool) -> str:
+    shows_all, is_long = bool({"a", "A"} & shell.flags), "l" in shell.flags
+    if entry.is_file:
+        return _join([_long(entry, path) if is_long else path])
+    rows = (one for one in shell.tree.inside(entry.path) if shows_all or not one.name.startswith("."))
+    lines = _join([_long(one, one.name) if is_long else one.name for one in rows])
+    return f"{path}:\n{lines}" if is_titled else lines
+
+
+def _long(entry: Entry, name: str) -> str:
+    mode, size = ("-rw-r--r--", entry.size) if entry.is_file else ("drwxr-xr-x", 4096)
+    return f"{mode} 1 user user {size:>6} {str(entry.record.get('modified_at', ''))[:10]} {name}"
+
+
+def _find(shell: Shell) -> str:
+    """Run `find DIRECTORY -name PATTERN -type f|d -maxdepth N`."""
+    args = shell.args
     at = next((place for place, one in enumerate(args) if one.startswith("-")), len(args))
     tests = dict(zip(args[at::2], args[at + 1 :: 2], strict=False))
     unknown = set(tests) - {"-name", "-iname", "-type", "-maxdepth"}
@@ -234,63 +170,114 @@ def _find(shell: Shell, args: list[str], _given: str) -> str:
         entry = shell.find(path)
         levels = int(tests["-maxdepth"]) if tests.get("-maxdepth", "").isdigit() else None
         below = shell.tree.below(entry.path, levels) if levels != 0 else ()
-        start = len(entry.path.rstrip("/"))
-        lines += [path.rstrip("/") + one.path[start:] for one in (entry, *below) if _is_found(one, tests)]
-    return join_lines(lines)
+        lines += [_shown(one, entry, path) for one in (entry, *below) if _is_found(one, tests)]
+    return _join(lines)
 
 
 def _is_found(entry: Entry, tests: Mapping[str, str]) -> bool:
-    name = tests.get("-name", tests.get("-iname", "*"))
-    called = fnmatchcase(entry.name.lower(), name.lower()) if "-iname" in tests else fnmatchcase(entry.name, name)
-    return called and tests.get("-type", "f" if entry.is_file else "d") == ("f" if entry.is_file else "d")
+    name, kind = tests.get("-name", tests.get("-iname", "*")), "f" if entry.is_file else "d"
+    is_named = fnmatchcase(entry.name.lower(), name.lower()) if "-iname" in tests else fnmatchcase(entry.name, name)
+    return is_named and tests.get("-type", kind) == kind
 
 
-def _date(shell: Shell, _args: list[str], _given: str) -> str:
-    return f"{shell.now:%a %b %d %H:%M:%S UTC %Y}\n"
+def _cd(shell: Shell) -> str:
+    path = next(iter(shell.args), shell.tree.working)
+    entry = shell.find(path)
+    if entry.is_file:
+        raise Failed(f"{path}: Not a directory")
+    shell.cwd = entry.path
+    return ""
 
 
-def _base(_shell: Shell, args: list[str], _given: str) -> str:
-    return f"{operands(args)[0].rstrip('/').rsplit('/', 1)[-1]}\n"
+# changes --------------------------------------------------------------------------------------------------------------
 
 
-def _false(_shell: Shell, _args: list[str], _given: str) -> str:
+def _mkdir(shell: Shell) -> str:
+    is_deep = bool({"p", "--parents"} & shell.flags)
+    for path in shell.required():
+        place = shell.at(path)
+        if shell.tree.find(place) is not None and not is_deep:
+            raise Failed(f"cannot create directory '{path}': File exists")
+        if not is_deep:
+            shell.need_parent(path)
+        shell.tree.make(place)
+    return ""
+
+
+def _rmdir(shell: Shell) -> str:
+    for path in shell.required():
+        entry = shell.find(path)
+        if entry.is_file or shell.tree.inside(entry.path):
+            raise Failed(f"failed to remove '{path}': {'Not a directory' if entry.is_file else 'Directory not empty'}")
+        shell.tree.remove(entry)
+    return ""
+
+
+def _rm(shell: Shell) -> str:
+    for path in shell.required():
+        if "f" in shell.flags and shell.tree.find(shell.at(path)) is None:
+            continue
+        entry = shell.find(path, f"cannot remove '{{path}}': {MISSING}")
+        if not entry.is_file and not _DEEP & shell.flags:
+            raise Failed(f"cannot remove '{path}': Is a directory")
+        if not split_path(entry.path):
+            raise Failed("it is dangerous to operate recursively on '/'")
+        shell.tree.remove(entry)
+    return ""
+
+
+def _touch(shell: Shell) -> str:
+    for path in shell.required():
+        found = shell.tree.find(shell.at(path))
+        if found is None or found.is_file:
+            shell.write(path, "", appends=True)
+    return ""
+
+
+def _cp(shell: Shell) -> str:
+    for entry, target in _targets(shell):
+        if not entry.is_file and not {*_DEEP, "a"} & shell.flags:
+            raise Failed(f"-r not specified; omitting directory '{entry.name}'")
+        shell.tree.copy(entry, target)
+    return ""
+
+
+def _mv(shell: Shell) -> str:
+    for entry, target in _targets(shell):
+        shell.tree.copy(entry, target)
+        shell.tree.remove(entry)
+    return ""
+
+
+def _targets(shell: Shell) -> Iterator[tuple[Entry, str]]:
+    """Yield what to copy or move, and where to."""
+    *sources, last = shell.required(2)
+    place = shell.at(last)
+    found = shell.tree.find(place)
+    is_directory = found is not None and not found.is_file
+    if len(sources) > 1 and not is_directory:
+        raise Failed(f"target '{last}' is not a directory")
+    shell.need_parent(last)
+    for path in sources:
+        entry = shell.find(path, f"cannot stat '{{path}}': {MISSING}")
+        target = join_path(place, entry.name) if is_directory else place
+        if target == entry.path or target.startswith(f"{entry.path}/"):
+            raise Failed(f"'{path}' and '{last}' are the same file")
+        yield entry, target
+
+
+def _false(_shell: Shell) -> str:
     raise Failed("")
 
 
 COMMANDS: Mapping[str, CommandFunction] = {
-    "basename": _base, "cat": _cat, "cd": _cd, "cp": _cp, "date": _date, "echo": _echo, "false": _false,
-    "find": _find, "grep": _grep, "head": _ends, "ls": _ls, "mkdir": _mkdir, "mv": _mv, "pwd": _pwd, "rm": _rm,
-    "rmdir": _rmdir, "sort": _sort, "tail": _ends, "touch": _touch, "true": lambda _shell, _args, _given: "",
-    "uniq": _uniq, "wc": _wc, "whoami": lambda _shell, _args, _given: "user\n",
+    "basename": lambda shell: f"{shell.required()[0].rstrip('/').rsplit('/', 1)[-1]}\n",
+    "cat": _cat, "cd": _cd, "cp": _cp,
+    "date": lambda shell: f"{shell.now:%a %b %d %H:%M:%S UTC %Y}\n",
+    "echo": _echo, "false": _false, "find": _find, "grep": _grep, "head": _ends, "ls": _ls, "mkdir": _mkdir, "mv": _mv,
+    "pwd": lambda shell: f"{shell.cwd}\n",
+    "rm": _rm, "rmdir": _rmdir, "sort": _sort, "tail": _ends, "touch": _touch,
+    "true": lambda _shell: "",
+    "uniq": _uniq, "wc": _wc,
+    "whoami": lambda _shell: "user\n",
 }  # fmt: skip
-
-
-_STARTS = vocabulary("start launch spawn")
-
-
-def run(request: FilesRequest) -> Outcome:
-    """Run the shell `command`, a text or a list of words with more in `args`, in `cwd` with `stdin` as its input.
-
-    Raises `Refused` if the command cannot be parsed, or fails without a change, unless the result has a field for the
-    exit code, or the command is only started.
-    """
-    cwd = request.tree.directory(request.text("cwd", request.tree.working)).path
-    ran = Shell(request.tree, cwd, COMMANDS, request.now).run(_parse_request(request), request.text("stdin"))
-    text = ran.output + (f"\n{ran.errors}" if ran.output and ran.errors else ran.errors)
-    shows_code = request.tool is not None and request.tool.output_schema is not None
-    is_started = not _STARTS.isdisjoint(request.tool_words)
-    if ran.code and not shows_code and not request.changes and not is_started:
-        raise Refused("invalid", text or f"Command failed with exit code {ran.code}", code=ran.code)
-    facts: Record = {"stdout": ran.output, "stderr": ran.errors, "exit_code": ran.code, "success": ran.code == 0}
-    return Outcome(text, {**facts, "output": text})
-
-
-def _parse_request(request: FilesRequest) -> list[Pipe]:
-    command = request.get("command")
-    if isinstance(command, list) or request.texts("args"):
-        found = parse_words([*request.texts("command"), *request.texts("args")])
-    else:
-        found = parse_command_line(request.text("command"))
-    if not found:
-        raise Refused("invalid", "The command is empty")
-    return found
