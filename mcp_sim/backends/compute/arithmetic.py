@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics as exact
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -37,14 +38,10 @@ def numbers_in(values: Sequence[Json]) -> list[float]:
     return list(values)
 
 
-def divide(a: float, b: float) -> float:
-    """Return a quotient."""
-    return a / b
-
-
 def power(base: Number, exponent: Number) -> Number:
     """Return a power. Raises `Refused` if it is not real, or too large."""
-    if isinstance(base, int) and isinstance(exponent, int) and _bits(base) * exponent > _MOST_BITS:
+    bits = base.bit_length() if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1 else 0
+    if bits * exponent > _MOST_BITS:
         raise Refused("invalid", f"{base} to the power of {exponent} is too large")
     try:
         found = base**exponent
@@ -55,11 +52,6 @@ def power(base: Number, exponent: Number) -> Number:
     return found
 
 
-def _bits(base: int) -> int:
-    """Return an upper bound for the bits that a number gains when multiplied by the base."""
-    return base.bit_length() if abs(base) > 1 else 0
-
-
 def square(number: float) -> Number:
     """Return the square of a number."""
     return power(number, 2)
@@ -68,26 +60,6 @@ def square(number: float) -> Number:
 def cube(number: float) -> Number:
     """Return the third power of a number."""
     return power(number, 3)
-
-
-def reciprocal(number: float) -> float:
-    """Return 1 divided by a number."""
-    return 1 / number
-
-
-def percentage(part: float, whole: float) -> float:
-    """Return what percentage of a whole a part is."""
-    return part / whole * 100
-
-
-def percent_of(percent: float, number: float) -> float:
-    """Return a percentage of a number."""
-    return percent / 100 * number
-
-
-def percent_change(old: float, new: float) -> float:
-    """Return the change from one number to another, in percent."""
-    return (new - old) / abs(old) * 100
 
 
 def nth_root(number: Number, degree: Number) -> Number:
@@ -170,3 +142,17 @@ def convert_base(value: Json, source: float, target: float) -> str:
         left, digit = divmod(left, new)
         signs = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + signs
     return sign + signs
+
+
+def statistics(numbers: Sequence[float]) -> Json:
+    """Return the usual statistics of a population by name."""
+    return {
+        "count": len(numbers),
+        "sum": math.fsum(numbers),
+        "mean": exact.fmean(numbers),
+        "median": exact.median(numbers),
+        "min": min(numbers),
+        "max": max(numbers),
+        "std_dev": exact.pstdev(numbers),
+        "variance": float(exact.pvariance(numbers)),
+    }
