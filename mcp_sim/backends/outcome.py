@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,8 @@ from mcp_sim.types.json_values import encode
 class Outcome:
     """The outcome of an operation, independent of the form in which a tool shows it."""
 
-    text: str
-    """The answer as a sentence or as lines."""
+    wording: str | Callable[[], str]
+    """The answer as a sentence or as lines; a function where these are costly, as the lines of a long list are."""
     facts: Mapping[str, Json] = field(default_factory=dict[str, Any])
     """What a result may show, under names of the backend's own."""
     main: str = ""
@@ -28,6 +28,11 @@ class Outcome:
     """Whether the requested thing does not exist; only the text is shown where no form is known."""
 
     changes: tuple[Change, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The answer as a sentence or as lines."""
+        return self.wording if isinstance(self.wording, str) else self.wording()
 
     @property
     def value(self) -> Json:

@@ -82,7 +82,7 @@ def outcome_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
         def fitted(turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
             if is_open and outcome.is_absent:
                 return Observation(ToolResult(outcome.text, form="text"))
-            content = Content(turn, outcome.text, outcome.facts, outcome.main, changed, outcome.is_json and not is_text)
+            content = Content(turn, outcome, changed, outcome.is_json and not is_text)
             return Observation(ToolResult(fit(content), form=form))
 
         return fitted

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mcp_sim.backends.operation import Names
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.rendering.conversion import ABSENT, convert_value
 from mcp_sim.types import Json, Record, Turn
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
@@ -36,15 +37,10 @@ _WHOLE = vocabulary("result content contents text output response message answer
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What to render: a text, facts by name, and the name of the main fact.
-
-    `is_json`: the main fact is rendered as JSON in a property that takes only a text.
-    """
+    """What to render. `is_json`: the main fact is rendered as JSON in a property that takes only a text."""
 
     turn: Turn
-    text: str
-    facts: Mapping[str, Json]
-    main: str
+    outcome: Outcome
     changes: bool
     is_json: bool = False
 
@@ -63,18 +59,19 @@ def schema_renderer(schema: Record, names: Names) -> RenderContent:
     places = {fact: frozenset(declared).intersection((fact, *others)) for fact, others in names.items()}
 
     def fit(content: Content) -> Json:
-        return _SchemaRenderer(content, _with_parts(schema, content), names, places, content.asked).whole(schema)
+        facts = _with_parts(schema, content.outcome)
+        return _SchemaRenderer(content, content.outcome, facts, names, places, content.asked).whole(schema)
 
     return fit
 
 
-def _with_parts(schema: Record, content: Content) -> Record:
+def _with_parts(schema: Record, outcome: Outcome) -> Record:
     """Return the facts, with the fields of the main fact if the schema has properties for them."""
-    facts = {snake(name): value for name, value in content.facts.items()}
-    parts = {snake(name): value for name, value in as_object(content.facts.get(content.main)).items()}
+    facts = {snake(name): value for name, value in outcome.facts.items()}
+    parts = {snake(name): value for name, value in as_object(outcome.facts.get(outcome.main)).items()}
     places = {snake(name) for name in properties(schema)}
     shared = len(places & parts.keys())
-    is_spread = shared > 0 and shared * 2 >= min(len(places), len(parts)) and snake(content.main) not in places
+    is_spread = shared > 0 and shared * 2 >= min(len(places), len(parts)) and snake(outcome.main) not in places
     return {**facts, **parts} if is_spread else facts
 
 
@@ -83,6 +80,7 @@ class _SchemaRenderer:
     """Renders one outcome under a schema."""
 
     content: Content
+    outcome: Outcome
     facts: Mapping[str, Json]
     names: Names
     places: Mapping[str, frozenset[str]]
@@ -90,7 +88,8 @@ class _SchemaRenderer:
 
     def whole(self, schema: Record) -> Json:
         if main_type(schema) != "object" and not properties(schema):
-            value = convert_value(self.content.facts.get(self.content.main, self.content.text), schema, self.part)
+            answer = self.outcome.value if self.outcome.main in self.outcome.facts else self.outcome.text
+            value = convert_value(answer, schema, self.part)
             return self._made("result", schema) if value is ABSENT else value
         if not properties(schema):
             return {} if "properties" in schema and self.content.changes else self._free()
@@ -99,13 +98,13 @@ class _SchemaRenderer:
 
     def _free(self) -> Json:
         """Return an object without declared properties: the main fact, else all facts, else the text."""
-        main: Json = self.content.facts.get(self.content.main)
+        main: Json = self.outcome.facts.get(self.outcome.main)
         if isinstance(main, dict):
             return as_object(main)
-        facts = {name: value for name, value in self.content.facts.items() if value is not None}
-        if any(value is main for name, value in facts.items() if name != self.content.main):
-            facts.pop(self.content.main)
-        return {"message": self.content.text, **facts} if self.content.changes or not facts else facts
+        facts = {name: value for name, value in self.outcome.facts.items() if value is not None}
+        if any(value is main for name, value in facts.items() if name != self.outcome.main):
+            facts.pop(self.outcome.main)
+        return {"message": self.outcome.text, **facts} if self.content.changes or not facts else facts
 
     def _single(self, schema: Record, name: str, part: Record) -> Json:
         """Return a result with one property. A text there, or an object without declared properties, is the whole."""
@@ -115,7 +114,7 @@ class _SchemaRenderer:
             return {name: self._free() if known is ABSENT else known}
         is_text = kind == "string" and not constants(part) and "format" not in part
         if is_whole and is_text and not self.content.is_json and self._fact(snake(name)) is None:
-            return {name: self.content.text}
+            return {name: self.outcome.text}
         return self._object(schema, self._place(schema))
 
     def part(self, schema: Record, row: Record) -> Record:
@@ -133,7 +132,7 @@ class _SchemaRenderer:
 
     def _place(self, schema: Record) -> tuple[str, ...]:
         """Return the path to the property that holds the main fact, if none has one of its names."""
-        main = snake(self.content.main)
+        main = snake(self.outcome.main)
         if main not in self.facts or any(self._fact(snake(path[-1])) == main for path in _paths(schema)):
             return ()
         if _is_sentence(schema):
@@ -143,7 +142,7 @@ class _SchemaRenderer:
 
     def _is_taken(self, path: tuple[str, ...]) -> bool:
         """Whether a property holds another fact, or is for a sentence."""
-        name, value = snake(path[-1]), self.facts[snake(self.content.main)]
+        name, value = snake(path[-1]), self.facts[snake(self.outcome.main)]
         return self._fact(name) is not None or (isinstance(value, str) and name in _NO_PLACE)
 
     # the whole
@@ -168,10 +167,10 @@ class _SchemaRenderer:
         return self._made(name, schema) if value is ABSENT and needed else value
 
     def _answer(self, schema: Record) -> Json:
-        if self.content.is_json and main_type(schema) == "string" and self.facts[snake(self.content.main)] == []:
+        if self.content.is_json and main_type(schema) == "string" and self.facts[snake(self.outcome.main)] == []:
             return "[]"
-        value = convert_value(self.facts[snake(self.content.main)], schema, self.part)
-        return self.content.text if value is ABSENT and main_type(schema) == "string" else value
+        value = convert_value(self.facts[snake(self.outcome.main)], schema, self.part)
+        return self.outcome.text if value is ABSENT and main_type(schema) == "string" else value
 
     def _known(self, name: str, schema: Record, facts: Mapping[str, Json]) -> Json:
         """Return the fact that a property holds by its name, or `ABSENT`."""
@@ -207,13 +206,13 @@ class _SchemaRenderer:
         return next(good, choices[0]) if choices else ABSENT
 
     def _count(self, name: str, schema: Record) -> Json:
-        answer = self.content.facts.get(self.content.main)
+        answer = self.outcome.facts.get(self.outcome.main)
         is_count = name in _COUNTS and main_type(schema) in {"integer", "number"}
         return len(as_list(answer)) if is_count and isinstance(answer, list) else ABSENT
 
     def _sentence(self, name: str, schema: Record) -> Json:
         is_sentence = name in _SENTENCES or (name in _PROSE and name not in self.asked)
-        return self.content.text if is_sentence and main_type(schema) in {"string", ""} else ABSENT
+        return self.outcome.text if is_sentence and main_type(schema) in {"string", ""} else ABSENT
 
     def _argument(self, name: str, schema: Record) -> Json:
         given: Json = self.asked.get(name, ABSENT)
