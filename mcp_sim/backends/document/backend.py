@@ -11,6 +11,7 @@ from mcp_sim.backends.document.operations import DOCUMENTS, OPERATIONS, counted_
 from mcp_sim.backends.document.request import DEFAULT_NAME, Conventions
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.request import Binding
@@ -121,9 +122,7 @@ def _fills_documents(found: Sequence[MatchedTool]) -> bool:
 
 def _counting(binding: Binding) -> tuple[int, bool]:
     """Return the first index, and whether negative ones count from the end, as the index's schema says."""
-    arguments = properties(binding.tool.input_schema) if binding.tool is not None else {}
-    schema = arguments.get(binding.arguments.get("index", ""), {})
-    description = str(schema.get("description", "")).lower()
-    phrases = ("1-based", "starting from 1", "starts at 1")
-    first = schema.get("minimum") == 1 or any(phrase in description for phrase in phrases)
-    return int(first), "negative" in description
+    name = binding.arguments.get("index", "")
+    declared = properties(binding.tool.input_schema) if binding.tool is not None else {}
+    description = str(declared.get(name, {}).get("description", "")).lower()
+    return first_position(binding.tool, name, usual=0), "negative" in description

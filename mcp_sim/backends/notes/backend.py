@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.given import Given, Sought, take_given
-from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, takes
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named
+from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.notes.entries import NUMBER, entry
-from mcp_sim.backends.operation import LIST, TEXT, Names, Operation, pick, role, roles
-from mcp_sim.backends.operation import NUMBER as NUMERIC
+from mcp_sim.backends.notes.entries import KEY, TEXTS, entry
+from mcp_sim.backends.operation import LIST, NUMBER, TEXT, Names, Operation, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json
@@ -25,24 +25,16 @@ _GROUPS = vocabulary("id path file filename key name project user")
 """Last words of arguments that choose one of several lists."""
 
 _ROLES = roles(
-    role(
-        "text",
-        "text content note task todo item memory insight entry message title thought description idea finding "
-        "reminder new_text observation value",
-        TEXT,
-    ),
-    role("index", "number position item_number task_number todo_index item_index line n idx", NUMERIC),
+    role("text", f"{TEXTS} new_text", TEXT),
+    role("index", "number position item_number task_number todo_index item_index line n idx", NUMBER),
     role("items", "todos items notes tasks entries list memories", LIST),
     role("query", "query q text keyword search term", TEXT),
 )
-_IS_WHOLE = both(
-    named("update|edit|change|replace|write|store|save|set"), takes(_ROLES["items"]), lacks(_ROLES["text"])
-)
-_BY_INDEX, _UNINDEXED = takes(_ROLES["index"]), lacks(_ROLES["index"])
+_UNINDEXED = lacks(_ROLES["index"])
 _NOTE = Entity(
-    "note", NUMBER, 1,
+    "note", KEY, 1,
     {
-        NUMBER: Field(NUMBER, {"type": "integer"}, required=True),
+        KEY: Field(KEY, {"type": "integer"}, required=True),
         "text": Field("text", {"type": ["string", "null"]}),
         "done": Field("done", {"type": ["boolean", "null"]}),
     },
@@ -62,14 +54,15 @@ class Notes(OperationsBackend):
     operations = (
         Operation("clear", "entries:clear", "delete",
                   means=either(named("clear|reset|wipe|empty"), named("remove|delete|drop all"))),
-        Operation("replace", "entries:replace_all", "update", pick("items", _ROLES), means=_IS_WHOLE),
+        Operation("replace", "entries:replace_all", "update", pick("items", _ROLES),
+                  means=both(named("update|edit|change|replace|write|store|save|set"), lacks(_ROLES["text"]))),
         Operation("untick", "entries:untick", "update", pick("index", _ROLES),
                   means=named("undone|uncheck|reopen|uncomplete")),
         Operation("tick", "entries:tick", "update", pick("index", _ROLES),
                   means=named("complete|done|finish|check|tick|mark|toggle")),
         Operation("remove", "entries:remove", "delete", pick("index", _ROLES), means=named("remove|delete|drop")),
         Operation("change", "entries:change", "update", pick("index text", _ROLES),
-                  means=both(named("update|edit|change|replace"), _BY_INDEX)),
+                  means=named("update|edit|change|replace")),
         Operation("search", "entries:search", "search", pick("query", _ROLES),
                   means=both(named("search|find"), _UNINDEXED)),
         Operation("add", "entries:add", "create", pick("text", _ROLES),
@@ -77,7 +70,6 @@ class Notes(OperationsBackend):
         Operation("read", "entries:read", "list",
                   means=both(named("read|list|get|show|view|recall|fetch|display"), _UNINDEXED)),
     )  # fmt: skip
-
     entities = (_NOTE,)
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
@@ -87,7 +79,8 @@ class Notes(OperationsBackend):
             return
         reasons = (f"a list of {plural(noun)}, without ids",)
         for one in super().match_tool(profile):
-            if one.name != "replace" or _is_list_of_entries(profile.arguments[one.arguments["items"]]):
+            rows = items(profile.arguments[one.arguments["items"]]) if one.name == "replace" else {}
+            if main_type(rows) in {"string", ""} or properties(rows):
                 yield replace(one, entity=noun, reasons=reasons)
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
@@ -103,20 +96,15 @@ class Notes(OperationsBackend):
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
-        sought = [Sought(one.name, NUMBER, frozenset({one.name}), plain="text", read=entry) for one in entities]
+        sought = [Sought(one.name, KEY, frozenset({one.name}), plain="text", read=entry) for one in entities]
         given = take_given(state, sought, is_whole=is_whole and len(entities) == 1)
-        rows = {name: [{**row, NUMBER: at} for at, row in enumerate(found, 1)] for name, found in given.records.items()}
+        rows = {name: [{**row, KEY: at} for at, row in enumerate(found, 1)] for name, found in given.records.items()}
         return Given(rows, given.rest)
 
     def result_names(self, binding: Binding) -> Names:
         noun = binding.entity.rpartition(".")[2]
         listed = (plural(noun), "items", "results", "entries", "list", "data", noun)
-        return {"entries": listed, "text": ("content", noun, "task", "title", "note"), "place": ("index", NUMBER, "id")}
-
-
-def _is_list_of_entries(schema: Json) -> bool:
-    rows = items(schema)
-    return main_type(rows) in {"string", ""} or bool(properties(rows))
+        return {"entries": listed, "text": ("content", noun, "task", "title", "note"), "place": ("index", KEY, "id")}
 
 
 def _is_list(matched: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> bool:
@@ -130,15 +118,6 @@ def _is_list(matched: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> b
 
 def _with_first_position(matched: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
     """Yield the tools of a list, which all count positions from the same number."""
-    first = min((_first_position(one) for one in matched if "index" in one.arguments), default=1)
+    places = [(one.profile.tool, one.arguments["index"]) for one in matched if "index" in one.arguments]
+    first = min((first_position(tool, name) for tool, name in places), default=1)
     return (replace(one, fixed={"first": first}) for one in matched)
-
-
-def _first_position(one: MatchedTool) -> int:
-    """Return the first position: 0 for an index unless the description counts from 1, else 1."""
-    name = one.arguments["index"]
-    schema = one.profile.arguments[name]
-    description = str(schema.get("description", "")).lower()
-    if schema.get("minimum") == 1 or "1-based" in description or ("start" in description and "1" in description):
-        return 1
-    return 0 if snake(name).endswith(("index", "idx")) else 1

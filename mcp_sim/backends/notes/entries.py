@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from mcp_sim.backends.outcome import Outcome, done
-from mcp_sim.backends.refusal import Refused, noun
+from mcp_sim.backends.refusal import Refused, label, noun
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Record
-from mcp_sim.types.clock import iso
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import plural
 
-NUMBER = "number"
+KEY = "number"
 """The key of an entry: its number in the order of writing."""
 
-_TEXTS = (
-    "text", "content", "note", "task", "todo", "item", "memory", "insight", "entry", "message", "title", "thought",
-    "description", "idea", "finding", "reminder", "observation", "value",
-)  # fmt: skip
+TEXTS = ("text content note task todo item memory insight entry message title thought description idea finding "
+         "reminder observation value")  # fmt: skip
 """Names of the field that holds the text of an entry."""
 
 
 def entry(row: Record) -> Record:
     """Return an object as an entry: with its text, whatever field holds it."""
-    text = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
+    text = next((row[name] for name in TEXTS.split() if isinstance(row.get(name), str)), None)
     return row if text is None else {**row, "text": text}
 
 
 def add(request: Request) -> Outcome:
     """Add an entry at the end of the list."""
-    text, number = request.text("text"), _next_number(request)
-    record: Record = {**request.others, NUMBER: number, "text": text, "created_at": _now(request)}
-    place = request.view.count(request.entity) + _first(request)
-    request.put(number, record)
-    return done(f"Added {noun(request.entity)} {place}: {text}", **{**record, "place": place})
+    place, number = request.view.count(request.entity) + _first(request), _next_number(request)
+    fields: Record = {KEY: number, "text": request.text("text"), "created_at": request.time("created_at")}
+    return _written(request, "Added {noun} {place}: {text}", place, {**request.others, **fields})
 
 
 def read(request: Request) -> Outcome:
@@ -48,52 +43,53 @@ def search(request: Request) -> Outcome:
 
 def clear(request: Request) -> Outcome:
     """Remove all entries."""
-    rows = list(request.rows())
-    _drop_all(request, rows)
-    return done(f"Cleared {len(rows)} {plural(noun(request.entity))}", count=len(rows))
+    count = _drop_all(request)
+    return done(f"Cleared {count} {plural(noun(request.entity))}", count=count)
 
 
 def remove(request: Request) -> Outcome:
     """Remove the entry at a position."""
     place, row = _entry_at(request)
-    request.drop(row[NUMBER])
+    request.drop(row[KEY])
     return done(f"Removed {noun(request.entity)} {place}: {row.get('text')}", **{**row, "place": place})
 
 
 def tick(request: Request) -> Outcome:
     """Mark the entry at a position as done."""
-    return _ticked(request, flag=True, word="done")
+    return _changed(request, "{label} {place} is done: {text}", {"done": True})
 
 
 def untick(request: Request) -> Outcome:
     """Mark the entry at a position as not done."""
-    return _ticked(request, flag=False, word="open again")
+    return _changed(request, "{label} {place} is open again: {text}", {"done": False})
 
 
 def change(request: Request) -> Outcome:
     """Replace the text of the entry at a position."""
-    place, row = _entry_at(request)
-    changed = {**row, "text": request.text("text")}
-    request.put(row[NUMBER], changed)
-    return done(f"Changed {noun(request.entity)} {place}: {changed['text']}", **{**changed, "place": place})
+    return _changed(request, "Changed {noun} {place}: {text}", {"text": request.text("text")})
 
 
 def replace_all(request: Request) -> Outcome:
     """Replace the whole list."""
     texts, start = as_list(request.get("items")), _next_number(request)
-    _drop_all(request, list(request.rows()))
+    _drop_all(request)
     for number, one in enumerate(texts, start):
-        request.put(number, {**entry(as_object(one) or {"text": str(one)}), NUMBER: number})
+        request.put(number, {**entry(as_object(one) or {"text": str(one)}), KEY: number})
     facts: Record = {"entries": texts, "count": len(texts)}
     return Outcome(f"The list has {len(texts)} {plural(noun(request.entity))} now", facts, "entries")
 
 
-def _ticked(request: Request, *, flag: bool, word: str) -> Outcome:
+def _changed(request: Request, sentence: str, fields: Record) -> Outcome:
     place, row = _entry_at(request)
-    changed = {**row, "done": flag}
-    request.put(row[NUMBER], changed)
-    text = f"{noun(request.entity).capitalize()} {place} is {word}: {row.get('text')}"
-    return done(text, **{**changed, "place": place})
+    return _written(request, sentence, place, {**row, **fields})
+
+
+def _written(request: Request, sentence: str, place: int, row: Record) -> Outcome:
+    """Write an entry. Return the outcome of the call, with a sentence made from a template."""
+    request.put(row[KEY], row)
+    name = request.entity
+    text = sentence.format(noun=noun(name), label=label(name), place=place, text=row.get("text"))
+    return done(text, **{**row, "place": place})
 
 
 def _entry_at(request: Request) -> tuple[int, Record]:
@@ -108,7 +104,7 @@ def _entry_at(request: Request) -> tuple[int, Record]:
 
 
 def _listed(request: Request, rows: list[Record]) -> Outcome:
-    shown = [{name: value for name, value in row.items() if name != NUMBER} for row in rows]
+    shown = [{name: value for name, value in row.items() if name != KEY} for row in rows]
     placed = [{"place": at, **row} for at, row in enumerate(shown, _first(request))]
     lines = [f"{row['place']}. {_mark(row)}{row.get('text') or row}" for row in placed]
     text = "\n".join(str(row.get("text") or "") for row in rows)
@@ -117,14 +113,15 @@ def _listed(request: Request, rows: list[Record]) -> Outcome:
 
 
 def _mark(row: Record) -> str:
-    if "done" not in row:
-        return ""
-    return "[x] " if row["done"] else "[ ] "
+    return ("[x] " if row["done"] else "[ ] ") if "done" in row else ""
 
 
-def _drop_all(request: Request, rows: list[Record]) -> None:
-    for row in rows:
-        request.drop(row[NUMBER])
+def _drop_all(request: Request) -> int:
+    """Remove all entries. Return their number."""
+    numbers = [row[KEY] for row in request.rows()]
+    for number in numbers:
+        request.drop(number)
+    return len(numbers)
 
 
 def _next_number(request: Request) -> int:
@@ -136,7 +133,3 @@ def _first(request: Request) -> int:
     """Return the first position."""
     first = request.number("first")
     return 1 if first is None else first
-
-
-def _now(request: Request) -> str:
-    return iso(request.now.replace(microsecond=0))

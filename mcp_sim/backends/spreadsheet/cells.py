@@ -7,10 +7,10 @@ sheet does not exist, or an address or a number is out of range.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from mcp_sim.backends.compute.text_changes import replace_text
+from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.backends.patterns import search_test
 from mcp_sim.backends.refusal import Refused
@@ -19,11 +19,7 @@ from mcp_sim.backends.spreadsheet.calculation import check_formulas
 from mcp_sim.backends.spreadsheet.given import SHEET
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, properties
-from mcp_sim.types.lexicon.english import snake
-
-_FIRST = re.compile(r"\b(0|1|zero|one)-(?:based|indexed)|(?:from|with|at|从) ?([01])\b", re.IGNORECASE)
-"""Phrases of descriptions for the number of the first row."""
+from mcp_sim.types.json_schema.shapes import as_list
 
 
 def read_range(request: SheetRequest) -> Outcome:
@@ -200,7 +196,7 @@ def _is_column(request: SheetRequest) -> bool:
 
 
 def _shift(request: SheetRequest, change: Callable[..., list[list[Json]]], verb: str, noun: str) -> Outcome:
-    record, first, number = request.sheet, _first(request), request.number("at")
+    record, first, number = request.sheet, first_position(request.tool, request.named("at")), request.number("at")
     at, count = -1 if number is None else number - first, int(request.get("count", 1))
     if at < 0 or count < 1 or at + count > grids.MOST:
         message = f"Invalid {noun}: {request.get('at')}. The first {noun} is {first}, and at least one is needed"
@@ -209,15 +205,3 @@ def _shift(request: SheetRequest, change: Callable[..., list[list[Json]]], verb:
     rows = grids.write_values(rows, at, 0, values) if values else rows
     message = f"{verb} {count} {noun}(s) at {noun} {number} of {record['name']}"
     return request.store({**record, "rows": rows}, message)
-
-
-def _first(request: SheetRequest) -> int:
-    """Return the number of the first row, from the description or the argument's name; by default 1."""
-    if request.tool is None:
-        return 1
-    name = request.named("at")
-    schema = properties(request.tool.input_schema).get(name, {})
-    found = _FIRST.search(f"{schema.get('description', '')} {request.tool.description}")
-    if found is not None:
-        return int((found[1] or found[2]) in {"1", "one"})
-    return 0 if "index" in snake(name) else 1
