@@ -25,6 +25,7 @@ from mcp_sim.types.json_schema.shapes import (
     main_type,
     properties,
     required,
+    takes_null,
 )
 from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.plans import Envelope, Plan
@@ -123,12 +124,18 @@ class Filler:
         if len(chosen) == 1:
             return lambda _facts: chosen[0]
         if path in self.places:
-            is_text = needed and main_type(schema) == "string"
-            return as_text(self.places[path]) if is_text else self.places[path]
+            return self._placed(schema, path, needed=needed)
         if self._holds_places(path):
             return self.filled(schema, path)
         fill = self._by_name(schema, path, needed=needed, of_record=of_record)
         return self._open(path.rpartition(".")[2], schema, path) if fill is None and (needed or usual) else fill
+
+    def _placed(self, schema: Record, path: str, *, needed: bool) -> Fill:
+        """Return what fills a place of the envelope. A cursor that leads nowhere is left out where null is invalid."""
+        fill = self.places[path]
+        if needed:
+            return as_text(fill) if main_type(schema) == "string" else fill
+        return fill if takes_null(schema) else lambda facts: ABSENT if (value := fill(facts)) is None else value
 
     def _holds_places(self, path: str) -> bool:
         known = path in (self.envelope.rows, self.envelope.record)
