@@ -114,7 +114,7 @@ _PHRASES = Phrasebook(Compute.operations)
 
 def _documented_layout(profile: ToolProfile) -> str | None:
     """Return the layout that the descriptions of the result or of the tool mention."""
-    from mcp_sim.backends.compute.moments import layout_in
+    from mcp_sim.backends.compute.dates import layout_in
 
     parts = properties(profile.output).values()
     described = (*(str(part.get("description", "")) for part in parts), profile.tool.description)

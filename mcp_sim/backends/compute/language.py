@@ -18,16 +18,13 @@ _COMMON = vocabulary("the a an and or but of to in on for with is are was were b
                      "what")  # fmt: skip
 
 
-def _sentences(text: str) -> list[str]:
-    return [part.strip() for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part.strip()]
-
-
 def summarize(text: str, length: float | None = None, sentences: float | None = None, style: str | None = None) -> str:  # noqa: ARG001 (there is one style)
     """Return the sentences with the most frequent words of a text, in their order; a third of them by default.
 
     `length` is the largest number of characters.
     """
-    listed, weights = _sentences(text), Counter(_content(text))
+    listed = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part.strip()]
+    weights = Counter(_content(text))
     wanted = max(1, int(sentences or max(1, len(listed) // 3)))
     rated = sorted(listed, key=lambda one: -sum(weights[word] for word in _content(one)) / (len(one.split()) + 5))
     kept = " ".join(one for one in listed if one in rated[:wanted])

@@ -73,21 +73,14 @@ class Phrasebook:
         """Yield the operations that a tool may mean: those of its whole name first."""
         for phrase in phrases_of(profile.words):
             for one in match_tool(profile, self._meant.get(phrase, ())):
-                sure = all(_has_name(one.operation, *pair) for pair in one.arguments.items())
-                yield replace(one, confidence=0.9 if sure else 0.75, reasons=(*one.reasons, *_renamed(one)))
+                named = {role.name: role.names for role in one.operation.roles}
+                sure = all(compact(name) in named[role] for role, name in one.arguments.items())
+                other = [f"{name} is the {role}" for role, name in one.arguments.items() if snake(name) != role]
+                reasons = (*one.reasons, ", ".join(other)) if other else one.reasons
+                yield replace(one, confidence=0.9 if sure else 0.75, reasons=reasons)
 
     def named(self, word: str) -> list[Operation]:
         """Return the operations with this name, phrase or sign; those with this name come first."""
         name = _SIGNS.get(word.strip()) or snake(word)
         called = [one for one in self.operations if one.name == name]
         return called + [one for one in self._meant.get(compact(name), ()) if one.name != name]
-
-
-def _has_name(operation: Operation, role: str, argument: str) -> bool:
-    return any(one.name == role and compact(argument) in one.names for one in operation.roles)
-
-
-def _renamed(one: MatchedTool) -> Iterator[str]:
-    named = [f"{name} is the {role}" for role, name in one.arguments.items() if snake(name) != role]
-    if named:
-        yield ", ".join(named)

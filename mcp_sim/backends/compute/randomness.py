@@ -15,14 +15,12 @@ _DICE = re.compile(r"(\d{0,9})d(\d{1,9})([+-]\d{1,9})?")
 
 def uuid(count: float | None = None, version: Json = None, *, draws: Draws) -> Json:  # noqa: ARG001 (always version 4)
     """Return a random UUID, or a list of several. Raises `Refused` for more than 1000."""
-    found = [_uuid(draws, place) for place in range(_bounded("count", count or 1, 1000))]
+    found: list[str] = []
+    for place in range(_bounded("count", count or 1, 1000)):
+        text = "".join(f"{int(draws.unit(f'uuid/{place}/{part}') * 2**32):08x}" for part in range(4))
+        variant = "89ab"[int(text[16], 16) % 4]
+        found.append(f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}")
     return found if len(found) > 1 else found[0]
-
-
-def _uuid(draws: Draws, place: int) -> str:
-    text = "".join(f"{int(draws.unit(f'uuid/{place}/{part}') * 2**32):08x}" for part in range(4))
-    variant = "89ab"[int(text[16], 16) % 4]
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
 def random_number(
@@ -35,11 +33,9 @@ def random_number(
     least, most = int(low or 0), int(100 if high is None else high)
     if least > most:
         raise Refused("invalid", f"The minimum {least} must not be above the maximum {most}")
-    drawn = [
-        least + (int(draws.unit(f"number/{at}") * 2**53) * (most - least + 1) >> 53)
-        for at in range(_bounded("count", count or 1, 1000))
-    ]
-    return drawn if count is not None else drawn[0]
+    drawn = [draws.unit(f"number/{at}") for at in range(_bounded("count", count or 1, 1000))]
+    numbers = [least + (int(one * 2**53) * (most - least + 1) >> 53) for one in drawn]
+    return numbers if count is not None else numbers[0]
 
 
 def random_fraction(low: float | None = None, high: float | None = None, *, draws: Draws) -> float:

@@ -48,21 +48,20 @@ def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
 
 def chosen_runner(function: Callable[[Operation], Run]) -> Run:
     """Return the function that runs the operation that a call selects."""
-    ready: dict[tuple[Any, ...], tuple[Run, Binding]] = {}
+    ready: dict[tuple[str, frozenset[str]], tuple[Run, Binding]] = {}
 
     def run(request: Request) -> Outcome:
         turn, selection = request.turn, request.binding.shared
         if turn is None or request.invent is None:
             raise TypeError("only the call of a tool selects an operation")
-        found = selection.choose(turn.call.arguments)
-        if found is None:
-            return Outcome(f"{selection.tool.name}: done", guessed=True)
-        operation, arguments = found
-        place = (operation.name, *arguments.items())
-        if place not in ready:
-            binding = replace(request.binding, operation=operation, arguments=arguments, fixed={}, shared=None)
-            ready[place] = function(operation), binding
-        compute, binding = ready[place]
+        called = selection.called(turn.call.arguments)
+        if called not in ready:
+            found = selection.choose(*called)
+            if found is None:
+                return Outcome(f"{selection.tool.name}: done", guessed=True)
+            binding = replace(request.binding, operation=found[0], arguments=found[1], fixed={}, shared=None)
+            ready[called] = function(found[0]), binding
+        compute, binding = ready[called]
         return compute(Request.of(binding, turn, request.invent))
 
     return run

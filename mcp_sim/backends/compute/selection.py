@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import permutations, product
 from math import prod
-from typing import Any
 
 from mcp_sim.backends.compute.operations import FAMILIES
 from mcp_sim.backends.compute.phrases import Phrasebook
@@ -38,10 +37,6 @@ class Selection:
     choices: Mapping[str, Sequence[Operation]]
     declared: Mapping[str, Record]
     """The arguments of the tool."""
-    found: dict[tuple[str, frozenset[str]], tuple[Operation, Mapping[str, str]] | None] = field(
-        default_factory=dict[tuple[str, frozenset[str]], Any]
-    )
-    """What a choice with certain arguments selects, once it was called."""
 
     @property
     def known(self) -> list[str]:
@@ -53,32 +48,28 @@ class Selection:
         """The operations of all choices."""
         return [one for meant in self.choices.values() for one in meant]
 
-    def choose(self, called: Record) -> tuple[Operation, Mapping[str, str]] | None:
-        """Return the operation that a call selects, and its arguments; None if the choice means no operation.
+    def called(self, arguments: Record) -> tuple[str, frozenset[str]]:
+        """Return the choice of a call, and the arguments that it has."""
+        word = _joined([arguments.get(name, self.declared[name].get("default")) for name in self.selectors])
+        return word, frozenset(name for name, part in self.declared.items() if name in arguments or "default" in part)
+
+    def choose(self, word: str, given: Collection[str]) -> tuple[Operation, Mapping[str, str]] | None:
+        """Return the operation that a choice selects, and its arguments; None if the choice means no operation.
 
         Without a choice, the arguments decide. Raises `Refused` if they fit none of the operations that are meant.
         """
-        word = _joined([called.get(name, self.declared[name].get("default")) for name in self.selectors])
         meant = self.choices.get(word, ()) if word else self.meant
         if not meant and word in self.choices:
             return None
         if not meant:
             raise Refused("invalid", f"Unknown operation {word!r}. Supported: {', '.join(self.choices)}")
-        here = frozenset(name for name, part in self.declared.items() if name in called or "default" in part)
-        if (word, here) not in self.found:
-            self.found[word, here] = self._fitting(meant, here)
-        fitting = self.found[word, here]
-        if fitting is None:
-            raise Refused("invalid", f"Operation {word!r} needs {' and '.join(required_roles(meant[0]))}")
-        return fitting
-
-    def _fitting(
-        self, operations: Sequence[Operation], here: Collection[str]
-    ) -> tuple[Operation, Mapping[str, str]] | None:
-        given = {name: part for name, part in self.declared.items() if name in here}
-        profile = ToolProfile(self.tool, (), given, frozenset())
-        roles = ((one, assign_roles(one.roles, profile, self.selectors)) for one in operations)
-        return next(((one, found) for one, found in roles if found is not None), None)
+        arguments = {name: part for name, part in self.declared.items() if name in given}
+        profile = ToolProfile(self.tool, (), arguments, frozenset())
+        for operation in meant:
+            found = assign_roles(operation.roles, profile, self.selectors)
+            if found is not None:
+                return operation, found
+        raise Refused("invalid", f"Operation {word!r} needs {' and '.join(required_roles(meant[0]))}")
 
 
 def match_selection(profile: ToolProfile) -> Iterator[MatchedTool]:

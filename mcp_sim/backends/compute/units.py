@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -56,7 +56,8 @@ def find_unit(name: str) -> Unit | None:
     """Return the unit with this name, symbol or plural; None if it is unknown."""
     known = _units()
     plain = snake(name.replace("°", "").replace("²", "2").replace("³", "3").replace("/", "_per_"))
-    spellings = (plain, plain.replace("_", ""), singular(plain), plain.replace("_per_", "_"), _each_singular(plain))
+    each = "_".join(singular(word) for word in plain.split("_"))
+    spellings = (plain, plain.replace("_", ""), singular(plain), plain.replace("_per_", "_"), each)
     return next((known[spelling] for spelling in spellings if spelling in known), None)
 
 
@@ -64,19 +65,16 @@ def convert_unit(value: float, source: str, target: str) -> float:
     """Convert a value to the target unit. Raises `Refused`, which lists the alternatives."""
     first, second = _known(source), _known(target)
     if first.measures != second.measures:
-        raise Refused(
-            "invalid",
-            f"Cannot convert from {source} ({first.measures}) to {target} ({second.measures}); "
-            f"units of {first.measures} are {', '.join(unit_names(first.measures))}",
-        )
+        pair = f"from {source} ({first.measures}) to {target} ({second.measures})"
+        listed = ", ".join(_names(first.measures))
+        raise Refused("invalid", f"Cannot convert {pair}; units of {first.measures} are {listed}")
     if first.zero == second.zero:
         return float(value) if first == second else value * (first.size / second.size)
     found = (value * first.size + first.zero - second.zero) / second.size
     return round(found, 10)
 
 
-def unit_names(measures: str) -> list[str]:
-    """Return the names of all units of a quantity."""
+def _names(measures: str) -> list[str]:
     return [*dict.fromkeys(one.name for one in _units().values() if one.measures == measures)]
 
 
@@ -90,32 +88,22 @@ def _known(name: str) -> Unit:
     found = find_unit(name)
     if found is None:
         measured = dict.fromkeys(one.measures for one in _units().values())
-        kinds = "; ".join(f"{kind}: {', '.join(unit_names(kind)[:8])}" for kind in measured)
+        kinds = "; ".join(f"{kind}: {', '.join(_names(kind)[:8])}" for kind in measured)
         raise Refused("invalid", f"Unknown unit {name!r}. Supported units are {kinds}")
     return found
 
 
-def _each_singular(name: str) -> str:
-    return "_".join(singular(word) for word in name.split("_"))
-
-
 @cache
 def _units() -> Mapping[str, Unit]:
-    return {spelling: one for measures, line in _lines() for spelling, one in _read(measures, line)}
-
-
-def _lines() -> Iterator[tuple[str, str]]:
+    """Return the units by spelling. Their name is the second spelling if the first is a symbol."""
+    found: dict[str, Unit] = {}
     for line in _TABLE.replace("\n ", " ").strip().splitlines():
-        measures, _, units = line.partition(": ")
-        yield measures, units
-
-
-def _read(measures: str, line: str) -> Iterator[tuple[str, Unit]]:
-    """Yield the units of one line by spelling. The name shown is the second spelling if the first is a symbol."""
-    for entry in line.split(";"):
-        names, _, amount = entry.strip().partition("=")
-        size, _, zero = amount.partition("@")
-        spellings = names.split()
-        name = spellings[1] if len(spellings) > 1 and len(spellings[0]) <= 4 else spellings[0]
-        found = Unit(name, measures, float(size), float(zero or 0))
-        yield from ((spelling, found) for spelling in (*spellings, *(snake(one) for one in spellings)))
+        measures, _, entries = line.partition(": ")
+        for entry in entries.split(";"):
+            names, _, amount = entry.strip().partition("=")
+            size, _, zero = amount.partition("@")
+            spellings = names.split()
+            name = spellings[1] if len(spellings) > 1 and len(spellings[0]) <= 4 else spellings[0]
+            unit = Unit(name, measures, float(size), float(zero or 0))
+            found |= dict.fromkeys((*spellings, *map(snake, spellings)), unit)
+    return found

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
-from mcp_sim.backends.compute.moments import layout_in, strftime_pattern
+from mcp_sim.backends.compute.dates import layout_in, strftime_pattern
 
 ZONE = {"timezone": STRING}
 
