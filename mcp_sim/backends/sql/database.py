@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.copies import LOG, Copy, Row, create_copy, creates_table, row_of, rows_of, update_copy
-from mcp_sim.backends.sql.information_schema import VIEWS
+from mcp_sim.backends.sql.catalogs import VIEWS
 from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
 from mcp_sim.backends.sql.tables import ROWID, SCHEMA, entity_statement, from_sql, quoted, result_value, to_sql
 from mcp_sim.types import Json, Key, Record, View

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.information_schema import CATALOGS, catalog_query
-from mcp_sim.backends.sql.rewriting import (
-    REWRITES,
-    expand_excluded_columns,
-    extract_replace,
-    rewrite_series,
-    summary_query,
-)
+from mcp_sim.backends.sql.catalogs import VIEWS, catalog_query, typed_columns
+from mcp_sim.backends.sql.tables import quoted
+
+Write: TypeAlias = Callable[[Any, Any], str]
+"""Writes a part of a statement: takes the generator of SQL and the part."""
 
 _LONGEST = 100_000
-_PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
-_COUNTERS = (exp.DType.SERIAL, exp.DType.BIGSERIAL, exp.DType.SMALLSERIAL)
+_LAYOUTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
+_SERIES = (
+    "(WITH RECURSIVE n(i) AS (SELECT {start} UNION ALL SELECT i + {step} FROM n WHERE i + {step} {below} {end}) "
+    'SELECT i AS "{column}" FROM n WHERE i {below} {end}) AS {name}'
+)
 
 
 def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[str]:
@@ -29,24 +30,22 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
     if len(statement) > _LONGEST:
         raise Refused("invalid", f"The statement has more than {_LONGEST:,} characters")
     query = catalog_query(statement, dialect, tables)
-    if query is None and dialect == "duckdb":
-        query = summary_query(statement, tables)
-    return _translate(statement, dialect, tables) if query is None else [query]
-
-
-def _translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[str]:
+    if query is not None:
+        return [query]
     try:
-        parsed = [one for one in sqlglot.parse(statement.replace("%s", "?"), read=dialect) if one is not None]
+        parsed: list[Any] = [
+            one for one in sqlglot.parse(statement.replace("%s", "?"), read=dialect) if one is not None
+        ]
         if len(parsed) != 1:
             raise Refused("invalid", "Only one statement can be run at once" if parsed else "The statement is empty")
-        named = _name_columns(parsed[0], dialect)
-        first = extract_replace(named)
-        translated = _rewrite(named, tables).sql("sqlite", unsupported_level=ErrorLevel.IGNORE)
+        _name_columns(parsed[0], dialect)
+        _rewrite(parsed[0], tables)
+        drops = _extract_replace(parsed[0])
+        return [*drops, parsed[0].sql(_Translated, unsupported_level=ErrorLevel.IGNORE)]
     except SqlglotError as error:
         raise _syntax_error(error) from None
     except RecursionError:
         raise Refused("invalid", "The statement is nested too deeply") from None
-    return [translated] if first is None else [first, translated]
 
 
 def _syntax_error(error: SqlglotError) -> Refused:
@@ -59,99 +58,151 @@ def _syntax_error(error: SqlglotError) -> Refused:
     return Refused("invalid", message, error=message)
 
 
-def _name_columns(statement: exp.Expr, dialect: str) -> exp.Expr:
+# what a statement means ----------------------------------------------------------------------------------------------
+
+
+def _name_columns(statement: Any, dialect: str) -> None:
     """Name computed columns after their function, as PostgreSQL and DuckDB do."""
     for one in statement.selects if isinstance(statement, exp.Select) and dialect in {"postgres", "duckdb"} else ():
         if isinstance(one, exp.Func) and not isinstance(one, exp.Anonymous | exp.Cast):
             written = "count_star()" if isinstance(one, exp.Count) and one.find(exp.Star) else one.sql().lower()
             name = written if dialect == "duckdb" else one.sql_name().lower()
             one.replace(exp.alias_(one.copy(), name, quoted=dialect == "duckdb"))
-    return statement
 
 
-def _rows_by_name(node: exp.Expr) -> exp.Expr:
-    """Rewrite `(VALUES (1), (2)) AS t(x)`, whose columns SQLite cannot name."""
-    alias: Any = node.args.get("alias")
-    names: list[Any] = [] if alias is None else alias.columns
-    if alias is None or not names:
-        return node
-    rows = [[exp.alias_(cell, name) for cell, name in zip(row.expressions, names, strict=False)]
-            for row in node.expressions]  # fmt: skip
-    queries = [exp.select(*row) for row in rows]
-    whole = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-    return exp.Subquery(this=whole, alias=exp.TableAlias(this=alias.this))
-
-
-def _rewrite(statement: exp.Expr, tables: Mapping[str, str]) -> exp.Expr:
-    """Rewrite what sqlglot does not translate, innermost parts first."""
-    whole = statement
+def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
+    """Replace what depends on other parts: excluded columns, `GROUP BY ALL`, and the addition of intervals."""
     for query in statement.find_all(exp.Select):
-        expand_excluded_columns(query, tables)
-    for node in reversed(list(statement.walk())):
-        change = _REWRITES.get(type(node))
-        made = node if change is None else change(node)
-        if node is statement:
-            whole = made
-        elif made is not node:
-            node.replace(made)
-    return whole
+        _expand_excluded(query, tables)
+        group: Any = query.args.get("group")
+        if group is not None and group.args.get("all"):
+            plain = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
+            query.set("group", exp.Group(expressions=plain) if plain else None)
+    for sum_ in list(statement.find_all(exp.Add, exp.Sub)):
+        if isinstance(sum_.expression, exp.Interval):
+            kind = exp.DateAdd if isinstance(sum_, exp.Add) else exp.DateSub
+            sum_.replace(kind(this=sum_.this, expression=sum_.expression))
 
 
-def _table(node: exp.Expr) -> exp.Expr:
-    """Remove the database of a table name, and replace catalogs by their views."""
-    if not isinstance(node.this, exp.Identifier):
-        return rewrite_series(node)
-    name = node.name.lower()
-    if node.text("db").lower() in {"information_schema", "pg_catalog"} and name in CATALOGS:
-        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
-        return exp.Table(this=exp.to_identifier(CATALOGS[name], quoted=True), alias=alias)
+def _expand_excluded(query: Any, tables: Mapping[str, str]) -> None:
+    """Replace `* EXCLUDE (x)` by the other columns of the tables that a query reads, if they are known."""
+    star = next((one for one in query.selects if isinstance(one, exp.Star) and one.args.get("except_")), None)
+    if star is not None:
+        excluded = {one.name.lower() for one in star.args["except_"]}
+        sources = [
+            one.this.name for one in (query.args.get("from_"), *(query.args.get("joins") or [])) if one is not None
+        ]
+        names = [name for one in sources if one in tables for name, _ in typed_columns(tables[one])]
+        kept = [exp.column(name, quoted=True) for name in names if name.lower() not in excluded]
+        if kept:
+            query.select(*(one for one in query.selects if one is not star), *kept, append=False, copy=False)
+
+
+def _extract_replace(statement: Any) -> list[str]:
+    """Remove OR REPLACE from a statement. Return the DROP statement to run first, if any."""
+    if not isinstance(statement, exp.Create) or not statement.args.get("replace"):
+        return []
+    statement.set("replace", None)
+    made: Any = statement.find(exp.Table)
+    return [f"DROP {statement.args['kind']} IF EXISTS {quoted(made.name)}"]
+
+
+# how SQLite writes it ------------------------------------------------------------------------------------------------
+
+
+def _table(sql: Any, node: Any) -> str:
+    """Write a table without its database, a catalog as the view that emulates it, and a series as a query."""
+    if isinstance(node.this, exp.GenerateSeries | exp.ExplodingGenerateSeries):
+        return _series(sql, node.this, node.args.get("alias"))
+    view = f"information_schema.{node.name.lower()}"
+    if node.text("db").lower() in {"information_schema", "pg_catalog"} and view in VIEWS:
+        node.set("alias", node.args.get("alias") or exp.TableAlias(this=node.this))
+        node.set("this", exp.to_identifier(view, quoted=True))
     node.set("db", None)
     node.set("catalog", None)
-    return node
+    return sql.table_sql(node)
 
 
-def _conflict(node: exp.Expr) -> exp.Expr:
-    keys: list[Any] = node.args.get("conflict_keys") or []
-    node.set("conflict_keys", [key.this if isinstance(key, exp.Ordered) else key for key in keys] or None)
-    return node
+def _series(sql: Any, series: Any, alias: Any) -> str:
+    """Write `range(3)` or `generate_series(1, 3)`, used as a table."""
+    is_range = bool(series.args.get("is_end_exclusive"))
+    name = alias.name if alias is not None else "range" if is_range else "generate_series"
+    column = alias.columns[0].name if alias is not None and alias.columns else name
+    start, end, step = (sql.sql(series, part) for part in ("start", "end", "step"))
+    below = "<" if is_range else "<="
+    return _SERIES.format(start=start, end=end, step=step or 1, below=below, column=column, name=quoted(name))
 
 
-def _counter_type(node: exp.Expr) -> exp.Expr:
-    return exp.DataType.build("INTEGER") if node.this in _COUNTERS else node
+def _on_conflict(sql: Any, node: Any) -> str:
+    keys = [key.this if isinstance(key, exp.Ordered) else key for key in node.args.get("conflict_keys") or []]
+    node.set("conflict_keys", keys or None)
+    return sql.onconflict_sql(node)
 
 
-def _date_part(node: exp.Expr) -> exp.Expr:
-    """Rewrite `YEAR(x)` and `EXTRACT(YEAR FROM x)`."""
-    is_extract = isinstance(node, exp.Extract)
-    part, moment = (node.name.lower(), node.expression) if is_extract else (type(node).__name__.lower(), node.this)
-    layout = exp.Literal.string(_PARTS.get(part, "%Y"))
-    return exp.cast(exp.Anonymous(this="STRFTIME", expressions=[layout, moment]), "INTEGER")
+def _date_part(sql: Any, node: Any) -> str:
+    """Write `YEAR(x)` and `EXTRACT(YEAR FROM x)`."""
+    part, moment = (node.name, node.expression) if isinstance(node, exp.Extract) else (node.key, node.this)
+    layout = exp.Literal.string(_LAYOUTS.get(part.lower(), "%Y"))
+    return f"CAST({sql.func('STRFTIME', layout, moment)} AS INTEGER)"
 
 
-def _substring(node: exp.Expr) -> exp.Expr:
-    """Rewrite `LEFT(x, 2)` and `RIGHT(x, 2)`."""
-    if isinstance(node, exp.Left):
-        return exp.Anonymous(this="SUBSTR", expressions=[node.this, exp.Literal.number(1), node.expression])
-    return exp.Anonymous(this="SUBSTR", expressions=[node.this, exp.Neg(this=node.expression)])
+def _moved(sign: str) -> Write:
+    """Return what writes the addition of an interval, or its subtraction."""
+
+    def write(sql: Any, node: Any) -> str:
+        by = node.expression
+        amount, unit = (by.this, by.args.get("unit")) if isinstance(by, exp.Interval) else (by, node.args.get("unit"))
+        change = f"{sign}{amount.name} {'day' if unit is None else unit.name.lower()}"
+        return sql.func("DATETIME", node.this, exp.Literal.string(change))
+
+    return write
 
 
-def _add_interval(node: exp.Expr) -> exp.Expr:
-    """Rewrite the addition of an interval as SQLite's `datetime` takes it."""
-    by: Any = node.expression
-    if isinstance(node, exp.Add | exp.Sub) and not isinstance(by, exp.Interval):
-        return node
-    amount, unit = (by.this, by.args.get("unit")) if isinstance(by, exp.Interval) else (by, node.args.get("unit"))
-    sign = "-" if isinstance(node, exp.Sub | exp.DateSub) else "+"
-    text = exp.Literal.string(f"{sign}{amount.name} {'day' if unit is None else unit.name.lower()}")
-    return exp.Anonymous(this="DATETIME", expressions=[node.this, text])
+def _aggregate(sql: Any, node: Any) -> str:
+    """Write `string_agg(x, ', ' ORDER BY y)` and `array_agg(x ORDER BY y)`."""
+    if not isinstance(node.this, exp.Order):
+        return getattr(sql, f"{node.key}_sql")(node)
+    by = node.this.expressions[0]
+    order = by.this, exp.Literal.number(1 if by.args.get("desc") else 0)
+    if isinstance(node, exp.ArrayAgg):
+        return sql.func("ARRAY_AGG", node.this.this, *order)
+    return sql.func("JOINED_BY", node.this.this, node.args.get("separator") or exp.Literal.string(","), *order)
 
 
-_REWRITES: Mapping[type[Any], Callable[[exp.Expr], exp.Expr]] = {
-    exp.Table: _table, exp.OnConflict: _conflict, exp.DataType: _counter_type, exp.Extract: _date_part,
-    exp.Year: _date_part, exp.Month: _date_part, exp.Day: _date_part, exp.Left: _substring, exp.Right: _substring,
-    exp.Add: _add_interval, exp.Sub: _add_interval,
-    exp.Values: _rows_by_name, exp.DateAdd: _add_interval, exp.DateSub: _add_interval,
-    exp.Parameter: lambda node: exp.Var(this=f"?{node.name}"),
-    exp.TruncateTable: lambda node: exp.delete(node.expressions[0].sql()), **REWRITES,
-}  # fmt: skip
-"""Part of a statement -> the function that rewrites it for SQLite."""
+def _within_group(sql: Any, node: Any) -> str:
+    """Write `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`."""
+    if not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc):
+        return sql.withingroup_sql(node)
+    return sql.func(node.this.sql_name(), node.expression.expressions[0].this, node.this.this)
+
+
+def _values(sql: Any, node: Any) -> str:
+    """Write `(VALUES (1), (2)) AS t(x)`, whose columns SQLite cannot name, as queries."""
+    alias = node.args.get("alias")
+    return sql.values_sql(node, values_as_table=alias is None or not alias.columns)
+
+
+def _truncated(sql: Any, node: Any) -> str:
+    return sql.func("DATE_TRUNC", exp.Literal.string(node.text("unit").lower()), node.this)
+
+
+class _Translated(SQLite):
+    """SQLite with the functions that its connections have, and without what it cannot parse."""
+
+    class Generator(SQLite.Generator):
+        TYPE_MAPPING: ClassVar[Any] = {
+            **SQLite.Generator.TYPE_MAPPING,
+            **dict.fromkeys((exp.DType.SERIAL, exp.DType.BIGSERIAL, exp.DType.SMALLSERIAL), "INTEGER"),
+        }
+        TRANSFORMS: ClassVar[Any] = {
+            **SQLite.Generator.TRANSFORMS,
+            **dict.fromkeys((exp.Extract, exp.Year, exp.Month, exp.Day), _date_part),
+            **dict.fromkeys((exp.TimestampTrunc, exp.DateTrunc), _truncated),
+            **dict.fromkeys((exp.ArrayAgg, exp.GroupConcat), _aggregate),
+            exp.Table: _table, exp.OnConflict: _on_conflict, exp.WithinGroup: _within_group, exp.Values: _values,
+            exp.DateAdd: _moved("+"), exp.DateSub: _moved("-"),
+            exp.Left: lambda sql, node: sql.func("SUBSTR", node.this, exp.Literal.number(1), node.expression),
+            exp.Right: lambda sql, node: sql.func("SUBSTR", node.this, exp.Neg(this=node.expression)),
+            exp.Parameter: lambda _, node: f"?{node.name}",
+            exp.TruncateTable: lambda sql, node: f"DELETE FROM {sql.sql(node.expressions[0])}",
+        }  # fmt: skip
