@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.document.given import DOCUMENT, given_documents
@@ -27,11 +27,8 @@ _SHOWN = frozenset({"count", "info", "read", "outline", "text"})
 """Operations that show what a document has."""
 _MIN_NAMED = 3
 """Number of tools from which a server's tools are taken to name their document."""
-
-_FIELDS = (
-    Field("name", {"type": "string"}, required=True),
-    Field("parts", {"type": ["array", "null"], "items": {"type": "object"}}),
-)
+_NAME = Field("name", {"type": "string"}, required=True)
+_PARTS = Field("parts", {"type": ["array", "null"], "items": {"type": "object"}})
 
 
 @backends.register("document")
@@ -46,7 +43,7 @@ class Document(OperationsBackend):
     confidence = 0.8
     operations = OPERATIONS
     request = "request:DocumentRequest"
-    entities = (Entity(DOCUMENT, "name", "report-001.docx", {field.name: field for field in _FIELDS}, natural=True),)
+    entities = (Entity(DOCUMENT, "name", "report-001.docx", {"name": _NAME, "parts": _PARTS}, natural=True),)
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations of a tool, with the kind of part in its name and the kind that its index counts."""
@@ -58,10 +55,14 @@ class Document(OperationsBackend):
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
-        found = _about_documents(found)
+        if sum("document" in one.arguments for one in found) >= _MIN_NAMED:
+            found = [one for one in found if "document" in one.arguments or one.profile.has(*DOCUMENTS.split("|"))]
         added = {_kind(one) for one in found if one.name == "add"}
-        is_document = _is_indexed(found, added, listed) or _fills_documents(found)
-        return [one for one in found if is_document and (one.name == "put_in" or _kind(one) in {"", *added})]
+        by_index = {_kind(one) for one in found if one.name in _INDEXED}
+        counted = by_index | {counted_kind(profile) for profile in listed}
+        if not (by_index and counted & added) and not _fills_documents(found):
+            return []
+        return [one for one in found if one.name == "put_in" or _kind(one) in {"", *added}]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
@@ -88,29 +89,19 @@ class Document(OperationsBackend):
         texts = {*_arguments("text", (plan for plan in own if plan.operation == "add"))}
         keys = Counter(_arguments("document", (plan for plan in own if plan.operation != "create")))
         text = next(iter(texts)) if len(texts) == 1 and texts != {"title"} else "text"
-        return Conventions(text, max(keys, key=keys.__getitem__, default="document"), *_counting(binding))
+        index = binding.arguments.get("index", "")
+        declared = properties(binding.tool.input_schema) if binding.tool is not None else {}
+        counts_back = "negative" in str(declared.get(index, {}).get("description", "")).lower()
+        key = max(keys, key=keys.__getitem__, default="document")
+        return Conventions(text, key, first_position(binding.tool, index, usual=0), counts_back)
 
 
 def _arguments(role: str, plans: Iterable[Plan]) -> list[str]:
     return [plan.arguments[role] for plan in plans if role in plan.arguments]
 
 
-def _about_documents(found: Sequence[MatchedTool]) -> Sequence[MatchedTool]:
-    """Return the tools that name a document, in an argument or in their name; all if hardly any takes one."""
-    if sum("document" in one.arguments for one in found) < _MIN_NAMED:
-        return found
-    return [one for one in found if "document" in one.arguments or one.profile.has(*DOCUMENTS.split("|"))]
-
-
 def _kind(one: MatchedTool) -> str:
     return str(one.fixed.get("kind", ""))
-
-
-def _is_indexed(found: Sequence[MatchedTool], added: Collection[str], listed: Sequence[ToolProfile]) -> bool:
-    """Whether parts of a kind that is added have an index, and a tool takes one."""
-    by_index = {_kind(one) for one in found if one.name in _INDEXED}
-    counted = {counted_kind(profile) for profile in listed}
-    return bool(by_index) and not (by_index | counted).isdisjoint(added)
 
 
 def _fills_documents(found: Sequence[MatchedTool]) -> bool:
@@ -118,11 +109,3 @@ def _fills_documents(found: Sequence[MatchedTool]) -> bool:
     adding = [one for one in found if one.name == "add" and "document" in one.arguments]
     done = {one.name for one in found}
     return len(adding) > 1 and "create" in done and not done.isdisjoint(_SHOWN)
-
-
-def _counting(binding: Binding) -> tuple[int, bool]:
-    """Return the first index, and whether negative ones count from the end, as the index's schema says."""
-    name = binding.arguments.get("index", "")
-    declared = properties(binding.tool.input_schema) if binding.tool is not None else {}
-    description = str(declared.get(name, {}).get("description", "")).lower()
-    return first_position(binding.tool, name, usual=0), "negative" in description

@@ -1,19 +1,28 @@
-"""Operations on whole documents. Each raises `Refused` if the document does not exist, or must not exist."""
+"""Operations on documents and their parts. Each raises `Refused` if the document or a part does not exist."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from mcp_sim.backends.compute.text_changes import replace_text
+from mcp_sim.backends.document.operations import field_of
 from mcp_sim.backends.document.request import DEFAULT_NAME, DocumentRequest, line_of, text_of
 from mcp_sim.backends.outcome import Outcome, done
-from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.refusal import Refused, label
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.english import snake, vocabulary, words
 
 _OWN = frozenset({"name", "parts"})
 """Fields of a document that a call cannot change as properties."""
+_TITLED, _BY_INDEX = vocabulary("heading slide item step"), vocabulary("cell slide")
+"""Parts that people refer to by text, and by number."""
+_MAX_LEVEL = 9
+"""Maximum level of a heading."""
+
+
+# documents ------------------------------------------------------------------------------------------------------------
 
 
 def create(request: DocumentRequest) -> Outcome:
@@ -180,3 +189,152 @@ def _replaced(part: Record, old: str, new: str) -> Record:
         name: replace_text(value, old, new) if isinstance(value, str) and name != "kind" else value
         for name, value in part.items()
     }
+
+
+# parts ----------------------------------------------------------------------------------------------------------------
+
+
+def add(request: DocumentRequest) -> Outcome:
+    """Add a part of a `kind` with a `text` and other `fields`, at an `index`, by default at the end.
+
+    With a `holder`, the index is that of the part to which it belongs, as the paragraph of a footnote.
+    """
+    index, holder, places = request.number("index"), request.text("holder"), request.places()
+    end = len(places) + request.conventions.first
+    level = request.fields().get("level")
+    if request.kind == "heading" and isinstance(level, int) and not 0 <= level <= _MAX_LEVEL:
+        raise Refused("invalid", f"Invalid level of a heading: {level}. It is from 1 to {_MAX_LEVEL}")
+    if index is not None and holder:
+        request.place("index", holder)
+    elif index is not None and index != end and (index < end or "index" in request.given):
+        return _insert(request, request.nth(index, places))
+    return _insert(request, len(request.parts))
+
+
+def add_near(request: DocumentRequest) -> Outcome:
+    """Add a part after the first one that contains the text `near`, or before it if `side` says so."""
+    near = request.required("near")
+    place = next((at for at, part in enumerate(request.parts) if near in text_of(part)), None)
+    if place is None:
+        raise Refused("not_found", f"Text '{near}' not found in the document", key=near, entity=request.kind)
+    return _insert(request, place if request.text("side").lower() in {"before", "above"} else place + 1)
+
+
+def put_in(request: DocumentRequest) -> Outcome:
+    """Put a part of a `kind` into the `holder` at an `index`, such as a table onto a slide."""
+    kind, holder, index = request.kind, request.text("holder", "slide"), request.get("index")
+    part = request.parts[at := request.place("index", holder)]
+    elements = [*as_list(part.get("elements")), {"kind": kind, **request.part(), "inside": True}]
+    request.parts[at] = {**part, "elements": elements}
+    facts: Record = {f"{holder}_index": index, f"{kind}_index": len(elements) - 1}
+    return request.stored(f"{label(kind)} added to {holder} {index}", **facts)
+
+
+def remove(request: DocumentRequest) -> Outcome:
+    """Remove the part at an `index`. If a `kind` is given, only parts of this kind are counted."""
+    gone = request.parts.pop(request.place())
+    sentence = f"{label(request.kind)} at index {request.get('index')} deleted successfully"
+    return request.stored(sentence, text=gone.get("text"))
+
+
+def read_part(request: DocumentRequest) -> Outcome:
+    """Return the part at an `index`; its text as text."""
+    part = request.parts[request.place()]
+    shown = {"index": request.get("index"), **request.shown(part)}
+    return Outcome(text_of(part) or line_of(part), {"value": shown}, "value", is_json=True)
+
+
+def change(request: DocumentRequest) -> Outcome:
+    """Replace the `text` and other `fields` of the part at an `index`."""
+    return _changed(request, request.part(), "{kind} at index {index} updated successfully")
+
+
+def tick(request: DocumentRequest) -> Outcome:
+    """Mark the part at an `index` as done."""
+    return _changed(request, {"done": True}, "{kind} {index} marked as done")
+
+
+def untick(request: DocumentRequest) -> Outcome:
+    """Mark the part at an `index` as not done."""
+    return _changed(request, {"done": False}, "{kind} {index} marked as not done")
+
+
+def replace_within(request: DocumentRequest) -> Outcome:
+    """Replace the text `query` by `replacement` in the part at an `index`. Raises `Refused` if it does not occur."""
+    text, old = text_of(request.parts[request.place()]), request.text("query")
+    if not old or old not in text:
+        raise Refused("not_found", f"Text not found in {request.kind}: {old}", key=old, entity=request.kind)
+    fields: Record = {"text": replace_text(text, old, request.text("replacement"))}
+    return _changed(request, fields, "{kind} updated successfully")
+
+
+def add_many(request: DocumentRequest) -> Outcome:
+    """Add several `items`, each at its index at that moment, by default at the end."""
+    listed = list(_items(request))
+    for index, fields in listed:
+        end = len(request.parts)
+        at = end if index is None else request.nth(index, [*request.places(), end])
+        request.parts.insert(at, {"kind": request.kind, **fields})
+    return request.stored(f"{len(listed)} {request.kind}s added", count=len(listed))
+
+
+def change_many(request: DocumentRequest) -> Outcome:
+    """Change several `items`, each at its index; all of them or none."""
+    listed = list(_items(request))
+    for index, fields in listed:
+        at = request.nth(index, request.places())
+        request.parts[at] = {**request.parts[at], **fields}
+    return request.stored(f"{len(listed)} {request.kind}s updated", count=len(listed))
+
+
+def remove_many(request: DocumentRequest) -> Outcome:
+    """Remove the parts at several `indexes`."""
+    places = request.places()
+    gone = {request.nth(index, places) for index in as_list(request.get("indexes"))}
+    request.parts[:] = [part for at, part in enumerate(request.parts) if at not in gone]
+    return request.stored(f"{len(gone)} {request.kind}s deleted", deleted=len(gone))
+
+
+def reorder(request: DocumentRequest) -> Outcome:
+    """Put all parts into a new `order`, which contains each index once."""
+    order, places = as_list(request.get("order")), request.places()
+    if sorted(map(str, order)) != sorted(str(at + request.conventions.first) for at in range(len(places))):
+        raise Refused("invalid", f"The new order must name each of the {len(places)} {request.kind}s once")
+    moved = [request.parts[request.nth(int(index), places)] for index in order]
+    for place, part in zip(places, moved, strict=True):
+        request.parts[place] = part
+    return request.stored(f"{len(places)} {request.kind}s reordered")
+
+
+def move(request: DocumentRequest) -> Outcome:
+    """Move the part at the index `source` to the index `target`."""
+    source, target = request.place("source"), request.place("target")
+    request.parts.insert(target, request.parts.pop(source))
+    places = f"from index {request.get('source')} to {request.get('target')}"
+    return request.stored(f"{label(request.kind)} moved {places}")
+
+
+def _insert(request: DocumentRequest, at: int) -> Outcome:
+    """Insert the part of a call at a position."""
+    kind = request.kind
+    request.parts.insert(at, {"kind": kind, **request.part()})
+    number = sum(1 for place in request.places() if place < at) + request.conventions.first
+    where = [f"to {request.document['name']}"] if request.has("document") else []
+    where += [f"at index {number}"] if not where or kind in _BY_INDEX else []
+    text = text_of(request.parts[at]) if kind in _TITLED else ""
+    title = f" '{text}'" if text else ""
+    return request.stored(f"{label(kind)}{title} added {' '.join(where)}", index=number, **{f"{kind}_index": number})
+
+
+def _changed(request: DocumentRequest, fields: Record, sentence: str) -> Outcome:
+    """Change fields of the part at an index. Return the outcome of the call, with a sentence made from a template."""
+    at = request.place()
+    request.parts[at] = {**request.parts[at], **fields}
+    return request.stored(sentence.format(kind=label(request.kind), index=request.get("index")))
+
+
+def _items(request: DocumentRequest) -> Iterator[tuple[Json, Record]]:
+    """Yield the index and the other fields of each item."""
+    for item in map(as_object, as_list(request.get("items"))):
+        place, text = field_of("index", item), field_of("text", item)
+        yield item.get(place), {"text" if name == text else name: item[name] for name in item if name != place}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, possible_roles, takes, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
@@ -24,39 +24,34 @@ _EDITS = "edit|update|set|modify|change|replace|format|customize"
 _COUNTED = f"slide page section {_PARTS} task element entry question"
 _PLACES = (f"{part}_{word}" for part in _COUNTED.split() for word in ("index", "idx", "number", "position"))
 _INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER)
-_BY_ID = role("document", "presentation_id document_id doc_id notebook_id id", TEXT)
-_FILES = ("filename file_name document document_id doc_id filepath file_path presentation_id presentation "
-          "notebook notebook_id notebook_path doc_path nb_filepath notebook_filepath path")  # fmt: skip
-_TARGETS = ("target_filename target_path destination_filename destination_path destination dest dest_path new_filename "
-            "new_name new_path new_title output_path output_file output_filename output")  # fmt: skip
-_SOURCES = ("file_paths filepaths filenames file_names documents document_ids presentations presentation_ids notebooks "
-            "paths source_files source_paths source_filenames input_files")  # fmt: skip
-_OLD = "find_text text_to_find query old_text old_str old_string search_text search find pattern text"
+_FILES = ("filename document document_id doc_id filepath presentation_id presentation notebook notebook_id "
+          "notebook_path doc_path nb_filepath notebook_filepath path")  # fmt: skip
 _TEXTS = "text title content task source body heading value new_text new_content"
-_PART_ROLES = roles(
+_ROLES = roles(
     _INDEX, Role("kind"), Role("holder"), Role("fields"),
     role("document", f"{_FILES} source_filename source_path source", TEXT),
     role("text", _TEXTS),
     role("near", "target_text anchor_text near_text after_text reference_text", TEXT),
     role("side", "position where placement", TEXT),
-    role("query", _OLD, TEXT),
+    role("query", "find_text text_to_find query old_text old_str old_string search_text search find pattern "
+                  "text", TEXT),
     role("replacement", "replace_text replacement new_text replace_with replace new_str new_string", TEXT),
     role("source", "from_index source_index old_index from_position from", NUMBER),
-    role("target", "to_index target_index new_index to_position to", NUMBER),
     role("indexes", "indices", LIST, similar=True),
     role("order", "new_order ordering", LIST),
     role("items", types=OBJECTS, positional=True),
-)  # fmt: skip
-_BESIDE = {**_PART_ROLES, "text": role("text", _TEXTS, TEXT, similar=True)}
-"""The text of a part that is inserted near another text."""
-_ROLES = {
-    **_PART_ROLES,
-    "path": role("path", "file_path filepath filename file_name", TEXT),
-    "sources": role("sources", _SOURCES, LIST),
-    "target": role("target", _TARGETS, TEXT),
-}
-_SAVED = {**_ROLES, "document": _BY_ID}
-_CREATED = {**_ROLES, "document": role("document", f"{_FILES} name id title", TEXT)}
+    role("path", "file_path filename", TEXT),
+    role("sources", "file_paths filenames documents document_ids presentations presentation_ids notebooks paths "
+                    "source_files source_paths source_filenames input_files", LIST),
+    role("target", "target_filename target_path destination_filename destination_path destination dest dest_path "
+                   "new_filename new_name new_path new_title output_path output_file output_filename output", TEXT),
+) | {
+    "target_index": role("target", "to_index target_index new_index to_position to", NUMBER),
+    "line": role("text", _TEXTS, TEXT, similar=True),
+    "opened": role("document", "presentation_id document_id doc_id notebook_id id", TEXT),
+    "created": role("document", f"{_FILES} name id title", TEXT),
+}  # fmt: skip
+"""Roles, and other argument names for some of them in some operations."""
 
 
 def part_kind(profile: ToolProfile) -> str:
@@ -73,14 +68,9 @@ def counted_kind(profile: ToolProfile) -> str | None:
     return kind if kind in PARTS | HOLDERS else part_kind(profile)
 
 
-def place_of(names: Iterable[str]) -> str | None:
-    """Return which of these names of fields is that of an index."""
-    return next((name for name in names if compact(name) in _INDEX.names), None)
-
-
-def text_name_of(names: Iterable[str]) -> str | None:
-    """Return which of these names of fields is that of a text."""
-    return next((name for name in names if compact(name) in _PART_ROLES["text"].names), None)
+def field_of(role: str, names: Iterable[str]) -> str:
+    """Return which of these names of fields is that of an index or a text; empty if there is none."""
+    return next((name for name in names if compact(name) in _ROLES[role].names), "")
 
 
 def _worded(listed: str) -> Test:
@@ -107,20 +97,9 @@ def _objects(profile: ToolProfile) -> list[Record]:
 
 def _lists_places(profile: ToolProfile) -> bool:
     """Whether a tool needs a list of parts, each with its index."""
-    described = (re.findall(r"\w+", str(one.get("description", ""))) for one in _objects(profile))
     declared = ([*properties(items(one))] for one in _objects(profile))
-    return any(place_of(names) is not None for names in (*declared, *described))
-
-
-def _has_no_objects(profile: ToolProfile) -> bool:
-    return not _objects(profile)
-
-
-_OF_PART, _OF_WHOLE = named(_PARTS.replace(" ", "|")), unnamed(_PARTS)
-_OF_MANY = _worded("paragraphs headings slides cells items steps bullets checklist blocks")
-_UNINDEXED = lacks(_INDEX)
-_SOME, _OF_DOCUMENT = both(_OF_PART, _UNINDEXED), both(named(DOCUMENTS), _UNINDEXED)
-_SAVES = both(_OF_WHOLE, takes(_BY_ID))
+    described = (re.findall(r"\w+", str(one.get("description", ""))) for one in _objects(profile))
+    return any(field_of("index", names) for names in (*declared, *described))
 
 
 def _about(profile: ToolProfile) -> bool:
@@ -128,58 +107,55 @@ def _about(profile: ToolProfile) -> bool:
     return profile.has("property", "metadata", "kernel") and _OF_WHOLE(profile) and not _needs_index(profile)
 
 
-def _part(
-    name: str, verb: Verb, line: str, *means: Test, known: Mapping[str, Role] = _PART_ROLES, is_open: bool = False
-) -> Operation:
-    """Return an operation on parts. If it is open, other arguments become fields of the part."""
-    rest = "document? fields?" if is_open else "document?"
-    line = line if "kind" in line else f"{line} kind?"
-    return Operation(name, f"parts:{name}", verb, pick(f"{line} {rest}", known), both(*means), is_open=is_open)
+_OF_PART, _OF_WHOLE, _UNINDEXED = named(_PARTS.replace(" ", "|")), unnamed(_PARTS), lacks(_INDEX)
+_OF_MANY = _worded("paragraphs headings slides cells items steps bullets checklist blocks")
+_SOME, _OF_DOCUMENT = both(_OF_PART, _UNINDEXED), both(named(DOCUMENTS), _UNINDEXED)
+_SAVES = both(_OF_WHOLE, takes(_ROLES["opened"]))
 
 
-def _whole(
-    name: str, verb: Verb, line: str, *means: Test, known: Mapping[str, Role] = _ROLES, is_open: bool = False
-) -> Operation:
-    """Return an operation on whole documents."""
-    return Operation(name, f"documents:{name}", verb, pick(line, known), both(*means), is_open=is_open)
+def _operation(name: str, verb: Verb, line: str, words: str, *means: Test) -> Operation:
+    """Return an operation with the name of its function. If it takes `fields`, other arguments become fields."""
+    return Operation(
+        name, f"documents:{name}", verb, pick(line, _ROLES), both(named(words), *means), is_open="fields?" in line
+    )
 
 
 OPERATIONS = (
-    _part("move", "update", "source target", named("reorder|move")),
-    _part("untick", "update", "index", named("undone")),
-    _part("tick", "update", "index", named("done|complete|completed")),
-    _whole("replace", "update", "query replacement document?", named("replace search|find|text"), _UNINDEXED),
-    _whole("find", "get", "query kind? document?", named("find|search"), _UNINDEXED,
-           either(_OF_MANY, named(DOCUMENTS))),
-    _part("replace_within", "update", "index query replacement", named("replace")),
-    _part("reorder", "update", "order", named("reorder|rearrange")),
-    _part("remove_many", "update", "indexes", named(_TAKES), _SOME),
-    _part("add_many", "update", "items", named(_MAKES), _SOME, _lists_places),
-    _part("change_many", "update", "items", named(_EDITS), _SOME, _lists_places),
-    _part("put_in", "update", "holder? index kind? text?", named("add|insert|populate|fill|put"), _OF_PART,
-          _fills_holder, is_open=True),
-    _part("add_near", "update", "near text? kind? side?", named(_MAKES), _OF_PART, lacks(_PART_ROLES["text"]),
-          known=_BESIDE, is_open=True),
-    _part("add", "update", "kind? text? index? holder?", named(_MAKES), _OF_PART, _has_no_objects, is_open=True),
-    _part("remove", "update", "index", named(_TAKES), _OF_PART),
-    _part("read_part", "get", "index", named(_READS), _OF_PART),
-    _part("change", "update", "index text?", named(_EDITS), _OF_PART, is_open=True),
-    _whole("update", "update", "document fields?", named(_EDITS), _about, is_open=True),
-    _whole("info", "get", "document", named(_READS), _about),
-    _whole("validate", "get", "document", named(f"validate|verify {DOCUMENTS}"), _OF_WHOLE),
-    _whole("count", "get", "kind? document?", named("count"), _SOME),
-    _whole("save", "update", "path document?", named(f"save {DOCUMENTS}"), _SAVES, known=_SAVED),
-    _whole("load", "update", "path document?", named(f"open|load {DOCUMENTS}"), _SAVES, known=_SAVED),
-    _whole("merge", "update", "sources target", named(f"merge {DOCUMENTS}")),
-    _whole("create", "create", "document? fields?", named(f"create {DOCUMENTS}"), _OF_WHOLE,
-           known=_CREATED, is_open=True),
-    _whole("copy", "create", "target? document?", named(f"copy|duplicate {DOCUMENTS}")),
-    _whole("delete", "delete", "document?", named(_TAKES), _OF_DOCUMENT, _OF_WHOLE),
-    _whole("list_documents", "list", "", named("list"), _worded("documents docs presentations notebooks")),
-    _whole("outline", "get", "kind? document?", named(f"{_READS}|list"), _OF_MANY, _UNINDEXED),
-    _whole("text", "get", "document?", named(f"{_READS} text|content"), _OF_DOCUMENT),
-    _whole("outline", "get", "kind? document?", named(f"{_READS} outline|structure"), _OF_DOCUMENT),
-    _whole("info", "get", "document?", named(f"{_READS} info|property|metadata"), _OF_DOCUMENT),
-    _whole("read", "get", "document?", named(f"{_READS} {DOCUMENTS}", "full entire"), _UNINDEXED),
+    _operation("move", "update", "source target_index kind? document?", "reorder|move"),
+    _operation("untick", "update", "index kind? document?", "undone"),
+    _operation("tick", "update", "index kind? document?", "done|complete|completed"),
+    _operation("replace", "update", "query replacement document?", "replace search|find|text", _UNINDEXED),
+    _operation("find", "get", "query kind? document?", "find|search", _UNINDEXED,
+               either(_OF_MANY, named(DOCUMENTS))),
+    _operation("replace_within", "update", "index query replacement kind? document?", "replace"),
+    _operation("reorder", "update", "order kind? document?", "reorder|rearrange"),
+    _operation("remove_many", "update", "indexes kind? document?", _TAKES, _SOME),
+    _operation("add_many", "update", "items kind? document?", _MAKES, _SOME, _lists_places),
+    _operation("change_many", "update", "items kind? document?", _EDITS, _SOME, _lists_places),
+    _operation("put_in", "update", "holder? index kind? text? document? fields?", "add|insert|populate|fill|put",
+               _OF_PART, _fills_holder),
+    _operation("add_near", "update", "near line? kind? side? document? fields?", _MAKES, _OF_PART,
+               lacks(_ROLES["text"])),
+    _operation("add", "update", "kind? text? index? holder? document? fields?", _MAKES, _OF_PART,
+               lambda profile: not _objects(profile)),
+    _operation("remove", "update", "index kind? document?", _TAKES, _OF_PART),
+    _operation("read_part", "get", "index kind? document?", _READS, _OF_PART),
+    _operation("change", "update", "index text? kind? document? fields?", _EDITS, _OF_PART),
+    _operation("update", "update", "document fields?", _EDITS, _about),
+    _operation("info", "get", "document", _READS, _about),
+    _operation("validate", "get", "document", f"validate|verify {DOCUMENTS}", _OF_WHOLE),
+    _operation("count", "get", "kind? document?", "count", _SOME),
+    _operation("save", "update", "path opened?", f"save {DOCUMENTS}", _SAVES),
+    _operation("load", "update", "path opened?", f"open|load {DOCUMENTS}", _SAVES),
+    _operation("merge", "update", "sources target", f"merge {DOCUMENTS}"),
+    _operation("create", "create", "created? fields?", f"create {DOCUMENTS}", _OF_WHOLE),
+    _operation("copy", "create", "target? document?", f"copy|duplicate {DOCUMENTS}"),
+    _operation("delete", "delete", "document?", _TAKES, _OF_DOCUMENT, _OF_WHOLE),
+    _operation("list_documents", "list", "", "list", _worded("documents docs presentations notebooks")),
+    _operation("outline", "get", "kind? document?", f"{_READS}|list", _OF_MANY, _UNINDEXED),
+    _operation("text", "get", "document?", f"{_READS} text|content", _OF_DOCUMENT),
+    _operation("outline", "get", "kind? document?", f"{_READS} outline|structure", _OF_DOCUMENT),
+    _operation("info", "get", "document?", f"{_READS} info|property|metadata", _OF_DOCUMENT),
+    _operation("read", "get", "document?", "", named(f"{_READS} {DOCUMENTS}", "full entire"), _UNINDEXED),
 )  # fmt: skip
 """In the order in which a tool's words are compared with them."""
