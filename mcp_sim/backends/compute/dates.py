@@ -86,10 +86,7 @@ def add_to_date(
     date: str | None = None, amount: float | None = None, unit: str | None = None, *units: float | None, now: datetime,
     sign: int = 1,
 ) -> str:  # fmt: skip
-    """Add an amount of a unit to a date, and years, months, weeks, days, hours and minutes.
-
-    Raises `Refused` if the date or the unit is invalid, or nothing is added.
-    """
+    """Add amounts of units of time to a date. Raises `Refused` if nothing is added, or the date or a unit is wrong."""
     named = ("years", "months", "weeks", "days", "hours", "minutes")
     parts = [(amount, unit or "days"), *zip(units, named, strict=False)]
     found = parse_moment(date or "now", now)
@@ -109,10 +106,7 @@ def subtract_from_date(
 
 
 def date_difference(first: str, second: str, unit: str | None = None, *, now: datetime) -> float:
-    """Return the time between two dates in a unit, in whole days by default.
-
-    Raises `Refused` if a date or the unit is invalid.
-    """
+    """Return the time between two dates in a unit, by default in whole days. Raises `Refused` if one is invalid."""
     start, end = _with_zone(parse_moment(first, now)), _with_zone(parse_moment(second, now))
     return _difference(start, end, unit) if unit else int((end - start).total_seconds() / _SECONDS["day"])
 

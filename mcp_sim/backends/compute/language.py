@@ -19,10 +19,7 @@ _COMMON = vocabulary("the a an and or but of to in on for with is are was were b
 
 
 def summarize(text: str, length: float | None = None, sentences: float | None = None, style: str | None = None) -> str:  # noqa: ARG001 (there is one style)
-    """Return the sentences with the most frequent words of a text, in their order; a third of them by default.
-
-    `length` is the largest number of characters.
-    """
+    """Return the sentences with the most frequent words of a text, by default a third; `length` cuts it off."""
     listed = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part.strip()]
     weights = Counter(_content(text))
     wanted = max(1, int(sentences or max(1, len(listed) // 3)))

@@ -26,10 +26,7 @@ def uuid(count: float | None = None, version: Json = None, *, draws: Draws) -> J
 def random_number(
     low: float | None = None, high: float | None = None, count: float | None = None, *, draws: Draws
 ) -> Json:
-    """Return a whole number between two bounds, 0 and 100 by default, or a list of `count` such numbers.
-
-    Raises `Refused` if the bounds or the count are invalid.
-    """
+    """Return a whole number between two bounds, 0 and 100 by default, or a list of `count` such numbers."""
     least, most = int(low or 0), int(100 if high is None else high)
     if least > most:
         raise Refused("invalid", f"The minimum {least} must not be above the maximum {most}")
@@ -58,10 +55,7 @@ def shuffle(options: Sequence[Json], *, draws: Draws) -> list[Json]:
 
 
 def random_string(length: float | None = None, symbols: bool | None = None, *, draws: Draws) -> str:
-    """Return random letters and digits, 16 by default, and symbols if they are wanted.
-
-    Raises `Refused` for more than 4096 characters.
-    """
+    """Return random letters and digits, 16 by default, and symbols if wanted. Raises `Refused` for more than 4096."""
     signs = _LETTERS + "0123456789" + ("!@#$%^&*" if symbols else "")
     return "".join(draws.choice(f"sign/{at}", signs) for at in range(_bounded("length", length or 16, 4096)))
 
@@ -74,10 +68,7 @@ def flip_coin(*, draws: Draws) -> str:
 def roll_dice(
     notation: str | None = None, sides: float | None = None, count: float | None = None, *, draws: Draws
 ) -> Json:
-    """Return the rolls of dice and their total, for a notation such as `2d6+1`, or for sides and a number of dice.
-
-    Raises `Refused` if the notation or a number is invalid.
-    """
+    """Roll dice by a notation such as `2d6+1`, or by sides and a number. Raises `Refused` if one of them is invalid."""
     written = _DICE.fullmatch((notation or "").replace(" ", "").lower())
     if notation is not None and written is None:
         raise Refused("invalid", f"Invalid dice notation {notation!r}: expected a form such as 2d6+1")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from inspect import signature
-from typing import Any
+from typing import Any, TypeAlias
 
 from mcp_sim.backends.compute.arithmetic import finite, numbers_in, round_to
 from mcp_sim.backends.compute.operations import ANSWER, GUESSES, PRECISION
@@ -16,6 +16,9 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Binding, Request
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Example
+
+Sentence: TypeAlias = Callable[[Record, str], str]
+"""Renders the arguments of a call and its result as a sentence."""
 
 
 def runner(operation: Operation, compute: Callable[..., Json]) -> Run:
@@ -91,32 +94,13 @@ def _outcome(request: Request, value: Json) -> Outcome:
     operation, sentence, target = request.binding.operation, request.binding.shared, request.binding.fixed.get("target")
     facts = {ANSWER: value, **({target: value} if isinstance(target, str) else {})}
     guessed = operation.name in GUESSES
-    if isinstance(sentence, Sentence) and request.turn is not None:
-        return Outcome(sentence.fill(request.turn.call.arguments, value), facts, ANSWER, guessed=guessed)
+    if sentence is not None and request.turn is not None:
+        return Outcome(sentence(request.turn.call.arguments, as_text(value)), facts, ANSWER, guessed=guessed)
     return Outcome(as_text(value), facts, ANSWER, is_json=isinstance(value, dict | list), guessed=guessed)
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """The sentence of an example: what is before and after the result, and the arguments that occur in it."""
-
-    head: str
-    tail: str
-    arguments: Record
-
-    def fill(self, called: Record, value: Json) -> str:
-        """Return the sentence with the arguments of a call, and its result."""
-        return self._filled(self.head, called) + as_text(value) + self._filled(self.tail, called)
-
-    def _filled(self, part: str, called: Record) -> str:
-        for name, shown in sorted(self.arguments.items(), key=lambda item: -len(as_text(item[1]))):
-            if as_text(shown) and name in called:
-                part = part.replace(as_text(shown), as_text(called[name]))
-        return part
-
-
 def sentence_of_example(binding: Binding, domain: Domain, run: Run) -> Sentence | None:
-    """Return the sentence of an example; None if no example is a text that contains its result."""
+    """Return a function that renders a result in the sentence of an example; None if no example has its result."""
     tool = binding.tool
     if tool is None or tool.output_schema is not None:
         return None
@@ -131,5 +115,14 @@ def _sentence(binding: Binding, example: Example, now: datetime, run: Run) -> Se
         value = run(Request(binding, no_view, now, {**binding.fixed, **given})).text
     except Refused:
         return None
-    head, _, tail = example.result.rpartition(value)
-    return Sentence(head, tail, example.arguments) if value and value in example.result else None
+    texts = {name: as_text(shown) for name, shown in example.arguments.items() if as_text(shown)}
+    ordered = sorted(texts.items(), key=lambda item: -len(item[1]))
+
+    def fill(called: Record, result: str) -> str:
+        parts = example.result.rpartition(value)[::2]
+        for name, text in ordered:
+            if name in called:
+                parts = [part.replace(text, as_text(called[name])) for part in parts]
+        return result.join(parts)
+
+    return fill if value and value in example.result else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import html
 import json
 import re
 import zlib
@@ -80,10 +79,7 @@ def _parsed(text: str) -> Any:
 
 
 def fill_template(template: str, values: Mapping[str, Json]) -> str:
-    """Return a template with values in its slots, `{name}` or `{{name}}`.
-
-    Raises `Refused` if a value is missing or the result is too long.
-    """
+    """Fill the slots of a template, `{name}` or `{{name}}`. Raises `Refused` if a value is missing."""
     texts = {name: str(value) for name, value in values.items()}
     wanted = _SLOT.findall(template)
     lacking = [name for name in wanted if name not in texts]
@@ -134,21 +130,8 @@ def base64_decode(text: str) -> str:
         raise Refused("invalid", f"Invalid base64 input: {wrong}") from None
 
 
-def html_encode(text: str) -> str:
-    """Escape the characters that have a meaning in HTML."""
-    return html.escape(text)
-
-
-def html_decode(text: str) -> str:
-    """Replace the character references of HTML."""
-    return html.unescape(text)
-
-
 def hash_text(text: str, algorithm: str | None = None) -> str:
-    """Return the hash of a text in hexadecimal digits, by SHA-256 by default.
-
-    Raises `Refused` if the algorithm is unknown.
-    """
+    """Return the hash of a text in hexadecimal digits, by default SHA-256. Raises `Refused` for unknown algorithms."""
     name = _algorithm(algorithm, ALGORITHMS)
     if name == "crc32":
         return f"{zlib.crc32(_bytes(text)):08x}"
@@ -199,10 +182,7 @@ def regex_test(text: str, pattern: str, flags: str | None = None) -> bool:
 
 
 def regex_replace(text: str, pattern: str, replacement: str, flags: str | None = None) -> str:
-    """Replace all matches. The replacement may refer to groups as `$1` or `\\1`; missing groups are empty.
-
-    Raises `Refused` if the result is too long.
-    """
+    """Replace all matches. The replacement may refer to groups as `$1` or `\\1`; missing groups are empty."""
     instead = re.sub(r"\$(\d)", r"\\\1", replacement)
     pieces, length, end, text = list[str](), 0, 0, _valid(text)
     for hit in _hits(text, pattern, flags):
