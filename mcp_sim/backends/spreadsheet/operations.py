@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, takes, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import FLAG, LIST, NUMBER, TEXT, Operation, Role, Test, pick, role, roles
@@ -25,23 +23,21 @@ _CONTENTS = f"data|value|content|row|{_SHEET}"
 _PLACED = f"{_CELLS}|{_SHEET}"
 
 _NAME = TEXT | {"integer"}
-_BOOKS = ("filepath file_path filename file_name path workbook_path spreadsheet spreadsheet_id workbook_id "
-          "workbook_name excel_file file absolute_path file_absolute_path excel_path")  # fmt: skip
-_TABS = ("sheet_name worksheet worksheet_name tab tab_name sheet_title source_sheet old_name source_name "
+_BOOKS = ("filepath filename path workbook_path spreadsheet spreadsheet_id workbook_id workbook_name excel_file file "
+          "absolute_path file_absolute_path excel_path")  # fmt: skip
+_TABS = ("sheet sheet_name worksheet worksheet_name tab tab_name sheet_title source_sheet old_name source_name "
          "src_sheet_name source_sheet_name title")  # fmt: skip
-_CORNERS = ("target_start target_cell target_range destination_cell destination_range to_cell dest_cell "
-            "target_start_cell dest_start destination_start dest_range at to destination dest")  # fmt: skip
-_COPIES = "destination dest output_path new_path destination_path target_path output_file"
 _ROLES = roles(
     role("workbook", _BOOKS, _NAME),
-    role("sheet", f"sheet {_TABS}", _NAME),
+    role("sheet", _TABS, _NAME),
     role("new", "new_name target_sheet new_sheet_name new_title target_name dst_sheet to_sheet dest_sheet "
                 "destination_sheet dst_sheet_name dest_sheet_name target_sheet_name", TEXT),
     role("range", "range cell_range address cells range_address range_name source_range data_range range_str range_a1 "
                   "a1_range range_ref start_cell cell cell_reference cell_address start top_left_cell source_start "
                   "source_start_cell source_cell from_cell at anchor anchor_cell", TEXT),
     role("end", "end_cell bottom_right_cell source_end source_end_cell", TEXT),
-    role("target", _CORNERS, TEXT),
+    role("target", "target_start target_cell target_range destination_cell destination_range to_cell dest_cell "
+                   "target_start_cell dest_start destination_start dest_range at to destination dest", TEXT),
     role("values", "data values rows row_data cell_values", LIST),
     role("value", "value cell_value formula content", frozenset({"string", "number", "integer", "boolean"})),
     role("formula", "formula value cell_value content", TEXT),
@@ -62,24 +58,13 @@ _ROLES = roles(
     role("right", "end_column end_col to_column last_column max_col", NUMBER),
     role("formulas", "show_formulas include_formulas read_formulas as_formulas return_formulas", FLAG),
     Role("kind"), Role("fields"),
-)  # fmt: skip
-_NAMED = {**_ROLES, "sheet": role("sheet", f"sheet {_TABS} name", _NAME)}
-_CREATED = {**_ROLES, "sheet": role("sheet", f"sheet {_TABS} name new_name new_sheet_name", _NAME)}
-_COPIED = {
-    **_ROLES,
-    "workbook": role("workbook", f"source source_path source_file {_BOOKS}", TEXT),
-    "target": role("target", _COPIES, TEXT),
-}
-
-_HAS_SHEET, _HAS_RANGE, _HAS_BOOK = takes(_ROLES["sheet"]), takes(_ROLES["range"]), takes(_ROLES["workbook"])
-_NO_SHEET = lacks(_ROLES["sheet"])
-_IS_PLACED = either(_HAS_SHEET, _HAS_RANGE)
-_EDITS_NO_TEXT = lacks(role("old_string", "old_text old_str", TEXT))
-_ANNOTATES = unnamed(_PLACED.replace("|", " "))
-
-
-def _mentions_book(profile: ToolProfile) -> bool:
-    return profile.mentions(*BOOKS)
+) | {
+    "named": role("sheet", f"{_TABS} name", _NAME),
+    "created": role("sheet", f"{_TABS} name new_name new_sheet_name", _NAME),
+    "source": role("workbook", f"source source_path source_file {_BOOKS}", TEXT),
+    "path": role("target", "destination dest output_path new_path destination_path target_path output_file", TEXT),
+}  # fmt: skip
+"""Roles, and other argument names for some of them in some operations."""
 
 
 def _mentions_sheets(profile: ToolProfile) -> bool:
@@ -94,75 +79,72 @@ def _begins(verbs: str) -> Test:
     return lambda profile: profile.words[0] in known
 
 
-def _operation(
-    run: str, verb: Verb, line: str, *means: Test, known: Mapping[str, Role] = _ROLES, is_open: bool = False
-) -> Operation:
+_HAS_SHEET, _HAS_RANGE, _HAS_BOOK = takes(_ROLES["sheet"]), takes(_ROLES["range"]), takes(_ROLES["workbook"])
+_IS_PLACED, _NO_SHEET = either(_HAS_SHEET, _HAS_RANGE), lacks(_ROLES["sheet"])
+_EDITS_NO_TEXT = lacks(role("old_string", "old_text old_str", TEXT))
+_ANNOTATES = unnamed(_PLACED.replace("|", " "))
+_SHOWS = unnamed(f"{_DESCRIBES}|{_EXTENTS}".replace("|", " "))
+_IS_READ = either(both(_HAS_RANGE, either(_HAS_SHEET, _HAS_BOOK), _mentions_sheets), both(_HAS_SHEET, named(_CONTENTS)))
+_IS_BOOK = either(named(_BOOK), both(named("file"), lambda profile: profile.mentions(*BOOKS)))
+_FINDS = either(named(f"find|search {_PLACED}|{_BOOK}"), named("search", ""))
+
+
+def _operation(run: str, verb: Verb, line: str, words: str, *means: Test, is_open: bool = False) -> Operation:
     """Return an operation with the name of its function."""
     name = run.partition(":")[2]
     entity = WORKBOOK if name.endswith(("workbook", "workbooks")) else SHEET
-    return Operation(name, run, verb, pick(line, known), both(*means), entity, is_open=is_open)
+    return Operation(name, run, verb, pick(line, _ROLES), both(named(words), *means), entity, is_open=is_open)
 
-
-_IS_READ = either(both(_HAS_RANGE, either(_HAS_SHEET, _HAS_BOOK), _mentions_sheets), both(_HAS_SHEET, named(_CONTENTS)))
-_SHOWS = unnamed(f"{_DESCRIBES}|{_EXTENTS}".replace("|", " "))
 
 OPERATIONS = (
-    _operation("cells:check_formula", "get", "formula range? sheet? workbook?", named(f"{_CHECKS} formula|range|cell"),
+    _operation("cells:check_formula", "get", "formula range? sheet? workbook?", f"{_CHECKS} formula|range|cell",
                lacks(_ROLES["at"])),
-    _operation("cells:check_range", "get", "range end? sheet? workbook?", named(f"{_CHECKS} formula|range|cell"),
+    _operation("cells:check_range", "get", "range end? sheet? workbook?", f"{_CHECKS} formula|range|cell",
                lacks(_ROLES["at"])),
-    _operation("cells:copy_range", "update", "range target? end? sheet? new? workbook?", named("copy range|cell|data"),
+    _operation("cells:copy_range", "update", "range target? end? sheet? new? workbook?", "copy range|cell|data",
                takes(_ROLES["target"])),
-    _operation("sheets:merged_ranges", "get", "sheet workbook?", named(f"merged {_READS}|list")),
-    _operation("sheets:unmerge_cells", "update", "range? end? sheet? workbook?", named(f"unmerge {_PLACED}"),
-               _IS_PLACED, is_open=True),
-    _operation("sheets:merge_cells", "update", "range? end? sheet? workbook?", named(f"merge {_PLACED}"), _IS_PLACED,
+    _operation("sheets:merged_ranges", "get", "sheet workbook?", f"merged {_READS}|list"),
+    _operation("sheets:unmerge_cells", "update", "range? end? sheet? workbook?", f"unmerge {_PLACED}", _IS_PLACED,
                is_open=True),
-    _operation("sheets:format_range", "update", "range? end? kind? sheet? workbook? fields?",
-               named(f"{_FORMAT} {_PLACED}"), _IS_PLACED, is_open=True),
-    _operation("sheets:headers", "get", "sheet header_row? workbook?", named(f"header {_READS}|find|list")),
-    _operation("sheets:last_row", "get", "sheet workbook?", named(f"last row {_READS}|find|list")),
-    _operation("cells:insert_by_axis", "update", "axis at count? values? sheet workbook?",
-               named(f"{_MAKES} row column|col")),
-    _operation("cells:delete_by_axis", "update", "axis at count? sheet workbook?", named(f"{_TAKES} row column|col")),
-    _operation("cells:insert_rows", "update", "at count? values? sheet workbook?", named(f"{_MAKES} row"),
+    _operation("sheets:merge_cells", "update", "range? end? sheet? workbook?", f"merge {_PLACED}", _IS_PLACED,
+               is_open=True),
+    _operation("sheets:format_range", "update", "range? end? kind? sheet? workbook? fields?", f"{_FORMAT} {_PLACED}",
+               _IS_PLACED, is_open=True),
+    _operation("sheets:headers", "get", "sheet header_row? workbook?", f"header {_READS}|find|list"),
+    _operation("sheets:last_row", "get", "sheet workbook?", f"last row {_READS}|find|list"),
+    _operation("cells:insert_by_axis", "update", "axis at count? values? sheet workbook?", f"{_MAKES} row column|col"),
+    _operation("cells:delete_by_axis", "update", "axis at count? sheet workbook?", f"{_TAKES} row column|col"),
+    _operation("cells:insert_rows", "update", "at count? values? sheet workbook?", f"{_MAKES} row",
                unnamed("column col")),
-    _operation("cells:delete_rows", "update", "at count? sheet workbook?", named(f"{_TAKES} row"),
-               unnamed("column col")),
-    _operation("cells:insert_columns", "update", "at count? sheet workbook?", named(f"{_MAKES} column|col"),
-               unnamed("row")),
-    _operation("cells:delete_columns", "update", "at count? sheet workbook?", named(f"{_TAKES} column|col"),
-               unnamed("row")),
-    _operation("cells:replace_cells", "update", "query replacement sheet? workbook",
-               named(f"replace {_PLACED}|{_BOOK}"), unnamed("directory")),
-    _operation("cells:find_cells", "search", "query sheet? workbook formulas?",
-               either(named(f"find|search {_PLACED}|{_BOOK}"), named("search", "")),
+    _operation("cells:delete_rows", "update", "at count? sheet workbook?", f"{_TAKES} row", unnamed("column col")),
+    _operation("cells:insert_columns", "update", "at count? sheet workbook?", f"{_MAKES} column|col", unnamed("row")),
+    _operation("cells:delete_columns", "update", "at count? sheet workbook?", f"{_TAKES} column|col", unnamed("row")),
+    _operation("cells:replace_cells", "update", "query replacement sheet? workbook", f"replace {_PLACED}|{_BOOK}",
+               unnamed("directory")),
+    _operation("cells:find_cells", "search", "query sheet? workbook formulas?", "", _FINDS,
                unnamed("directory row column col")),
-    _operation("cells:append_rows", "update", "values range? end? sheet? workbook?", named("append"), _IS_PLACED),
-    _operation("cells:clear_range", "update", "range end? sheet? workbook?",
+    _operation("cells:append_rows", "update", "values range? end? sheet? workbook?", "append", _IS_PLACED),
+    _operation("cells:clear_range", "update", "range end? sheet? workbook?", "",
                either(named("clear"), named(f"{_TAKES} {_PLACED}"))),
-    _operation("sheets:remove_annotation", "update", "kind? range sheet workbook", _begins(_TAKES), _ANNOTATES),
-    _operation("cells:write_range", "update", "range values end? sheet? workbook? create?", named(_WRITES),
-               _EDITS_NO_TEXT),
-    _operation("cells:write_cell", "update", "range value end? sheet? workbook? create?", named(_WRITES),
-               _EDITS_NO_TEXT),
-    _operation("cells:read_range", "get", "range? sheet? workbook? end? top? bottom? left? right? formulas?",
-               named(_READS), _SHOWS, _IS_READ),
-    _operation("sheets:rename_sheet", "update", "sheet new workbook?", named(f"rename {_SHEET}")),
-    _operation("sheets:copy_sheet", "create", "sheet new? workbook?", named(f"copy|duplicate {_SHEET}")),
-    _operation("sheets:delete_sheet", "delete", "sheet workbook?", named(f"{_TAKES} {_SHEET}"), known=_NAMED),
-    _operation("sheets:create_sheet", "create", "sheet workbook?", named(f"{_MAKES} {_SHEET}"), known=_CREATED),
-    _operation("sheets:dimensions", "get", "sheet? workbook", named(f"{_EXTENTS} {_READS}"), named(_SHEET)),
-    _operation("sheets:describe_sheet", "get", "sheet workbook?", named(f"{_DESCRIBES} {_SHEET}")),
-    _operation("sheets:describe_workbook", "get", "workbook", named(_DESCRIBES),
+    _operation("sheets:remove_annotation", "update", "kind? range sheet workbook", "", _begins(_TAKES), _ANNOTATES),
+    _operation("cells:write_range", "update", "range values end? sheet? workbook? create?", _WRITES, _EDITS_NO_TEXT),
+    _operation("cells:write_cell", "update", "range value end? sheet? workbook? create?", _WRITES, _EDITS_NO_TEXT),
+    _operation("cells:read_range", "get", "range? sheet? workbook? end? top? bottom? left? right? formulas?", _READS,
+               _SHOWS, _IS_READ),
+    _operation("sheets:rename_sheet", "update", "sheet new workbook?", f"rename {_SHEET}"),
+    _operation("sheets:copy_sheet", "create", "sheet new? workbook?", f"copy|duplicate {_SHEET}"),
+    _operation("sheets:delete_sheet", "delete", "named workbook?", f"{_TAKES} {_SHEET}"),
+    _operation("sheets:create_sheet", "create", "created workbook?", f"{_MAKES} {_SHEET}"),
+    _operation("sheets:dimensions", "get", "sheet? workbook", f"{_EXTENTS} {_READS}", named(_SHEET)),
+    _operation("sheets:describe_sheet", "get", "sheet workbook?", f"{_DESCRIBES} {_SHEET}"),
+    _operation("sheets:describe_workbook", "get", "workbook", _DESCRIBES,
                either(named(_BOOK), both(named(_SHEET), _NO_SHEET))),
-    _operation("sheets:list_sheets", "list", "workbook", named(f"list|get|name {_SHEET}"), _NO_SHEET),
-    _operation("sheets:copy_workbook", "create", "workbook target overwrite?", named(f"copy|duplicate {_BOOK}"),
-               known=_COPIED),
-    _operation("sheets:create_workbook", "create", "workbook sheets? sheet? overwrite?", named("create|new"),
-               either(named(_BOOK), both(named("file"), _mentions_book)), unnamed("sheet worksheet tab")),
-    _operation("sheets:list_workbooks", "list", "directory?", named("list workbook|spreadsheet"), _NO_SHEET),
-    _operation("sheets:annotate", "update", "kind? range? sheet workbook fields?",
+    _operation("sheets:list_sheets", "list", "workbook", f"list|get|name {_SHEET}", _NO_SHEET),
+    _operation("sheets:copy_workbook", "create", "source path overwrite?", f"copy|duplicate {_BOOK}"),
+    _operation("sheets:create_workbook", "create", "workbook sheets? sheet? overwrite?", "create|new", _IS_BOOK,
+               unnamed("sheet worksheet tab")),
+    _operation("sheets:list_workbooks", "list", "directory?", "list workbook|spreadsheet", _NO_SHEET),
+    _operation("sheets:annotate", "update", "kind? range? sheet workbook fields?", "",
                _begins("add|create|insert|set|apply"), _ANNOTATES, is_open=True),
 )  # fmt: skip
 """In the order in which a tool's words are compared with them."""
