@@ -11,12 +11,12 @@ from mcp_sim.types.json_schema.shapes import as_object, constants, type_name
 from mcp_sim.types.json_values import decode_strict
 from mcp_sim.types.lexicon.english import snake
 
-_LINE = re.compile(r"^\s*(?:[-*•]\s*)?[`\"']?(\w+)[`\"']?\s*(?:\([^()]*\))?\s*(?::|[-–—](?=\s))\s*(\S.*)$")
+_LINE = re.compile(r"^\s*+(?:[-*•]\s*+)?[`\"']?(\w++)[`\"']?\s*+(?:\([^()]*+\)\s*+)?(?::|[-–—](?=\s))\s*+(\S.*)$")
 _EMPTY_SCHEMA_KEYS = frozenset({"type", "properties", "required", "additionalProperties", "$schema"})
 """Keys of a schema that describes no arguments."""
 
 _HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
-_CALL = re.compile(r"^\s*(?:[-*•]|\d+\.)\s*([^{]*)(\{[^{}]*\})")
+_CALL = re.compile(r"^\s*(?:[-*•]|\d+\.)\s*+([^{]*+)(\{[^{}]*\})")
 _NOT_A_CALL = re.compile(
     r"\b(?:incorrect|wrong|invalid|bad|not|never|returns?|response|result|output)\b", re.IGNORECASE
 )
@@ -26,8 +26,8 @@ _MIN_EXAMPLES = 2
 
 _ANNOUNCED = re.compile(
     r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"
-    r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*[\[(]?"
-    r"((?:\s*(?:,\s*(?:or|and)?|or|and)?\s*[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
+    r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*+[\[(]?"
+    r"((?:\s*+(?:,\s*+(?:or|and)?|or|and)?\s*+[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
     re.IGNORECASE,
 )
 _VALUE = r"[\"'`][\w -]{1,30}[\"'`](?: ?\([^()]*\))?"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from mcp_sim.infer.flags import find_switch, regular_participles
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import ParsedName
+from mcp_sim.infer.names import ParsedName, first_nouns, last_nouns, noun_spans
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import properties, required
@@ -48,9 +48,9 @@ def choose_entity(
         return entity
     if parsed.verb in {"update", "get"} and len(noun) > 1 and noun[-1] in _ATTRIBUTES and noun not in declared_nouns:
         noun = noun[:-1]
-    for start in range(1, len(noun)):
-        if noun not in declared_nouns and noun[start:] in nouns and noun[:start] in nouns:
-            return nouns[noun[start:]]
+    compound = _second_noun(noun, nouns) if noun not in declared_nouns else None
+    if compound is not None:
+        return compound
     if parsed.verb in {"update", "get"}:
         whole = _entity_with_part(noun, schema, nouns) or _entity_of_described_id(parsed, schema, nouns)
         if whole is not None:
@@ -60,6 +60,11 @@ def choose_entity(
     return _entity_of_schemas(schema, output, nouns, declared)
 
 
+def _second_noun(noun: tuple[str, ...], nouns: Mapping[tuple[str, ...], str]) -> str | None:
+    """Find the second of the two entities that a noun phrase consists of."""
+    return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
+
+
 def _declared_in_noun(
     noun: tuple[str, ...], parsed: ParsedName, schema: Record, declared: Mapping[str, Entity], about: str
 ) -> str | None:
@@ -67,8 +72,7 @@ def _declared_in_noun(
     tables = {words(name): one for name, one in declared.items() if not one.singleton}
     within = [
         (end - start, end == len(noun), tables[noun[start:end]])
-        for start in range(len(noun))
-        for end in range(start + 1, len(noun) + 1)
+        for start, end in noun_spans(len(noun))
         if noun[start:end] in tables
     ]
     nearest_first = [one for _, _, one in sorted(within, key=lambda entry: entry[:2], reverse=True)]
@@ -123,10 +127,10 @@ def _entity_of_key(noun: tuple[str, ...], parsed: ParsedName, schema: Record, ta
 
 def _entity_with_part(noun: tuple[str, ...], schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
     """Find the entity at the beginning of a noun phrase, if an argument is its key: `get_order_total`."""
-    for end in range(len(noun) - 1, 0, -1):
-        if noun[:end] in nouns and not names_key(schema, "_".join(noun)):
-            known = nouns[noun[:end]]
-            if names_key(schema, known) or _id_belongs_to_whole(schema, noun[end - 1], noun[-1]):
+    for first in first_nouns(noun):
+        if first in nouns and not names_key(schema, "_".join(noun)):
+            known = nouns[first]
+            if names_key(schema, known) or _id_belongs_to_whole(schema, first[-1], noun[-1]):
                 return known
     return None
 
@@ -209,11 +213,11 @@ def _created_with_record(noun: tuple[str, ...], schema: Record, declared: Mappin
 def _created_kind(noun: tuple[str, ...], schema: Record, declared: Mapping[str, Entity]) -> str | None:
     """Find the table that the noun is a kind of: `add_rush_order` creates an order."""
     tables = {words(name): one for name, one in declared.items() if not one.singleton and one.inside is None}
-    whole = next((at for at in range(1, len(noun)) if noun[at:] in tables), None)
+    whole = next((end for end in last_nouns(noun[1:]) if end in tables), None)
     if whole is None or noun in tables:
         return None
-    kind = tables[noun[whole:]]
-    others = any(noun[start:end] in tables for end in range(1, whole + 1) for start in range(end))
+    kind, rest = tables[whole], noun[: -len(whole)]
+    others = any(rest[start:end] in tables for start, end in noun_spans(len(rest)))
     return None if others or key_argument("update", kind.name, kind.key, schema)[1] > 1 else kind.name
 
 

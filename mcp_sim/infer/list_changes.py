@@ -9,7 +9,7 @@ from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.envelopes import find_envelope
 from mcp_sim.infer.features import ListChange, ToolFeatures
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import Words
+from mcp_sim.infer.names import Words, last_nouns
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import plural, singular_phrase, snake, vocabulary
@@ -100,7 +100,7 @@ def _element_names(features: ToolFeatures) -> Iterator[str]:
     noun = parsed.noun if parsed.word else parsed.noun[1:]
     phrases: list[Words] = [noun, parsed.after[1:]]
     for phrase in phrases:
-        yield from (singular_phrase(phrase[at:]) for at in range(len(phrase)))
+        yield from map(singular_phrase, last_nouns(phrase))
     yield parsed.word.removeprefix("un")
 
 

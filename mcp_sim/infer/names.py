@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -13,6 +13,9 @@ from mcp_sim.types.lexicon.translations import in_english
 from mcp_sim.types.plans import Verb
 
 Words: TypeAlias = "tuple[str, ...]"
+LONGEST_NOUN = 8
+"""The most words of a noun that is looked up inside a longer name, so that long names take linear time."""
+
 _FILLERS = vocabulary(
     "a all an any available the my our current existing every given latest most new newest oldest earliest one random "
     "recent single specific"
@@ -55,6 +58,23 @@ class ParsedName:
     verb_from_description: bool = False
     recordless_verb: str = ""
     implied: bool = False
+
+
+def noun_spans(size: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of the nouns in a phrase of `size` words: by start, the longest first."""
+    for start in range(size):
+        for end in range(min(start + LONGEST_NOUN, size), start, -1):
+            yield start, end
+
+
+def first_nouns(phrase: Words) -> Iterator[Words]:
+    """Yield the nouns that a phrase begins with, without itself, the longest first."""
+    return (phrase[:end] for end in range(min(len(phrase) - 1, LONGEST_NOUN), 0, -1))
+
+
+def last_nouns(phrase: Words) -> Iterator[Words]:
+    """Yield the nouns that a phrase ends with, itself included if it is not too long, the longest first."""
+    return (phrase[start:] for start in range(max(0, len(phrase) - LONGEST_NOUN), len(phrase)))
 
 
 def parse_name(parts: tuple[str, ...]) -> ParsedName:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from mcp_sim.infer.entity_choice import NO_NOUNS
-from mcp_sim.infer.names import ParsedName
+from mcp_sim.infer.names import ParsedName, noun_spans
 from mcp_sim.infer.result_schemas import infer_output
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
@@ -52,8 +52,8 @@ def collect_nouns(parsed_names: Iterable[ParsedName], tools: Iterable[Tool]) -> 
     names: set[str] = set()
     for parsed in parsed_names:
         phrase = (*parsed.noun, *parsed.after[1:]) if parsed.noun else parsed.after[1:]
-        ends = [(start, end) for start in range(len(phrase)) for end in range(start + 1, len(phrase) + 1)]
-        names |= {singular_phrase(phrase[start:end]) for start, end in ends}
+        names |= {singular_phrase(phrase[start:end]) for start, end in noun_spans(len(phrase))}
+        names |= {singular_phrase(phrase)} if phrase else set[str]()
     numbers: set[str] = set()
     texts: set[str] = set()
     bare: set[str] = set()
@@ -62,8 +62,9 @@ def collect_nouns(parsed_names: Iterable[ParsedName], tools: Iterable[Tool]) -> 
         parts = properties(tool.input_schema)
         numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
         texts |= {snake(name) for name, part in parts.items() if main_type(part) == "string"}
-        bare |= {snake(name) for name in parts if "id" in properties(infer_output(tool, None))}
-        shown |= {snake(name) for name in _result_names(infer_output(tool, None))}
+        output = infer_output(tool, None)
+        bare |= {snake(name) for name in parts} if "id" in properties(output) else set[str]()
+        shown |= {snake(name) for name in _result_names(output)}
         names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
     return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts), frozenset(bare), frozenset(shown))
 

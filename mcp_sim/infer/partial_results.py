@@ -10,6 +10,7 @@ from typing import Any
 from mcp_sim.infer.drafts import Draft
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.names import last_nouns
 from mcp_sim.infer.selections import entry_fields
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
@@ -62,8 +63,8 @@ def _plan_list(features: ToolFeatures, holder: Entity, key: str, place: str, fie
 def _list_names(features: ToolFeatures) -> Iterator[str]:
     """Yield possible names of the list: the noun of the tool, and the last word of its name."""
     noun = features.parsed.noun
-    for at in range(len(noun)):
-        phrase = singular_phrase(noun[at:])
+    for end in last_nouns(noun):
+        phrase = singular_phrase(end)
         yield from (plural(phrase), phrase)
     yield from words(features.tool.name)[-1:]
 

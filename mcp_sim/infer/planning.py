@@ -16,6 +16,7 @@ from mcp_sim.infer.flags import find_toggled_flag
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.implied_records import fields_from_state
 from mcp_sim.infer.keys import noun_of_key
+from mcp_sim.infer.names import noun_spans
 from mcp_sim.infer.partial_results import find_whole_text
 from mcp_sim.infer.related_entities import find_state_filter
 from mcp_sim.infer.singleton_effects import SingletonEffect, match_field
@@ -216,9 +217,7 @@ def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> 
 def _mentions_entity(features: ToolFeatures, entities: Mapping[str, Entity]) -> bool:
     """Whether a tool mentions an entity of others, in its name or by an id argument."""
     noun = features.parsed.noun
-    mentioned = {
-        singular_phrase(noun[start:end]) for start in range(len(noun)) for end in range(start + 1, len(noun) + 1)
-    }
+    mentioned = {singular_phrase(noun[start:end]) for start, end in noun_spans(len(noun))}
     return not entities.keys().isdisjoint(mentioned | {noun_of_key(name) for name in properties(features.input)})
 
 

@@ -14,7 +14,7 @@ from mcp_sim.infer.entity_choice import names_key
 from mcp_sim.infer.envelopes import find_envelope
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import Words
+from mcp_sim.infer.names import Words, last_nouns
 from mcp_sim.infer.states import find_state_field
 from mcp_sim.infer.transitions import find_status_field, known_states
 from mcp_sim.types import Json, Record
@@ -74,9 +74,9 @@ def _with_related_entity(
 
 def _entity_in_state(noun: Words, about: Mapping[str, Sequence[ToolFeatures]], made: set[str]) -> str | None:
     """Return the entity of `get_blocked_tasks`, if a task may be blocked."""
-    for start in range(1, len(noun)):
-        entity = "_".join(noun[start:])
-        if entity in made and "_".join(noun[:start]) in _mentioned_states(about[entity]):
+    for end in last_nouns(noun[1:]):
+        entity = "_".join(end)
+        if entity in made and "_".join(noun[: -len(end)]) in _mentioned_states(about[entity]):
             return entity
     return None
 

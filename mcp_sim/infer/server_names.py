@@ -10,9 +10,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mcp_sim.infer.names import (
+    LONGEST_NOUN,
     ParsedName,
     Words,
     add_described_noun,
+    first_nouns,
+    last_nouns,
     parse_name,
     parse_noun_phrase,
     put_verb_first,
@@ -187,9 +190,7 @@ def _infer_verb(parts: Words, described_verb: str, recordless_verb: str, nouns: 
     rest = parse_noun_phrase(parts[1:])[0]
     if parts[0] in CREATION_VERBS and rest in nouns:
         return "create"
-    if parts[0] in INSPECTION_VERBS and any(
-        rest[:end] in nouns or rest[-end:] in nouns for end in range(1, len(rest) + 1)
-    ):
+    if parts[0] in INSPECTION_VERBS and not nouns.isdisjoint((rest, *first_nouns(rest), *last_nouns(rest))):
         return "get"
     return (
         None
@@ -210,7 +211,7 @@ def _segments(name: str) -> list[str]:
 def _shared_prefix(names: Sequence[Words]) -> Words:
     """Return the first words of most names, which do not distinguish the tools."""
     shared: Words = ()
-    while word := _shared_word(names, shared):
+    while len(shared) < LONGEST_NOUN and (word := _shared_word(names, shared)):
         shared = (*shared, word)
     while shared and not _are_distinct(names, shared):
         shared = shared[:-1]

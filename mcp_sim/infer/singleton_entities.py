@@ -11,7 +11,7 @@ from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.envelopes import SUCCESS, read_envelope
 from mcp_sim.infer.flags import flag_name
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import ParsedName, Words
+from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
@@ -80,7 +80,7 @@ def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words])
         return False
     if any(main_type(map_of(one.output)) not in {"", "string"} for one in uses):
         return False
-    if any(noun[:at] in others or noun[at:] in others for at in range(1, len(noun))):
+    if not others.isdisjoint((*first_nouns(noun), *last_nouns(noun[1:]))):
         return False
     whole = bool(sets) or not any(one.arguments for one in gets)
     return whole and not any(_names_another("_".join(noun), one) for one in uses)

@@ -9,7 +9,7 @@ from mcp_sim.infer.drafts import Draft
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.filters import KnownFields, find_filter, is_time
 from mcp_sim.infer.keys import noun_of_key
-from mcp_sim.infer.names import Words
+from mcp_sim.infer.names import Words, noun_spans
 from mcp_sim.infer.server_names import last_segment
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
@@ -124,9 +124,7 @@ def _summarized_entity(features: ToolFeatures, known: Collection[str]) -> str | 
         return None
     left = [word for word in name if word not in _FILLERS | _SUMMARY_NOUNS | _VAGUE_NOUNS]
     left = [word for word in (left[: left.index("by")] if "by" in left else left) if word != "count"]
-    meant = [
-        singular_phrase(tuple(left[start:end])) for start in range(len(left)) for end in range(len(left), start, -1)
-    ]
+    meant = (singular_phrase(tuple(left[start:end])) for start, end in noun_spans(len(left)))
     subject = next((one for one in meant if one in known), None)
     if subject is not None or counts or {*left} - _PERIODS:
         return subject
