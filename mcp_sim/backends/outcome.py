@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_sim.types import Change, Json
+from mcp_sim.types import Json
 from mcp_sim.types.json_values import encode
 
 
@@ -26,8 +26,6 @@ class Outcome:
     """Whether it is a guess, as a translation is."""
     is_absent: bool = False
     """Whether the requested thing does not exist; only the text is shown where no form is known."""
-
-    changes: tuple[Change, ...] = ()
 
     @property
     def text(self) -> str:

@@ -7,32 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from mcp_sim.backends.operation import Names
-from mcp_sim.backends.outcome import Outcome, as_text, value_outcome
-from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.outcome import Outcome, as_text
 from mcp_sim.backends.rendering.structured import Content, schema_renderer
 from mcp_sim.infer.result_descriptions import returns_data
 from mcp_sim.infer.result_schemas import result_schema, text_place
-from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Observation, Record, Tool, ToolResult, Turn
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, schema_of
-from mcp_sim.types.json_values import encode
-from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import snake, vocabulary
-
-__all__ = ["Outcome", "as_text", "value_outcome"]
-
-
-def done(sentence: str, *changes: Change, **facts: Json) -> Outcome:
-    """Return an outcome that is a sentence, with the changes that were made."""
-    return Outcome(sentence, facts, changes=changes)
-
-
-Operate: TypeAlias = Callable[[Turn], Outcome]
-"""Computes the outcome of a call. Raises `Refused`."""
 
 _OPEN: Record = {"type": "object"}
 _PAGED = vocabulary("cursor page page_size page_token next_token next_cursor continuation_token")
@@ -45,28 +31,6 @@ class Render(Protocol):
     def __call__(self, turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
         """Return the observation of an outcome. `changed`: the call writes something."""
         ...
-
-
-def compile_answer(tool: Tool, domain: Domain, operate: Operate, names: Names) -> Answer:
-    """Return the answer of a tool with this operation. A refusal is rendered with the tool's error template."""
-    return compile_inventing_answer(tool, domain, lambda turn, _invent: operate(turn), names)
-
-
-def compile_inventing_answer(
-    tool: Tool, domain: Domain, operate: Callable[[Turn, Invent], Outcome], names: Names
-) -> Answer:
-    """Return the same as `compile_answer`, for operations that may generate missing fields."""
-    render = outcome_renderer(tool, domain, names)
-
-    def answer(turn: Turn, invent: Invent) -> Transition:
-        try:
-            outcome = operate(turn, invent)
-        except Refused as refused:
-            return Transition(tool.failure(refused.kind, str(refused), **{**turn.call.arguments, **refused.slots}))
-        changed = bool(outcome.changes)
-        return Transition(render(turn, outcome, changed=changed), outcome.changes, guessed=outcome.guessed)
-
-    return answer
 
 
 def outcome_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
@@ -125,14 +89,9 @@ def sentence_renderer(examples: Sequence[Example]) -> Callable[[Record], str | N
     def worded(arguments: Record) -> str | None:
         fitting = (parts for parts in templates if {part[1] for part in parts if part[1]} <= arguments.keys())
         found = next(fitting, None)
-        return None if found is None else "".join(text or in_sentence(arguments[name]) for text, name in found)
+        return None if found is None else "".join(text or as_text(arguments[name]) for text, name in found)
 
     return worded
-
-
-def in_sentence(value: Json) -> str:
-    """Render a value within a sentence."""
-    return value if isinstance(value, str) else encode(value).decode()
 
 
 def _template(example: Example) -> list[tuple[str, str]] | None:
@@ -140,7 +99,7 @@ def _template(example: Example) -> list[tuple[str, str]] | None:
 
     A text with other numbers shows the record, not only the arguments, so it is no template.
     """
-    slots = {in_sentence(value): name for name, value in example.arguments.items() if len(in_sentence(value)) > 1}
+    slots = {as_text(value): name for name, value in example.arguments.items() if len(as_text(value)) > 1}
     if not isinstance(example.result, str) or not slots:
         return None
     ordered = "|".join(f"({re.escape(text)})" for text in sorted(slots, key=len, reverse=True))
