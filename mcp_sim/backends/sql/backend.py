@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -113,20 +113,33 @@ class Sql(OperationsBackend):
         return replace(bound, fixed={"dialect": dialect, **bound.fixed})
 
     def prepare(self, binding: Binding, domain: Domain) -> Database:
-        """Return the database that all tools with the same tables share.
-
-        Entities of other tools are tables too, unless tools create the tables.
-        """
+        """Return the database that all tools with the same tables share."""
         from mcp_sim.backends.sql.database import Database
 
         key = self.name, binding.prefix
         if key not in domain.kept:
-            every = [part for plan in domain.plans.values() for part in (plan, *plan.choices.values())]
-            others = {one.entity for one in every if one.backend not in {"records", "sql", "schema_only"}}
-            entities = {name: one for name, one in domain.entities.items() if name not in others}
-            makes = any(one.operation in CREATING_OPERATIONS and one.entity == binding.entity for one in every)
-            domain.kept[key] = Database(entities, binding.prefix, shows_entities=not makes)
+            makes = _makes_tables(binding.entity, domain)
+            domain.kept[key] = Database(_table_entities(domain), binding.prefix, shows_entities=not makes)
         return domain.kept[key]
+
+    def reads(self, plan: Plan, domain: Domain) -> Collection[str]:
+        """Return the entities of other tools: they are tables too, unless tools create the tables."""
+        return () if _makes_tables(plan.entity, domain) else _table_entities(domain)
+
+
+def _variants(domain: Domain) -> Iterator[Plan]:
+    return (part for plan in domain.plans.values() for part in (plan, *plan.choices.values()))
+
+
+def _makes_tables(schema: str | None, domain: Domain) -> bool:
+    """Whether tools create the tables of a schema."""
+    return any(one.operation in CREATING_OPERATIONS and one.entity == schema for one in _variants(domain))
+
+
+def _table_entities(domain: Domain) -> dict[str, Entity]:
+    """Return the entities that other kinds of store do not hold."""
+    others = {one.entity for one in _variants(domain) if one.backend not in {"records", "sql", "schema_only"}}
+    return {name: one for name, one in domain.entities.items() if name not in others}
 
 
 def _is_sure(one: MatchedTool) -> bool:

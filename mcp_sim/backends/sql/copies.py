@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.sql.tables import ROWID, quoted, to_sql
@@ -19,122 +18,103 @@ Row: TypeAlias = tuple[Any, ...]
 LOG = "written rows"
 """The table in which SQLite logs written rows: table and row number."""
 
+_LOGGED: Mapping[str, tuple[str, ...]] = {"INSERT": ("new",), "DELETE": ("old",), "UPDATE": ("old", "new")}
+"""Kind of a write -> the rows that it logs."""
 
-@dataclass(slots=True)
+
 class Copy:
-    """A table in SQLite: its statement, columns, key column, and the key of each row."""
+    """A table of SQLite that has a row for each record of an entity."""
 
-    name: str
-    statement: str
-    entity: str
-    columns: tuple[str, ...]
-    key: str | None
-    sets_rowid: bool
-    origin: Mapping[Key, Record] = field(default_factory=dict[Key, Record])
-    positions: dict[Key, int] = field(default_factory=dict[Key, int])
-    applied: Mapping[Key, Written] = field(default_factory=dict[Key, Written])
-    keys: dict[int, Key] = field(default_factory=dict[int, Key])
-    rows: dict[Key, int] = field(default_factory=dict[Key, int])
+    def __init__(self, connection: sqlite3.Connection, name: str, statement: str, entity: str) -> None:
+        """Open an existing table. It is empty, or its rows were not copied from records."""
+        self._connection = connection
+        self.name, self.statement, self.entity = name, statement, entity
+        described = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
+        self.columns = tuple(row[1] for row in described)
+        keys = [row for row in described if row[5]]
+        self.key: str | None = keys[0][1] if len(keys) == 1 else None
+        """The column of the key, None if no single column is one."""
+        is_number = self.key is not None and str(keys[0][2]).upper() == "INTEGER"
+        self._sets_rowid = not is_number and ROWID not in map(str.lower, self.columns)
+        self._columns = ", ".join(map(quoted, self.columns))
+        self.keys: dict[int, Key] = {}
+        """Number of a row -> the key of its record."""
+        self._numbers: dict[Key, int] = {}
+        self._origin: Mapping[Key, Record] = {}
+        self._positions: dict[Key, int] = {}
+        self._applied: Mapping[Key, Written] = {}
 
+    def update(self, view: View) -> None:
+        """Move the rows to a view."""
+        origin, wanted = view.initial_records(self.entity), view.written(self.entity)
+        if self._origin is not origin:
+            self._fill(origin)
+        if wanted is self._applied:
+            return
+        keys = self._applied.keys() | wanted.keys()
+        moved = [key for key in keys if _state(self._applied.get(key)) != _state(wanted.get(key))]
+        gone = [self._numbers.pop(key) for key in moved if key in self._numbers]
+        delete = f"DELETE FROM {quoted(self.name)} WHERE _rowid_ = ?"  # noqa: S608 (quoted)
+        self._connection.executemany(delete, ((number,) for number in gone))
+        for number in gone:
+            self.keys.pop(number, None)
+        self._insert(moved, wanted)
+        self._applied = wanted
 
-def create_copy(connection: sqlite3.Connection, name: str, statement: str, entity: str) -> Copy:
-    """Return an empty copy of an existing SQLite table."""
-    columns_info = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
-    keys = [row[1] for row in columns_info if row[5]]
-    key = keys[0] if len(keys) == 1 else None
-    columns = tuple(row[1] for row in columns_info)
-    is_number = any(row[1] == key and str(row[2]).upper() == "INTEGER" for row in columns_info)
-    has_rowid = any(column.lower() == ROWID for column in columns)
-    return Copy(name, statement, entity, columns, key, sets_rowid=not is_number and not has_rowid)
+    def rows(self) -> dict[int, Row | None]:
+        """Return all rows by number."""
+        query = f"SELECT _rowid_, {self._columns} FROM {quoted(self.name)} ORDER BY _rowid_"  # noqa: S608 (quoted)
+        return {number: tuple(row) for number, *row in self._connection.execute(query)}
 
+    def logged_rows(self, limit: int) -> dict[int, Row | None]:
+        """Return the rows that were written, by number, at most `limit`; None for a deleted one."""
+        query = (
+            f"SELECT log.number, its._rowid_, its.{', its.'.join(map(quoted, self.columns))} FROM "  # noqa: S608 (quoted)
+            f"(SELECT DISTINCT number FROM {quoted(LOG)} WHERE name = ? ORDER BY number LIMIT ?) AS log "
+            f"LEFT JOIN {quoted(self.name)} AS its ON its._rowid_ = log.number ORDER BY log.number"
+        )
+        found = self._connection.execute(query, (self.name, limit))
+        return {number: None if present is None else tuple(row) for number, present, *row in found}
 
-def update_copy(connection: sqlite3.Connection, copy: Copy, view: View) -> None:
-    """Update a table to the view."""
-    origin = view.initial_records(copy.entity)
-    if copy.origin is not origin or not copy.positions:
-        _fill(connection, copy, origin)
-    wanted = view.written(copy.entity)
-    if wanted is copy.applied:
-        return
-    moved = [key for key in copy.applied.keys() | wanted.keys() if not _is_same(copy.applied.get(key), wanted.get(key))]
-    gone = [copy.rows.pop(key) for key in moved if key in copy.rows]
-    connection.executemany(f"DELETE FROM {quoted(copy.name)} WHERE _rowid_ = ?", ((rowid,) for rowid in gone))  # noqa: S608 (quoted)
-    for rowid in gone:
-        copy.keys.pop(rowid, None)
-    _insert(connection, copy, _changed_rows(copy, wanted, moved))
-    copy.applied = wanted
+    def _fill(self, origin: Mapping[Key, Record]) -> None:
+        """Replace all rows by the initial records. Log the rows that are written from then on."""
+        execute, name = self._connection.execute, quoted(self.name)
+        for when in _LOGGED:
+            execute(f"DROP TRIGGER IF EXISTS temp.{quoted(f'{when} of {self.name}')}")
+        execute(f"DELETE FROM {name}")  # noqa: S608 (quoted)
+        self._origin, self._applied, self.keys, self._numbers = origin, {}, {}, {}
+        self._positions = {key: at for at, key in enumerate(origin, 1)}
+        self._insert(origin, {})
+        literal = self.name.replace("'", "''")
+        for when, rows in _LOGGED.items():
+            notes = " ".join(f"INSERT INTO {quoted(LOG)} VALUES ('{literal}', {row}._rowid_);" for row in rows)  # noqa: S608 (quoted)
+            trigger = quoted(f"{when} of {self.name}")
+            execute(f"CREATE TEMP TRIGGER {trigger} AFTER {when} ON main.{name} BEGIN {notes} END")
 
+    def _insert(self, keys: Iterable[Key], wanted: Mapping[Key, Written]) -> None:
+        """Insert rows in order. A row whose key is an integer has it as its number."""
+        named = f"_rowid_, {self._columns}" if self._sets_rowid else self._columns
+        marks = ", ".join("?" * (len(self.columns) + self._sets_rowid))
+        statement = f"INSERT INTO {quoted(self.name)} ({named}) VALUES ({marks})"  # noqa: S608 (quoted)
+        for place, key, record in self._placed(keys, wanted):
+            values = tuple(to_sql(record.get(column)) for column in self.columns)
+            number: Any = key if self.key is None else place
+            cursor = self._connection.execute(statement, (number, *values) if self._sets_rowid else values)
+            rowid = cursor.lastrowid or 0
+            self.keys[rowid], self._numbers[key] = key, rowid
 
-def rows_of(connection: sqlite3.Connection, copy: Copy) -> Iterator[tuple[int, Row]]:
-    """Yield all rows with their numbers."""
-    query = f"SELECT _rowid_, {_columns(copy)} FROM {quoted(copy.name)} ORDER BY _rowid_"  # noqa: S608 (quoted)
-    for rowid, *row in connection.execute(query):
-        yield rowid, tuple(row)
-
-
-def row_of(connection: sqlite3.Connection, copy: Copy, rowid: int) -> Row | None:
-    """Return the row with this number."""
-    query = f"SELECT {_columns(copy)} FROM {quoted(copy.name)} WHERE _rowid_ = ?"  # noqa: S608 (quoted)
-    return connection.execute(query, (rowid,)).fetchone()
-
-
-def record_writes(connection: sqlite3.Connection, copy: Copy) -> None:
-    """Log the rows that are written from now on."""
-    for when, rows in (("INSERT", ("new",)), ("DELETE", ("old",)), ("UPDATE", ("old", "new"))):
-        noted = f"INSERT INTO {quoted(LOG)} VALUES ({_quoted_text(copy.name)}"  # noqa: S608 (quoted)
-        notes = " ".join(f"{noted}, {row}._rowid_);" for row in rows)
-        trigger = quoted(f"{when} of {copy.name}")
-        connection.execute(f"CREATE TEMP TRIGGER {trigger} AFTER {when} ON main.{quoted(copy.name)} BEGIN {notes} END")
-
-
-def _is_same(one: Written | None, other: Written | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.record is other.record and one.born == other.born
-
-
-def _fill(connection: sqlite3.Connection, copy: Copy, origin: Mapping[Key, Record]) -> None:
-    connection.execute(f"DELETE FROM {quoted(copy.name)}")  # noqa: S608 (quoted)
-    for when in ("INSERT", "DELETE", "UPDATE"):
-        connection.execute(f"DROP TRIGGER IF EXISTS temp.{quoted(f'{when} of {copy.name}')}")
-    copy.origin, copy.applied, copy.keys, copy.rows = origin, {}, {}, {}
-    copy.positions = {key: at for at, key in enumerate(origin, 1)}
-    _insert(connection, copy, ((copy.positions[key], key, record) for key, record in origin.items()))
-    record_writes(connection, copy)
-
-
-def _changed_rows(copy: Copy, wanted: Mapping[Key, Written], moved: Iterable[Key]) -> Iterator[tuple[int, Key, Record]]:
-    """Yield the rows of records that were written or reverted."""
-    for key in moved:
-        written = wanted.get(key)
-        if written is None:
-            if key in copy.origin:
-                yield copy.positions[key], key, copy.origin[key]
-        elif written.record is not None:
-            place = copy.positions[key] if written.born < 0 else len(copy.origin) + 1 + written.born
-            yield place, key, written.record
+    def _placed(self, keys: Iterable[Key], wanted: Mapping[Key, Written]) -> Iterator[tuple[int, Key, Record]]:
+        """Yield the place, key and record of each key that has a record: the written one, else the initial one."""
+        for key in keys:
+            written = wanted.get(key)
+            record = self._origin.get(key) if written is None else written.record
+            if record is not None:
+                is_new = written is not None and written.born >= 0
+                yield len(self._origin) + 1 + written.born if is_new else self._positions[key], key, record
 
 
-def _insert(connection: sqlite3.Connection, copy: Copy, rows: Iterable[tuple[int, Key, Record]]) -> None:
-    """Insert rows in order. A row whose key is an integer has it as its number."""
-    named = f"_rowid_, {_columns(copy)}" if copy.sets_rowid else _columns(copy)
-    marks = ", ".join("?" * (len(copy.columns) + copy.sets_rowid))
-    statement = f"INSERT INTO {quoted(copy.name)} ({named}) VALUES ({marks})"  # noqa: S608 (quoted)
-    for place, key, record in rows:
-        values = tuple(to_sql(record.get(column)) for column in copy.columns)
-        number: Any = key if copy.key is None else place
-        cursor = connection.execute(statement, (number, *values) if copy.sets_rowid else values)
-        rowid = cursor.lastrowid or 0
-        copy.keys[rowid], copy.rows[key] = key, rowid
-
-
-def _columns(copy: Copy) -> str:
-    return ", ".join(quoted(column) for column in copy.columns)
-
-
-def _quoted_text(name: str) -> str:
-    escaped = name.replace("'", "''")
-    return f"'{escaped}'"
+def _state(written: Written | None) -> tuple[int, int] | None:
+    return None if written is None else (id(written.record), written.born)
 
 
 def creates_table(statement: str) -> bool:

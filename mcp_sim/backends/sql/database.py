@@ -14,8 +14,8 @@ from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.copies import LOG, Copy, Row, create_copy, creates_table, row_of, rows_of, update_copy
 from mcp_sim.backends.sql.catalogs import VIEWS
+from mcp_sim.backends.sql.copies import LOG, Copy, Row, creates_table
 from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
 from mcp_sim.backends.sql.tables import ROWID, SCHEMA, entity_statement, from_sql, quoted, result_value, to_sql
 from mcp_sim.types import Json, Key, Record, View
@@ -36,13 +36,12 @@ _EXISTING = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND 
 
 @dataclass(slots=True)
 class StatementResult:
-    """The result of a statement: its rows, if any, and the number of changes."""
+    """The result of a statement: its columns and rows, if it has some, and the number of changes."""
 
     columns: Sequence[str] = ()
     rows: Sequence[Record] = ()
     affected: int = 0
     last: int | None = None
-    has_rows: bool = False
 
 
 Write: TypeAlias = tuple[str, Key, "Record | None"]
@@ -57,28 +56,27 @@ class Database:
 
     def __init__(self, entities: Mapping[str, Entity], prefix: str = "", *, shows_entities: bool = True) -> None:
         self._entities = entities
-        self._shows_entities = shows_entities
-        self._schema = prefix + SCHEMA
-        self._prefix = prefix
+        self._schema, self._prefix = prefix + SCHEMA, prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._connection.execute("PRAGMA recursive_triggers = ON")
-        self._connection.execute("PRAGMA temp_store = MEMORY")
-        self._connection.execute(f"CREATE TEMP TABLE {quoted(LOG)} (name, number)")
+        execute = self._connection.execute
+        execute("PRAGMA recursive_triggers = ON")
+        execute("PRAGMA temp_store = MEMORY")
+        execute(f"CREATE TEMP TABLE {quoted(LOG)} (name, number)")
         for name, query in VIEWS.items():
-            self._connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS {query}")
+            execute(f"CREATE TEMP VIEW {quoted(name)} AS {query}")
         self._sandbox = Sandbox(self._connection)
         self._copies: dict[str, Copy] = {}
-        self._others: dict[str, str] = {}
-        self._own = self._statements()
+        self._made: Mapping[str, str] = {}
+        """What was created in SQLite: table, view, index or trigger -> its statement."""
+        self._own = self._statements() if shows_entities else {}
+        """Table of an entity -> the statement that creates it, and the entity."""
 
     def tables(self, view: View) -> dict[str, str]:
         """Return table -> the statement that creates it."""
         created = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
-        own = self._own.items()
-        return {
-            **{name: statement for name, (statement, entity) in own if name not in created and entity not in created},
-            **created,
-        }
+        hidden = created.keys()
+        own = {name: made for name, (made, entity) in self._own.items() if hidden.isdisjoint((name, entity))}
+        return own | created
 
     def run(
         self, view: View, now: datetime, draws: Draws, statements: Sequence[str], parameters: Json
@@ -94,8 +92,10 @@ class Database:
             for statement in statements:
                 self._sandbox.enter(now, draws)
                 results.append(self._run_one(view, statement, parameters))
-            is_written = any(one.affected for one in results) or self._existing() != self._created()
-            return results, self._written(view) if is_written else []
+            is_written = any(one.affected for one in results) or self._existing() != self._made
+            writes = self._writes(view) if is_written else ()
+            writes = _limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once")
+            return results, list(writes)
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -103,22 +103,17 @@ class Database:
     # tables
 
     def _statements(self) -> dict[str, tuple[str, str]]:
-        """Return the tables of entities: table -> its statement, and the entity."""
-        entities: Mapping[str, Entity] = self._entities if self._shows_entities else {}
-        tables = {name: entity for name, entity in entities.items() if self._is_table(name, entity)}
-        names = {name: plural(name.removeprefix(self._prefix)) for name in tables}
-        return {names[name]: (entity_statement(names[name], entity, names), name) for name, entity in tables.items()}
+        tables = {
+            name: plural(name.removeprefix(self._prefix))
+            for name, entity in self._entities.items()
+            if name.startswith(self._prefix) and name != self._schema and not entity.singleton and entity.key != ROWID
+        }
+        return {table: (entity_statement(table, self._entities[one], tables), one) for one, table in tables.items()}
 
-    def _is_table(self, name: str, entity: Entity) -> bool:
-        return not entity.singleton and name != self._schema and name.startswith(self._prefix) and entity.key != ROWID
-
-    def _entity_of(self, table: str) -> str:
-        """Return the entity whose records are the rows of a table."""
-        return self._own[table][1] if table in self._own else self._prefix + table
-
-    def _created(self) -> dict[str, str]:
-        """Return what was created from the view: table, view, index or trigger -> its statement."""
-        return {name: one.statement for name, one in self._copies.items()} | self._others
+    def _open(self, name: str, statement: str) -> Copy:
+        """Return the copy behind an existing table."""
+        entity = self._own[name][1] if name in self._own else self._prefix + name
+        return Copy(self._connection, name, statement, entity)
 
     def _existing(self) -> dict[str, str]:
         """Return what SQLite has now: table, view, index or trigger -> its statement."""
@@ -128,33 +123,30 @@ class Database:
         """Update the tables that the statements may read."""
         tables = self.tables(view)
         self._connection.execute("PRAGMA foreign_keys = OFF")
-        if self._created() != tables:
+        if self._made != tables:
             self._reshape(tables)
         mentioned = {word.lower() for statement in statements for word in _WORD.findall(statement)}
-        everything = any(_REACHES.search(statement) for statement in tables.values())
+        everything = any(map(_REACHES.search, tables.values()))
         for name, copy in self._copies.items():
             if everything or mentioned.intersection(_WORD.findall(name.lower())):
-                update_copy(self._connection, copy, view)
-        self._connection.execute("PRAGMA foreign_keys = ON" if self._own else "PRAGMA foreign_keys = OFF")
+                copy.update(view)
+        self._connection.execute(f"PRAGMA foreign_keys = {'ON' if self._own else 'OFF'}")
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
-        """Drop and create tables whose statements changed. Unchanged ones stay filled."""
-        self._drop_changed(tables)
+        """Drop and create what changed. Unchanged tables stay filled."""
+        made, self._made = self._made, {}
+        objects = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
+        for name, kind in sorted(objects, key=lambda one: one[1] == "table"):
+            if made.get(name) != tables.get(name) and name in self._existing():
+                self._connection.execute(f"DROP {kind} {quoted(name)}")
+                self._copies.pop(name, None)
         existing = self._existing()
-        self._copies = {name: one for name, one in self._copies.items() if name in existing}
         for name, statement in sorted(tables.items(), key=lambda one: not creates_table(one[1])):
             if name not in existing:
                 self._connection.execute(statement)
             if creates_table(statement) and name not in self._copies:
-                self._copies[name] = create_copy(self._connection, name, statement, self._entity_of(name))
-        self._others = {name: one for name, one in tables.items() if not creates_table(one)}
-
-    def _drop_changed(self, tables: Mapping[str, str]) -> None:
-        objects = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
-        made = self._created()
-        for name, kind in sorted(objects, key=lambda one: one[1] == "table"):
-            if made.get(name) != tables.get(name) and name in self._existing():
-                self._connection.execute(f"DROP {kind} {quoted(name)}")
+                self._copies[name] = self._open(name, statement)
+        self._made = tables
 
     # statements
 
@@ -172,7 +164,7 @@ class Database:
         is_written = self._connection.total_changes != before
         affected = self._connection.execute("SELECT changes()").fetchone()[0] if is_written else 0
         last = cursor.lastrowid if _INSERTS.match(statement) else None
-        return StatementResult(columns, rows, affected, last, has_rows=bool(columns))
+        return StatementResult(columns, rows, affected, last)
 
     def _refusal(self, error: Exception, view: View) -> Refused:
         """Return SQLite's error as a failure, with the existing tables if a table is missing."""
@@ -186,54 +178,38 @@ class Database:
 
     # writes
 
-    def _written(self, view: View) -> list[Write]:
-        writes = self._writes(view)
-        return list(_limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once"))
-
     def _writes(self, view: View) -> Iterator[Write]:
-        existing, before = self._existing(), self._created()
+        existing = self._existing()
         for name, statement in existing.items():
-            if before.get(name) != statement:
+            if self._made.get(name) != statement:
                 yield self._schema, name, {"name": name, "sql": statement}
-        for name in before.keys() - existing.keys():
+        for name in [one for one in self._made if one not in existing]:
             if name in self._own and view.get(self._schema, name) is None:
                 raise Refused("forbidden", f"The table {name} cannot be dropped")
             yield self._schema, name, None
-        for name in dict.fromkeys((*self._copies, *existing)):
-            if name not in existing:
-                entity = self._entity_of(name)
+            if name in self._copies:
+                entity = self._copies[name].entity
                 yield from ((entity, key, None) for key, _ in view.rows(entity))
-            elif name in self._copies or creates_table(existing[name]):
+        for name in dict.fromkeys((*self._made, *existing)):
+            if name in existing and creates_table(existing[name]):
                 yield from self._rows_written(view, name, existing[name])
 
     def _rows_written(self, view: View, name: str, statement: str) -> Iterator[Write]:
-        copy, now, keys = self._rows_now(name, statement)
-        put: dict[Key, Record] = {}
-        gone: list[Key] = []
-        for rowid, row in now.items():
-            was = keys.get(rowid)
-            key, record = (None, None) if row is None else self._record(view, copy, rowid, row, was)
-            if key is not None and record is not None:
-                put[key] = record
-            if was is not None and key != was:
-                gone.append(was)
-        yield from ((copy.entity, key, None) for key in gone if key not in put)
-        yield from ((copy.entity, key, record) for key, record in put.items() if record != view.get(copy.entity, key))
-
-    def _rows_now(self, name: str, statement: str) -> tuple[Copy, Mapping[int, Row | None], Mapping[int, Key]]:
-        """Return a table, its rows that may be written, None for deleted ones, and the keys that rows had before."""
         old = self._copies.get(name)
+        keys: Mapping[int, Key] = {} if old is None else old.keys
         if old is not None and old.statement == statement:
-            return old, self._logged_rows(old), old.keys
-        fresh = create_copy(self._connection, name, statement, self._entity_of(name))
-        keys = {} if old is None else old.keys
-        return fresh, {**dict.fromkeys(keys), **dict(rows_of(self._connection, fresh))}, keys
-
-    def _logged_rows(self, copy: Copy) -> dict[int, Row | None]:
-        """Return the rows that were written, as they are now; None for a deleted row."""
-        query = f"SELECT DISTINCT number FROM {quoted(LOG)} WHERE name = ? ORDER BY number LIMIT ?"  # noqa: S608 (quoted)
-        numbers = self._connection.execute(query, (copy.name, MAX_ROWS + 1)).fetchall()
-        return {rowid: row_of(self._connection, copy, rowid) for (rowid,) in numbers}
+            copy, rows = old, old.logged_rows(MAX_ROWS + 1)
+        else:
+            copy = self._open(name, statement)
+            rows = {**dict.fromkeys(sorted(keys)), **copy.rows()}
+        put: dict[Key, Record] = {}
+        for rowid, row in rows.items():
+            if row is not None:
+                key, record = self._record(view, copy, rowid, row, keys.get(rowid))
+                put[key] = record
+        gone = [keys[rowid] for rowid in rows if rowid in keys and keys[rowid] not in put]
+        yield from ((copy.entity, key, None) for key in gone)
+        yield from ((copy.entity, key, record) for key, record in put.items() if record != view.get(copy.entity, key))
 
     def _record(self, view: View, copy: Copy, rowid: int, row: Row, was: Key | None) -> tuple[Key, Record]:
         """Return the key and record of a row."""

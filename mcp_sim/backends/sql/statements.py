@@ -92,7 +92,7 @@ def databases(_request: SqlRequest) -> Outcome:
 def result_outcome(results: Sequence[StatementResult], limit: int | None = None) -> Outcome:
     """Return the rows of the last statement, at most `limit`, else the number of rows that all of them changed."""
     last = results[-1]
-    if last.has_rows:
+    if last.columns:
         rows = list(last.rows)[:limit]
         facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
         return Outcome(as_text(rows), facts, "rows", is_json=True)
@@ -109,7 +109,7 @@ def _run(
     """Run the requested statements, translated from the server's dialect."""
     statements, dialect = _requested(request, allowed), request.text("dialect")
     results = request.run(_translated(statements, dialect, request), request.get("parameters"))
-    if dialect == "duckdb" and counts and not results[-1].has_rows:
+    if dialect == "duckdb" and counts and not results[-1].columns:
         results[-1] = _as_rows(results[-1], _first_word(statements[-1]))
     return results
 
@@ -146,4 +146,4 @@ def _translated(statements: list[str], dialect: str, request: SqlRequest) -> lis
 def _as_rows(result: StatementResult, word: str) -> StatementResult:
     """Return the result of a DuckDB statement without rows: a row with the number of changes, none for a definition."""
     rows: list[Record] = [{"Count": result.affected}] if word in _COUNTED else []
-    return replace(result, columns=["Count"], rows=rows, has_rows=True)
+    return replace(result, columns=["Count"], rows=rows)
