@@ -62,7 +62,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     Servers share entities of the same name, unless the world has `namespaces`.
     """
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
-    found = [_inferred(group, world.state) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
+    found = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     whole = found[0].found
     if world.namespaces:
         whole = _merged([_prefixed(one.found, name) for one, name in zip(found, servers, strict=True)])
@@ -102,12 +102,12 @@ def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
     return GivenRecords(1) if entity.singleton and not rows else GivenRecords(len(rows), rows, whole=True)
 
 
-def _inferred(specs: Sequence[Spec], state: Json) -> _Server:
+def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     """Infer the entities and plans of these servers, and note links to entities that do not exist.
 
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
-    evidence, within = _evidence(specs, state)
+    evidence, within = _evidence(specs, world.state)
     tools, overrides, declared = evidence.tools, evidence.overrides, _declared(specs)
     matches = match_tools(evidence)
     matched = {plan.tool: plan for plan in matches.plans}
@@ -123,7 +123,8 @@ def _inferred(specs: Sequence[Spec], state: Json) -> _Server:
     plans = {name: replace(plan, within=within[name] or plan.within) for name, plan in plans.items()}
     whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
-    return _Server(whole, evidence, unused_parts(whole, named, state, matches.state))
+    domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
+    return _Server(whole, evidence, unused_parts(whole, domain, named, world.state, matches.state))
 
 
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str | None]]:

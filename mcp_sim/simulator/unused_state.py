@@ -10,7 +10,7 @@ from mcp_sim.infer import Inferred
 from mcp_sim.infer.given_state import Path
 from mcp_sim.simulator.match_tools import matching_backends
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.domain import Entity
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required
 from mcp_sim.types.kinds import ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, words
@@ -26,17 +26,17 @@ _MOST_ENTRIES = 5
 """How many entries of a part are tried."""
 
 
-def unused_parts(found: Inferred, named: Collection[str], state: Json, rest: Json) -> list[Path]:
+def unused_parts(found: Inferred, domain: Domain, named: Collection[str], state: Json, rest: Json) -> list[Path]:
     """Return the paths of the parts of a given state that no tool uses; `rest` is what backends left of it.
 
-    `named` are entities that the documents use otherwise, such as those of resources. Parts that are empty, numbers or
-    flags are left out: counters and settings that servers keep for themselves. So are texts beside parts that a backend
-    took, such as the name of the current user.
+    `domain` has the tools and plans of the server. `named` are entities that the documents use otherwise, such as those
+    of resources. Parts that are empty, numbers or flags are left out: counters and settings that servers keep for
+    themselves. So are texts beside parts that a backend took, such as the name of the current user.
     """
     plans = [variant for plan in found.plans.values() for variant in plan.variants]
-    if any(map(_reads_all, plans)):
+    if not found.paths or any(map(_reads_all, plans)):
         return []
-    places = {*named, *chain.from_iterable(map(_places, plans))}
+    places = {*named, *chain.from_iterable(map(_places, plans)), *_read_besides(plans, domain)}
     used = _with_linked(places & found.entities.keys(), found.entities)
     read = [found.paths[name] for name in found.paths.keys() & used]
     unused: list[Path] = []
@@ -51,14 +51,22 @@ def _parts(
 ) -> list[Path]:
     """Return the path of the table of an unused entity, or those of the fields of a singleton that no plan names."""
     path, record = found.paths[name], found.records[name][0]
+    before, left = _at(states[0], path), _at(states[1], path)
     if name in found.entities and not found.entities[name].singleton:
-        return [path]
+        return [path] if before == left or _has_data(left, before) else []
     fields = {field: value for field, value in record.items() if f"{name}.{field}" not in places}
-    return _paths(fields, path, _at(states[0], path), _at(states[1], path), read)
+    return _paths(fields, path, before, left, read)
 
 
 def _reads_all(plan: Plan) -> bool:
     return plan.backend in _READERS_OF_ALL or (plan.backend == "summaries" and plan.entity is None)
+
+
+def _read_besides(plans: Iterable[Plan], domain: Domain) -> Iterator[str]:
+    """Yield the entities that backends read besides those that the plans name."""
+    known = matching_backends()
+    for plan in plans:
+        yield from backends[plan.backend]().reads(plan, domain) if plan.backend in known else ()
 
 
 def _places(plan: Plan) -> Iterator[str]:

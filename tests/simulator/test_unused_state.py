@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.backend_answers import STRING, tool
+from support.backend_answers import INTEGER, STRING, tool
 
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import MOST_UNUSED, check, load
@@ -63,6 +63,23 @@ def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: 
             {"tasks": [{"id": "t1", "title": "a", "steps": [{"tool_id": "x", "n": 1}]}], "tools": [{"id": "x"}]},
         ),
         (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
+        (
+            [tool("login", {"username": STRING, "password": STRING}), tool("logout")],
+            {"app": {"users": [{"username": "ada", "password": "s3cret"}]}},
+        ),
+        ([tool("query", {"sql": STRING}), *TASKS], {"tasks": [{"id": "t1"}], "books": [{"id": "b1", "title": "x"}]}),
+        (
+            [tool("send_message", {"to": STRING, "text": STRING}), tool("list_received_messages")],
+            {"server": {"mail": {"inbox": [{"sender": "Ada", "text": "Hi"}], "current_user": "me"}}},
+        ),
+        (
+            [
+                tool("insert_cell", {"cell_index": INTEGER, "source": STRING}),
+                tool("read_cell", {"cell_index": INTEGER}),
+                tool("delete_cell", {"cell_index": INTEGER}),
+            ],
+            {"files": {"/lab/tides.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": "x = 1"}]})}},
+        ),
     ],
 )
 def test_parts_that_are_used_or_empty_are_not_reported(tmp_path: Path, tools: list[Json], state: Json) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -131,10 +131,18 @@ class Auth(OperationsBackend):
             started[name] = {name: initial_session(tables.get(name, {}).get(name, {}))}
         return started
 
+    def reads(self, plan: Plan, domain: Domain) -> Collection[str]:
+        users = self._users(plan.entity or SESSION, domain)
+        return () if users is None else (users,)
+
     def prepare(self, binding: Binding, domain: Domain) -> str | None:
+        """Return the entity of the given users of the session."""
+        return self._users(binding.entity, domain)
+
+    def _users(self, session: str, domain: Domain) -> str | None:
         """Return the entity of the given users of a session. Of several sessions, each has the users of its name."""
         sessions = {plan.entity for plan in domain.plans.values() if plan.backend == self.name}
-        own = set(words(binding.entity)) - {SESSION}
+        own = set(words(session)) - {SESSION}
         users = (name for name in domain.entities if name in domain.given and _holds_users(domain.entities[name]))
         return next((name for name in users if len(sessions) == 1 or own.intersection(words(name))), None)
 

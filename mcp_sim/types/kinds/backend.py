@@ -111,6 +111,10 @@ class Backend:
         """
         return tables
 
+    def reads(self, plan: Plan, domain: Domain) -> Collection[str]:
+        """Return the entities that a tool reads besides those that its plan names."""
+        return ()
+
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """Compile the answer to calls of one tool. Called when the tool is first called; the result serves all worlds.
 
