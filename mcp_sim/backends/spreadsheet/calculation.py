@@ -40,31 +40,27 @@ class Calculation:
 
     def shown(self, sheet: Record, cells: Area) -> list[list[Json]]:
         """Return the values of the cells in an area."""
-        rows = read(sheet["rows"], cells)
-        self._sheets[str(sheet["name"])] = sheet
-        for place in self._formulas(sheet, rows, cells):
+        rows = self._read(sheet, cells)
+        for place in self._unknown(sheet, rows, cells):
             self._settle(place)
         return self._values(sheet, rows, cells)
 
-    def _formulas(self, sheet: Record, rows: list[list[Json]], cells: Area) -> Iterator[Place]:
+    def _read(self, sheet: Record, cells: Area) -> list[list[Json]]:
+        self._sheets[str(sheet["name"])] = sheet
+        return read(sheet["rows"], cells)
+
+    def _unknown(self, sheet: Record, rows: list[list[Json]], cells: Area) -> Iterator[Place]:
         """Yield the places of formulas that are not evaluated yet."""
-        for row_number, row in enumerate(rows):
-            for column, value in enumerate(row):
-                place = (str(sheet["name"]), cells.top + row_number, cells.left + column)
-                if is_formula(value) and place not in self._known:
-                    yield place
+        for at, row in enumerate(rows, cells.top):
+            for column, value in enumerate(row, cells.left):
+                if is_formula(value) and (str(sheet["name"]), at, column) not in self._known:
+                    yield str(sheet["name"]), at, column
 
     def _values(self, sheet: Record, rows: list[list[Json]], cells: Area) -> list[list[Json]]:
-        name = str(sheet["name"])
-        return [
-            [
-                self._known.get((name, cells.top + row_number, cells.left + column), "#REF!")
-                if is_formula(value)
-                else value
-                for column, value in enumerate(row)
-            ]
-            for row_number, row in enumerate(rows)
-        ]
+        name, known = str(sheet["name"]), self._known
+        return [[known.get((name, at, column), "#REF!") if is_formula(value) else value
+                 for column, value in enumerate(row, cells.left)]
+                for at, row in enumerate(rows, cells.top)]  # fmt: skip
 
     def _settle(self, first: Place) -> None:
         """Evaluate a formula, after those that it needs."""
@@ -97,17 +93,9 @@ class Calculation:
         if sheet is None:
             raise FormulaError("#REF!")
         cells = trim_to_values(sheet["rows"], area)
-        rows = read(sheet["rows"], cells)
-        self._sheets[str(sheet["name"])] = sheet
+        rows = self._read(sheet, cells)
         self._looked_at += sum(len(row) + 1 for row in rows)
-        pending = [place for place in self._formulas(sheet, rows, cells) if place not in self._compiled]
+        pending = [place for place in self._unknown(sheet, rows, cells) if place not in self._compiled]
         if pending:
             raise _Pending(pending)
         return self._values(sheet, rows, cells)
-
-
-def check_formulas(rows: Sequence[Sequence[Json]]) -> None:
-    """Raise `Refused` if a cell contains an invalid formula."""
-    for value in (value for row in rows for value in row):
-        if is_formula(value):
-            compile_formula(str(value))

@@ -15,7 +15,7 @@ from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.backends.patterns import search_test
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet import grids
-from mcp_sim.backends.spreadsheet.calculation import check_formulas
+from mcp_sim.backends.spreadsheet.formulas import check_formulas
 from mcp_sim.backends.spreadsheet.given import SHEET
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Record

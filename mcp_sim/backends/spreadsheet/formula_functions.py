@@ -1,8 +1,9 @@
-"""Functions and operators of formulas."""
+"""Functions and operators of formulas. A range is a list of rows."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -15,24 +16,24 @@ Cells: TypeAlias = Callable[[str | None, Area], list[list[Json]]]
 Value: TypeAlias = Callable[[Cells], Any]
 """A compiled part of a formula."""
 
-COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
-    "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
+Join: TypeAlias = Callable[[Any, Any], Any]
+Function: TypeAlias = Callable[[Cells, Sequence[Value]], Any]
+
+COMPARED: Mapping[str, Join] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
 }  # fmt: skip
 LONGEST_TEXT = 32_767
 """Maximum length of a text value, as in other spreadsheets."""
-
 EXACT = 2**53
+"""From this number on, not all whole numbers have a float."""
 
 
 class FormulaError(Exception):
     """An error value of a formula: `#DIV/0!`, `#VALUE!`, `#REF!`, `#NUM!`."""
 
 
-def single_or_all(values: list[list[Json]], place: Area) -> Any:
-    if (place.top, place.left) == (place.bottom, place.right):
-        return checked(values[0][0] if values and values[0] else None)
-    return values
+ERRORS = (FormulaError, ArithmeticError, LookupError, TypeError, ValueError)
+"""Exceptions that are error values."""
 
 
 def checked(value: Any) -> Any:
@@ -42,8 +43,22 @@ def checked(value: Any) -> Any:
     return value
 
 
+def flatten(values: Sequence[Any]) -> Iterator[Any]:
+    """Yield the values of cells and ranges. Raises `FormulaError` at an error value."""
+    for value in values:
+        if isinstance(value, list):
+            yield from flatten(value)  # pyright: ignore[reportUnknownArgumentType] (rows of cells hold JSON)
+        else:
+            yield checked(value)
+
+
+def single(value: Any) -> Any:
+    """Return the first value of a range, or the value of a cell."""
+    return next(flatten([value]), None) if isinstance(value, list) else value
+
+
 def number_of(value: Any) -> Any:
-    value = next(flatten([value]), None) if isinstance(value, list) else value
+    value = single(value)
     if value is None or value == "":
         return 0
     if isinstance(value, bool):
@@ -51,15 +66,15 @@ def number_of(value: Any) -> Any:
     return float(value) if isinstance(value, str) or abs(value) > EXACT else value
 
 
-def text_in(value: Any) -> str:
-    value = next(flatten([value]), None) if isinstance(value, list) else value
+def _text_of(value: Any) -> str:
+    value = single(value)
     if isinstance(value, bool):
         return str(value).upper()
     is_whole = isinstance(value, float) and value.is_integer()
     return "" if value is None else str(int(value)) if is_whole else str(value)
 
 
-Join: TypeAlias = Callable[[Any, Any], Any]
+# operators ------------------------------------------------------------------------------------------------------------
 
 
 def chain(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
@@ -76,64 +91,55 @@ def chain(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
 
 def operator_for(sign: str) -> Join:
     if sign == "&":
-        return lambda one, other: concatenate([one, other])
+        return lambda one, other: _concatenate([one, other])
     if sign in COMPARED:
-        compare = COMPARED[sign]
-        return lambda one, other: compare(*_comparable(one, other))
+        return lambda one, other: _compare(COMPARED[sign], one, other)
     work = _ARITHMETIC[sign]
     return lambda one, other: work(number_of(one), number_of(other))
 
 
-def concatenate(values: Sequence[Any]) -> str:
+def _compare(test: Join, one: Any, other: Any) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return test(_text_of(one).lower(), _text_of(other).lower())
+    return test(number_of(one), number_of(other))
+
+
+def _concatenate(values: Sequence[Any]) -> str:
     """Concatenate texts. Raises `FormulaError` if the result is too long for a cell."""
-    texts = [text_in(value) for value in values]
+    texts = [_text_of(value) for value in values]
     if sum(map(len, texts)) > LONGEST_TEXT:
         raise FormulaError("#VALUE!")
     return "".join(texts)
 
 
-def _comparable(one: Any, other: Any) -> tuple[Any, Any]:
-    if isinstance(one, str) or isinstance(other, str):
-        return text_in(one).lower(), text_in(other).lower()
-    return number_of(one), number_of(other)
-
-
-def power(base: Any, exponent: Any) -> Any:
+def _power(base: Any, exponent: Any) -> Any:
     """Return a power. Raises `FormulaError` if it is not a real number."""
-    found = float(base) ** exponent
+    found = float(number_of(base)) ** number_of(exponent)
     if isinstance(found, complex):
         raise FormulaError("#NUM!")
     return found
 
 
-_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b, "^": power,
+_ARITHMETIC: Mapping[str, Join] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": _power,
 }  # fmt: skip
 
-
-def flatten(values: Sequence[Any]) -> Iterator[Any]:
-    for value in values:
-        if isinstance(value, list):
-            yield from flatten(value)  # pyright: ignore[reportUnknownArgumentType] (rows of cells hold JSON)
-        else:
-            yield checked(value)
+# functions ------------------------------------------------------------------------------------------------------------
 
 
-Function: TypeAlias = Callable[[Cells, Sequence[Value]], Any]
+def _of(work: Callable[..., Any]) -> Function:
+    """Return a function of its arguments."""
+    return lambda cells, given: work(*(value(cells) for value in given))
 
 
-def _over_numbers(work: Callable[[list[Any]], Any]) -> Function:
-    """Return a function of all numbers in its arguments; other values in ranges are ignored."""
-
-    def function(cells: Cells, given: Sequence[Value]) -> Any:
-        found = list(flatten([value(cells) for value in given]))
-        return work([float(one) for one in found if isinstance(one, int | float) and not isinstance(one, bool)])
-
-    return function
-
-
-def _over_all(work: Callable[[list[Any]], Any]) -> Function:
+def _of_all(work: Callable[[list[Any]], Any]) -> Function:
+    """Return a function of all values in its arguments."""
     return lambda cells, given: work(list(flatten([value(cells) for value in given])))
+
+
+def _of_numbers(work: Callable[[list[Any]], Any]) -> Function:
+    """Return a function of all numbers in its arguments; other values in ranges are ignored."""
+    return _of_all(lambda found: work([float(one) for one in found if type(one) in {int, float}]))
 
 
 def _if(cells: Cells, given: Sequence[Value]) -> Any:
@@ -144,23 +150,13 @@ def _if(cells: Cells, given: Sequence[Value]) -> Any:
 def _if_error(cells: Cells, given: Sequence[Value]) -> Any:
     try:
         return given[0](cells)
-    except (FormulaError, ArithmeticError, TypeError, ValueError):
+    except ERRORS:
         return given[1](cells) if len(given) > 1 else ""
 
 
-def _round(cells: Cells, given: Sequence[Value]) -> Any:
-    places = int(number_of(given[1](cells))) if len(given) > 1 else 0
-    scale = 10.0**places
-    number = number_of(given[0](cells))
+def _round(value: Any, places: Any = 0) -> Any:
+    scale, number = 10.0 ** int(number_of(places)), number_of(value)
     return math.copysign(math.floor(abs(number) * scale + 0.5) / scale, number)
-
-
-def _unary(work: Callable[[Any], Any]) -> Function:
-    return lambda cells, given: work(given[0](cells))
-
-
-def _mean(numbers: list[Any]) -> Any:
-    return math.fsum(numbers) / len(numbers)
 
 
 def _median(numbers: list[Any]) -> Any:
@@ -171,17 +167,15 @@ def _median(numbers: list[Any]) -> Any:
 
 
 FUNCTIONS: Mapping[str, Function] = {
-    "SUM": _over_numbers(math.fsum), "AVERAGE": _over_numbers(_mean), "MEDIAN": _over_numbers(_median),
-    "MIN": _over_numbers(lambda n: min(n, default=0)), "MAX": _over_numbers(lambda n: max(n, default=0)),
-    "COUNT": _over_numbers(len), "COUNTA": _over_all(lambda all_: sum(one not in (None, "") for one in all_)),
-    "PRODUCT": _over_numbers(math.prod), "ROUND": _round, "ABS": _unary(lambda v: abs(number_of(v))),
-    "INT": _unary(lambda v: math.floor(number_of(v))), "SQRT": _unary(lambda v: math.sqrt(number_of(v))),
-    "MOD": lambda cells, given: number_of(given[0](cells)) % number_of(given[1](cells)),
-    "POWER": lambda cells, given: power(number_of(given[0](cells)), number_of(given[1](cells))),
-    "IF": _if, "IFERROR": _if_error, "AND": _over_all(all), "OR": _over_all(any),
-    "NOT": _unary(lambda v: not number_of(v)),
-    "CONCATENATE": _over_all(concatenate),
-    "CONCAT": _over_all(concatenate), "LEN": _unary(lambda v: len(text_in(v))),
-    "UPPER": _unary(lambda v: text_in(v).upper()), "LOWER": _unary(lambda v: text_in(v).lower()),
-    "TRIM": _unary(lambda v: " ".join(text_in(v).split())),
+    "SUM": _of_numbers(math.fsum), "AVERAGE": _of_numbers(lambda found: math.fsum(found) / len(found)),
+    "MEDIAN": _of_numbers(_median), "MIN": _of_numbers(lambda found: min(found, default=0)),
+    "MAX": _of_numbers(lambda found: max(found, default=0)), "COUNT": _of_numbers(len),
+    "COUNTA": _of_all(lambda found: sum(one not in (None, "") for one in found)), "PRODUCT": _of_numbers(math.prod),
+    "ROUND": _of(_round), "ABS": _of(lambda value: abs(number_of(value))),
+    "INT": _of(lambda value: math.floor(number_of(value))), "SQRT": _of(lambda value: math.sqrt(number_of(value))),
+    "MOD": _of(lambda value, by: number_of(value) % number_of(by)), "POWER": _of(_power), "IF": _if,
+    "IFERROR": _if_error, "AND": _of_all(all), "OR": _of_all(any), "NOT": _of(lambda value: not number_of(value)),
+    "CONCATENATE": _of_all(_concatenate), "CONCAT": _of_all(_concatenate),
+    "LEN": _of(lambda value: len(_text_of(value))), "UPPER": _of(lambda value: _text_of(value).upper()),
+    "LOWER": _of(lambda value: _text_of(value).lower()), "TRIM": _of(lambda value: " ".join(_text_of(value).split())),
 }  # fmt: skip

@@ -7,23 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.spreadsheet.formula_functions import (
-    COMPARED,
-    EXACT,
-    FUNCTIONS,
-    Cells,
-    FormulaError,
-    Join,
-    Value,
-    chain,
-    flatten,
-    number_of,
-    operator_for,
-    single_or_all,
-)
-from mcp_sim.backends.spreadsheet.grids import area
+from mcp_sim.backends.spreadsheet import formula_functions as functions
+from mcp_sim.backends.spreadsheet.formula_functions import FUNCTIONS, Cells, Join, Value, chain, number_of, operator_for
+from mcp_sim.backends.spreadsheet.grids import Area, area
 from mcp_sim.types import Json
 
 _TOKENS = re.compile(
@@ -31,7 +21,7 @@ _TOKENS = re.compile(
     r"|(?:'[^']+'!|\w+!)?[A-Za-z]{1,3}:[A-Za-z]{1,3})(?![\w(])"
     r"|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?P<name>[A-Za-z_][\w.]*)|(?P<sign><=|>=|<>|[-+*/^&=<>(),;%]))"
 )
-_BINDS = {**dict.fromkeys(COMPARED, 1), "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 6}
+_BINDS = {**dict.fromkeys(functions.COMPARED, 1), "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 6}
 _MINUS = 7
 _DEEPEST = 64
 _LONGEST = 2000
@@ -54,23 +44,27 @@ def compile_formula(formula: str) -> Value:
     return value
 
 
+def check_formulas(rows: Sequence[Sequence[Json]]) -> None:
+    """Raise `Refused` if a cell contains an invalid formula."""
+    for value in (value for row in rows for value in row):
+        if is_formula(value):
+            compile_formula(str(value))
+
+
 def evaluate(value: Value, cells: Cells) -> Json:
     """Return the value of a formula: a number, a text, a boolean, or an error value."""
     try:
-        found = value(cells)
-    except FormulaError as error:
+        found = functions.single(value(cells))
+    except functions.FormulaError as error:
         return str(error)
-    except ZeroDivisionError:
-        return "#DIV/0!"
-    except (TypeError, ValueError):
+    except ArithmeticError as error:
+        return "#DIV/0!" if isinstance(error, ZeroDivisionError) else "#NUM!"
+    except functions.ERRORS:
         return "#VALUE!"
-    except OverflowError:
-        return "#NUM!"
-    found = next(flatten([found]), None) if isinstance(found, list) else found
     if isinstance(found, float):
         if not math.isfinite(found):
             return "#NUM!"
-        return int(found) if found.is_integer() and abs(found) < EXACT else float(f"{found:.14g}")
+        return int(found) if found.is_integer() and abs(found) < functions.EXACT else float(f"{found:.14g}")
     return 0 if found is None else found
 
 
@@ -133,7 +127,7 @@ class _Reader:
                 return lambda _cells: plain
             case ("ref", text):
                 sheet, place = area(text.replace("$", ""))
-                return lambda cells: single_or_all(cells(sheet, place), place)
+                return lambda cells: _single_or_all(cells(sheet, place), place)
             case ("name", name):
                 return self._named(name.upper())
             case ("sign", "("):
@@ -169,3 +163,9 @@ class _Reader:
     def _expect(self, sign: str) -> None:
         if self.take() != ("sign", sign):
             raise self.misunderstood()
+
+
+def _single_or_all(values: list[list[Json]], place: Area) -> Any:
+    if (place.top, place.left) == (place.bottom, place.right):
+        return functions.checked(values[0][0] if values and values[0] else None)
+    return values
