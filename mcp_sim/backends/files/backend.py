@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from mcp_sim.backends.files.entities import DIRECTORY, FILE, entities
 from mcp_sim.backends.files.operations import (
     EXACT,
     OPERATION_WORDS,
     OPERATIONS,
     SPACES,
     SURE,
-    batch_argument,
     batch_choices,
     match_file_tool,
 )
-from mcp_sim.backends.files.paths import ROOT, directories_above, normalize, parent
-from mcp_sim.backends.files.request import Setting
+from mcp_sim.backends.files.paths import DIRECTORY, FILE, ROOT, directories_above, entities, normalize, parent
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_of_tool
@@ -109,7 +106,7 @@ class Files(OperationsBackend):
         Several kinds of them must work on paths, and their results must not be those of other records.
         """
         nouns = _nouns_by_path(found, "read") & _nouns_by_path(found, "write")
-        marked = [replace(one, confidence=SURE) if nouns & _nouns(one) else one for one in found]
+        marked = [replace(one, confidence=SURE) if _mentions(one, nouns) else one for one in found]
         kept = _with_spaces(listed, [one for one in marked if "space" in one.arguments or _is_of_files(one)])
         if not _is_enough(kept):
             kept = [one for one in kept if one.name == "run"]
@@ -134,14 +131,14 @@ class Files(OperationsBackend):
 
     # answering
 
-    def prepare(self, binding: Binding, domain: Domain) -> Setting:
+    def prepare(self, binding: Binding, domain: Domain) -> Any:
         """Return whether a repository locates the files, and what the items of a batch may select."""
+        from mcp_sim.backends.files.request import Setting
+
         has_repository = any(plan.backend == "git" for plan in domain.plans.values())
         if binding.operation.name != "batch" or binding.tool is None:
             return Setting(has_repository)
-        profile = profiles_of_tool(binding.tool)[0]
-        name = batch_argument(profile)
-        found = batch_choices(profile, name) if name is not None else {}
+        found = batch_choices(profiles_of_tool(binding.tool)[0])
         selector = next((one.profile.selector for one in found.values() if one.profile.selector), "operation")
         choices = {choice: (one.operation, one.arguments) for choice, one in found.items()}
         return Setting(has_repository, selector, choices)
@@ -166,26 +163,25 @@ def _is_enough(found: Sequence[MatchedTool]) -> bool:
     return takes_paths and len(kinds) >= (2 if kinds & _READS else 3) and not kinds <= _COMMON
 
 
-def _nouns(one: MatchedTool) -> frozenset[str]:
-    """Return the words of a tool's name; for a search such as `search_wiki`, also those of its description."""
-    is_search = one.name in {"find", "grep"}
-    return one.profile.nouns.union(map(singular, one.profile.description_words) if is_search else ())
+def _mentions(one: MatchedTool, nouns: Collection[str]) -> bool:
+    """Return whether a tool's name contains a noun; of a search such as `search_wiki`, also its description."""
+    more = map(singular, one.profile.description_words) if one.name in {"find", "grep"} else ()
+    return not one.profile.nouns.union(more).isdisjoint(nouns)
 
 
-def _nouns_by_path(found: Iterable[MatchedTool], operation: str) -> frozenset[str]:
-    """Return the nouns of the tools that do this by path, without the words for the operation."""
-    matching = (one for one in found if one.name == operation and _by_path(one) and _takes_text(one))
-    return frozenset(noun for one in matching for noun in one.profile.nouns) - OPERATION_WORDS
+def _nouns_by_path(found: Sequence[MatchedTool], operation: str) -> set[str]:
+    """Return the nouns of the tools that do this with texts by path, without the words for the operation."""
+    nouns: set[str] = set()
+    for one in found:
+        content = one.profile.arguments.get(one.arguments.get("content", ""), {"type": "string"})
+        if one.name == operation and _by_path(one) and main_type(content) == "string":
+            nouns |= one.profile.nouns
+    return nouns - OPERATION_WORDS
 
 
 def _by_path(one: MatchedTool) -> bool:
     place = snake(one.arguments.get("path", ""))
     return place in EXACT or place.endswith("_path")
-
-
-def _takes_text(one: MatchedTool) -> bool:
-    content = one.arguments.get("content")
-    return content is None or main_type(one.profile.arguments[content]) == "string"
 
 
 def _returns_records(one: MatchedTool) -> bool:
@@ -202,48 +198,28 @@ def _returns_records(one: MatchedTool) -> bool:
 def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) -> list[MatchedTool]:
     """Return the tools with those that list spaces, if files are read and written by path in a project or vault.
 
-    Otherwise a required project does not locate a file.
+    Otherwise a project does not locate a file, and tools that need one are not for files.
     """
     spaced = [one for one in found if "space" in one.arguments]
     if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
-        return [*_without_spaces(found)]
-    nouns = {_space_in(name) for one in spaced for name in one.profile.arguments}
-    lists = {id(one): _list_of_spaces(one) for one in listed if _lists_spaces(one, nouns)}
-    others = (one for one in found if id(one.profile) not in lists)
-    return [*map(_sure_in_space, others), *lists.values()]
+        plain = [one for one in found if one.arguments.get("space") not in one.profile.needed]
+        return [one for one in (_without(one, "space", "folder") for one in plain) if _is_of_files(one)]
+    nouns = SPACES.intersection(snake(name).removesuffix("_name") for one in spaced for name in one.profile.arguments)
+    listing, reasons = next(one for one in OPERATIONS if one.name == "list"), ("the spaces of the files",)
+    lists = [MatchedTool(one, listing, {}, confidence=SURE, reasons=reasons) for one in listed if _lists(one, nouns)]
+    others = [one for one in found if not any(one.profile is other.profile for other in lists)]
+    return [*(replace(one, confidence=SURE) if "space" in one.arguments else one for one in others), *lists]
 
 
-def _sure_in_space(one: MatchedTool) -> MatchedTool:
-    return replace(one, confidence=SURE) if "space" in one.arguments else one
-
-
-def _without_spaces(found: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
-    """Yield the tools that need no project, and those arguments that do not locate one."""
-    for one in found:
-        plain = _without(one, "space", "folder")
-        if one.arguments.get("space") not in one.profile.needed and _is_of_files(plain):
-            yield plain
-
-
-def _without(one: MatchedTool, *roles: str) -> MatchedTool:
-    return replace(one, arguments={role: name for role, name in one.arguments.items() if role not in roles})
-
-
-def _space_in(argument: str) -> str:
-    bare = snake(argument).removesuffix("_name")
-    return bare if bare in SPACES else ""
-
-
-def _lists_spaces(profile: ToolProfile, nouns: Iterable[str]) -> bool:
+def _lists(profile: ToolProfile, nouns: Collection[str]) -> bool:
     """Return whether a tool lists spaces, as `list_projects` does."""
     last = profile.words[-1] if profile.words else ""
     is_plural = singular(last) in nouns and last not in nouns
     return is_plural and profile.has("list", "get", "show") and not profile.arguments
 
 
-def _list_of_spaces(profile: ToolProfile) -> MatchedTool:
-    listing = next(one for one in OPERATIONS if one.name == "list")
-    return MatchedTool(profile, listing, {}, confidence=SURE, reasons=("the spaces of the files",))
+def _without(one: MatchedTool, *roles: str) -> MatchedTool:
+    return replace(one, arguments={role: name for role, name in one.arguments.items() if role not in roles})
 
 
 # the first records ----------------------------------------------------------------------------------------------------
@@ -257,7 +233,8 @@ def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record
     for path, row in (*given.items(), *_by_key(files)):
         for one in (*directories_above(path), *([path] if path in given else [])):
             if one not in directories and one not in files and one != ROOT:
-                directories[one] = given.get(one) or {**_times(row), "path": one, "folder": parent(one)}
+                times = {name: row[name] for name in ("created_at", "modified_at") if name in row}
+                directories[one] = given.get(one) or {**times, "path": one, "folder": parent(one)}
     return {prefix + FILE: files, prefix + DIRECTORY: directories}
 
 
@@ -265,7 +242,3 @@ def _by_key(table: Mapping[Key, Record]) -> Iterator[tuple[str, Record]]:
     for key, row in table.items():
         path = normalize(str(key))
         yield path, {**row, "path": path, "folder": parent(path)}
-
-
-def _times(row: Record) -> Record:
-    return {name: row[name] for name in ("created_at", "modified_at") if name in row}

@@ -7,9 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL
 from mcp_sim.backends.files.operations import OPERATION_WORDS, SPACES
-from mcp_sim.backends.files.paths import ROOT, is_within, join_path, normalize, parent, split_path
+from mcp_sim.backends.files.paths import (
+    DIRECTORY,
+    FILE,
+    ROOT,
+    SHELL,
+    is_within,
+    join_path,
+    normalize,
+    parent,
+    split_path,
+)
 from mcp_sim.backends.given import Given, innermost
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.types import Json, Record

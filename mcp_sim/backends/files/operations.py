@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from mcp_sim.backends.files.entities import FILE
+from mcp_sim.backends.files.paths import FILE
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, match_tool, named, possible_roles, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, split_by_choice
-from mcp_sim.backends.operation import FLAG, LIST, TEXT, Operation, Role, Test, pick, required_roles, role, roles
+from mcp_sim.backends.operation import ANY, FLAG, LIST, TEXT, Operation, Role, Test, pick, required_roles, role
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
@@ -36,75 +36,67 @@ _PATHS = (
 )
 
 
-def _text(name: str, names: str) -> Role:
-    return role(name, names, TEXT, similar=True)
-
-
-def _any(name: str, names: str) -> Role:
-    return role(name, names, similar=True)
-
-
-def _flag(name: str, names: str) -> Role:
-    return role(name, names, FLAG, similar=True)
-
+_NAMES: Mapping[str, tuple[frozenset[str], str]] = {
+    "paths": (LIST, "paths files file_paths filenames file_names"),
+    "path": (TEXT, _PATHS),
+    "other": (TEXT, "file2 file_name2 path2 file_path2 other_path second_file other_file modified_file file_b right b "
+                    "target destination new_path"),
+    "source": (TEXT, f"source src old_path from from_path source_path old_name {_PATHS}"),
+    "destination": (TEXT, "destination dest dst new_path new_name to to_path target destination_path"),
+    "content": (ANY, "content contents text data file_content file_text body new_content"),
+    "edits": (LIST, "edits changes replacements operations"),
+    "old": (TEXT, "old_text old_string old_str old search find search_text old_content"),
+    "new": (TEXT, "new_text new_string new_str new replace replacement replace_text"),
+    "everywhere": (FLAG, "replace_all all_occurrences global"),
+    "line": (ANY, "line line_number insert_line at_line after_line position"),
+    "start": (ANY, "start_line offset start from_line line_start begin first_line"),
+    "end": (ANY, "end_line end to_line line_end stop last_line"),
+    "limit": (ANY, "limit length num_lines line_count max_lines"),
+    "head": (ANY, "head"),
+    "tail": (ANY, "tail"),
+    "lines": (ANY, "lines n num_lines count line_count"),
+    "pattern": (TEXT, "pattern query regex search_pattern search_term text name glob term file_pattern content_pattern "
+                      "keyword"),
+    "among": (TEXT, "include include_pattern file_pattern name_pattern glob filter pattern"),
+    "in_contents": (FLAG, "content_search search_content in_content include_content"),
+    "kind": (TEXT, "search_type search_in search_by search_mode search_scope"),
+    "exclude": (ANY, "exclude_patterns exclude ignore ignore_patterns"),
+    "recursive": (FLAG, "recursive recurse force"),
+    "depth": (ANY, "max_depth depth"),
+    "sort": (TEXT, "sort_by sort order_by"),
+    "hidden": (FLAG, "a all show_hidden include_hidden hidden"),
+    "human": (FLAG, "human_readable human"),
+    "mode": (TEXT, "mode unit"),
+    "case": (FLAG, "case_sensitive match_case"),
+    "ignore_case": (FLAG, "ignore_case case_insensitive"),
+    "overwrite": (FLAG, "overwrite force replace_existing"),
+    "append": (FLAG, "append"),
+    "times": (ANY, "expected_replacements expected_occurrences expected_count"),
+    "command": (ANY, "command cmd command_line commands"),
+    "tags": (ANY, "tags tag labels"),
+    "old_tag": (TEXT, "old_tag from_tag tag old_name old"),
+    "new_tag": (TEXT, "new_tag to_tag new_name new"),
+    "location": (TEXT, "location where"),
+    "args": (LIST, "args arguments"),
+    "cwd": (TEXT, "cwd workdir working_dir working_directory work_dir directory dir path"),
+    "stdin": (TEXT, "stdin input"),
+    "dry": (FLAG, "dry_run preview"),
+    "stop": (FLAG, "stop_on_error fail_fast abort_on_error"),
+    "parents": (FLAG, "parents create_parents create_dirs recursive make_parents"),
+    "hash": (TEXT, "file_hash hash expected_hash"),
+}  # fmt: skip
+"""Role -> the types and usual names of its argument, which may also be the last words of a longer name."""
 
 _ROLES: Mapping[str, Role] = {
-    **roles(
-        role("paths", "paths files file_paths filenames file_names", LIST, similar=True),
-        _text("path", _PATHS),
-        _text("other", "file2 file_name2 path2 file_path2 other_path second_file other_file modified_file file_b "
-                       "right b target destination new_path"),
-        _text("source", f"source src old_path from from_path source_path old_name {_PATHS}"),
-        _text("destination", "destination dest dst new_path new_name to to_path target destination_path"),
-        _any("content", "content contents text data file_content file_text body new_content"),
-        role("edits", "edits changes replacements operations", LIST, similar=True),
-        _text("old", "old_text old_string old_str old search find search_text old_content"),
-        _text("new", "new_text new_string new_str new replace replacement replace_text"),
-        _flag("everywhere", "replace_all all_occurrences global"),
-        _any("line", "line line_number insert_line at_line after_line position"),
-        _any("start", "start_line offset start from_line line_start begin first_line"),
-        _any("end", "end_line end to_line line_end stop last_line"),
-        _any("limit", "limit length num_lines line_count max_lines"),
-        _any("head", "head"),
-        _any("tail", "tail"),
-        _any("lines", "lines n num_lines count line_count"),
-        _text("pattern", "pattern query regex search_pattern search_term text name glob term file_pattern "
-                         "content_pattern keyword"),
-        _text("among", "include include_pattern file_pattern name_pattern glob filter pattern"),
-        _flag("in_contents", "content_search search_content in_content include_content"),
-        _text("kind", "search_type search_in search_by search_mode search_scope"),
-        _any("exclude", "exclude_patterns exclude ignore ignore_patterns"),
-        _flag("recursive", "recursive recurse force"),
-        _any("depth", "max_depth depth"),
-        _text("sort", "sort_by sort order_by"),
-        _flag("hidden", "a all show_hidden include_hidden hidden"),
-        _flag("human", "human_readable human"),
-        _text("mode", "mode unit"),
-        _flag("case", "case_sensitive match_case"),
-        _flag("ignore_case", "ignore_case case_insensitive"),
-        _flag("overwrite", "overwrite force replace_existing"),
-        _flag("append", "append"),
-        _any("times", "expected_replacements expected_occurrences expected_count"),
-        _any("command", "command cmd command_line commands"),
-        _any("tags", "tags tag labels"),
-        _text("old_tag", "old_tag from_tag tag old_name old"),
-        _text("new_tag", "new_tag to_tag new_name new"),
-        _text("location", "location where"),
-        role("args", "args arguments", LIST, similar=True),
-        _text("cwd", "cwd workdir working_dir working_directory work_dir directory dir path"),
-        _text("stdin", "stdin input"),
-        _flag("dry", "dry_run preview"),
-        _flag("stop", "stop_on_error fail_fast abort_on_error"),
-        _flag("parents", "parents create_parents create_dirs recursive make_parents"),
-        role("operations", "operations actions steps tasks commands items changes", LIST),
-        role("files", "files paths file_paths", LIST),
-        role("ranges", " ".join(RANGES), LIST),
-        _text("hash", "file_hash hash expected_hash"),
-        role("space", " ".join(f"{one} {one}_name" for one in sorted(SPACES)), TEXT),
-        role("folder", "folder directory dir subfolder subdirectory folder_path", TEXT),
-    ),
-    "new_path": _text("path", f"{_PATHS} name"),
-    "one": _text("path", f"file1 file_name1 path1 file_path1 first_file original_file file_a left a {_PATHS} source"),
+    **{name: role(name, names, types, similar=True) for name, (types, names) in _NAMES.items()},
+    "operations": role("operations", "operations actions steps tasks commands items changes", LIST),
+    "files": role("files", "files paths file_paths", LIST),
+    "ranges": role("ranges", " ".join(RANGES), LIST),
+    "space": role("space", " ".join(f"{one} {one}_name" for one in sorted(SPACES)), TEXT),
+    "folder": role("folder", "folder directory dir subfolder subdirectory folder_path", TEXT),
+    "new_path": role("path", f"{_PATHS} name", TEXT, similar=True),
+    "one": role("path", f"file1 file_name1 path1 file_path1 first_file original_file file_a left a {_PATHS} source",
+                TEXT, similar=True),
 }  # fmt: skip
 """Each role by its name; `new_path` and `one` are other names for `path`."""
 
@@ -116,8 +108,6 @@ _DIRECTORIES = "directory|dir|folder|subdirectory|subfolder"
 _READS = "read|get|view|open|show|load|fetch|display|print|retrieve|cat"
 _WRITES = "write|save|create|put|overwrite|update|store|upload|set|add|new|make"
 _CHANGES = "edit|patch|update|modify|change"
-_WHOLE = ("replace", "overwrite", "update", "rewrite")
-"""Choices of a tool that overwrite a whole file."""
 _IN_FILES = ("frontmatter", "front matter", "hierarch")
 """Words of descriptions that show that tags are stored in files."""
 _RUNS = vocabulary("run execute exec shell bash sh terminal start launch spawn")
@@ -173,20 +163,8 @@ def _by_lines(profile: ToolProfile) -> bool:
     return any("line" in name for name in given.values()) and not _EDITS(profile)
 
 
-def _needs_only_paths(profile: ToolProfile) -> bool:
+def _needs_paths(profile: ToolProfile) -> bool:
     return profile.needed <= EXACT
-
-
-def _needs_arguments(profile: ToolProfile) -> bool:
-    return bool(profile.needed)
-
-
-def _is_bare(profile: ToolProfile) -> bool:
-    return not profile.arguments
-
-
-def _overwrites(profile: ToolProfile) -> bool:
-    return profile.choice in _WHOLE
 
 
 def _of_tags(profile: ToolProfile) -> bool:
@@ -194,18 +172,12 @@ def _of_tags(profile: ToolProfile) -> bool:
     return profile.has("tag") and any(word in profile.description for word in _IN_FILES)
 
 
-def _lists_files_with_ranges(profile: ToolProfile) -> bool:
-    name = _argument("files", profile)
-    return name is not None and any(map(_are_ranges, properties(items(profile.arguments[name])).values()))
-
-
 def _lists_ranges(profile: ToolProfile) -> bool:
-    name = _argument("ranges", profile)
-    return name is not None and _are_ranges(profile.arguments[name])
-
-
-def _argument(role: str, profile: ToolProfile) -> str | None:
-    return possible_roles((_ROLES[role],), profile).get(role)
+    """Whether a tool takes ranges of lines in a file, or in each file of a list."""
+    given = possible_roles(pick("path ranges files", _ROLES), profile)
+    if {"path", "ranges"} <= given.keys():
+        return _are_ranges(profile.arguments[given["ranges"]])
+    return any(map(_are_ranges, properties(items(profile.arguments.get(given.get("files", ""), {}))).values()))
 
 
 def _are_ranges(part: Record) -> bool:
@@ -215,13 +187,13 @@ def _are_ranges(part: Record) -> bool:
 
 def _lists_operations(profile: ToolProfile) -> bool:
     """Whether a list of several operations on files is all that a tool needs."""
-    name = batch_argument(profile)
-    return name is not None and profile.needed <= {name} and len(batch_choices(profile, name)) > 1
+    return profile.needed <= {_list_of_operations(profile)} and len(batch_choices(profile)) > 1
 
 
 _OF_FILES = named(f"{_FILES}|{_DIRECTORIES}")
 _ONE_DIRECTORY = both(named(f"delete|remove|rmdir {_DIRECTORIES}|rmdir"), _not(named(_FILES)))
 _PATHS_GIVEN = takes(_ROLES["paths"])
+_TAGS_FILES = both(_of_tags, either(_PATHS_GIVEN, takes(_ROLES["path"])))
 _EDITS = either(takes(_ROLES["edits"]), takes(_ROLES["old"], _ROLES["new"]))
 
 
@@ -235,32 +207,25 @@ def _of(name: str, run: str, verb: Verb, line: str, means: Test, *, is_placed: b
 
 
 OPERATIONS = (
-    _of("batch", "batch:run", "update", "operations dry? stop?", _lists_operations, is_placed=False),
+    _of("batch", "moving:batch", "update", "operations dry? stop?", _lists_operations, is_placed=False),
     _of("find", "inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
         _alone("find", "glob")),
     _of("run", "shell_commands:run", "update", "command args? cwd? stdin?", _runs, is_placed=False),
-    _of("change_ranges", "line_ranges:change", "update", "path ranges hash?",
-        both(named(f"{_CHANGES}|delete"), _lists_ranges, takes(_ROLES["path"]))),
-    _of("change_ranges", "line_ranges:change", "update", "files",
-        both(named(f"{_CHANGES}|delete"), _lists_files_with_ranges)),
-    _of("read_ranges", "line_ranges:read", "get", "path ranges hash?",
-        both(named(_READS), _lists_ranges, takes(_ROLES["path"]))),
-    _of("read_ranges", "line_ranges:read", "get", "files", both(named(_READS), _lists_files_with_ranges)),
+    _of("change_ranges", "writing:change_ranges", "update", "path? ranges? hash? files?",
+        both(named(f"{_CHANGES}|delete"), _lists_ranges)),
+    _of("read_ranges", "reading:read_ranges", "get", "path? ranges? hash? files?", both(named(_READS), _lists_ranges)),
     _of("allowed", "inspection:allowed", "get", "", named(f"allowed|permitted {_DIRECTORIES}|path|root"),
         is_placed=False),
-    _of("tree", "inspection:tree", "list", "path? depth? exclude?", both(named("tree"), _needs_only_paths)),
+    _of("tree", "inspection:tree", "list", "path? depth? exclude?", both(named("tree"), _needs_paths)),
     _of("cd", "moving:cd", "update", "path",
-        either(_alone("cd", "chdir"), both(_is_cwd, named("change|set|switch|cd"), _needs_arguments))),
+        either(_alone("cd", "chdir"), both(_is_cwd, named("change|set|switch|cd"), lambda one: bool(one.needed)))),
     _of("pwd", "inspection:pwd", "get", "",
-        either(_alone("pwd"), both(_is_cwd, _not(_needs_arguments)), both(named("get directory"), _is_bare)),
+        either(_alone("pwd"), both(_is_cwd, lambda one: not one.needed),
+               both(named("get directory"), lambda one: not one.arguments)),
         is_placed=False),
     _of("rename_tag", "tags:rename", "update", "old_tag new_tag", both(named("rename|replace"), _of_tags)),
-    _of("add_tags", "tags:add", "update", "paths tags location? path?",
-        both(named("add|insert"), _of_tags, _PATHS_GIVEN)),
-    _of("add_tags", "tags:add", "update", "path tags location?", both(named("add|insert"), _of_tags)),
-    _of("remove_tags", "tags:remove", "update", "paths tags path?",
-        both(named("remove|delete"), _of_tags, _PATHS_GIVEN)),
-    _of("remove_tags", "tags:remove", "update", "path tags", both(named("remove|delete"), _of_tags)),
+    _of("add_tags", "tags:add", "update", "paths? tags location? path?", both(named("add|insert"), _TAGS_FILES)),
+    _of("remove_tags", "tags:remove", "update", "paths? tags path?", both(named("remove|delete"), _TAGS_FILES)),
     _of("move", "moving:move", "update", "source destination overwrite?", named("move|rename|mv")),
     _of("copy", "moving:copy", "create", "source destination overwrite?", named("copy|duplicate|cp")),
     _of("append", "writing:append", "update", "path content", named("append")),
@@ -272,13 +237,14 @@ OPERATIONS = (
         both(named("delete|remove line"), _by_lines)),
     _of("edit", "writing:edit", "update", "path old? new? edits? everywhere? dry? times?",
         both(named("edit|replace|patch|modify|update"), _EDITS)),
-    _of("overwrite", "writing:overwrite", "update", "path content", both(_overwrites, _not(_EDITS))),
+    _of("overwrite", "writing:overwrite", "update", "path content",
+        both(lambda one: one.choice in {"replace", "overwrite", "update", "rewrite"}, _not(_EDITS))),
     _of("mkdir", "moving:mkdir", "create", "new_path parents?",
         named(f"create|make|new|add|mkdir {_DIRECTORIES}|mkdir")),
     _of("rmdir", "moving:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
     _of("delete", "moving:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
     _of("exists", "inspection:exists", "get", "path", named("exist|exists")),
-    _of("front_matter", "reading:front_matter", "get", "path", named(f"frontmatter|front {_READS}")),
+    _of("front_matter", "tags:front_matter", "get", "path", named(f"frontmatter|front {_READS}")),
     _of("stat", "inspection:stat", "get", "path",
         named("info|stat|metadata|property|attribute|detail|status|information")),
     _of("du", "inspection:du", "get", "path? human?", either(_alone("du"), named("size|usage"))),
@@ -288,7 +254,7 @@ OPERATIONS = (
         named("search|find|glob|locate")),
     _of("head", "reading:head", "get", "path lines?", named("head")),
     _of("tail", "reading:tail", "get", "path lines?", named("tail")),
-    _of("wc", "inspection:wc", "get", "path mode?", either(_alone("wc"), named("count word|line|character"))),
+    _of("wc", "reading:wc", "get", "path mode?", either(_alone("wc"), named("count word|line|character"))),
     _of("diff", "inspection:diff", "get", "one other", named("diff|compare")),
     _of("sort", "reading:sort", "get", "path", _alone("sort")),
     _of("read", "reading:read", "get", "path start? end? limit? head? tail?", both(named("extract"), _by_lines)),
@@ -319,17 +285,16 @@ _PLACES = ("source", "src", "target", "from")
 """Names of the path in a list whose other operations have two paths."""
 
 
-def batch_argument(profile: ToolProfile) -> str | None:
-    """Return the argument that may list operations."""
-    return _argument("operations", profile)
-
-
-def batch_choices(profile: ToolProfile, name: str) -> dict[str, MatchedTool]:
-    """Return what an item of the list may select -> the operation and its arguments."""
-    item = items(profile.arguments[name])
+def batch_choices(profile: ToolProfile) -> dict[str, MatchedTool]:
+    """Return what an item in the list of operations may select -> the operation and its arguments."""
+    item = items(profile.arguments.get(_list_of_operations(profile), {}))
     whole = replace(profile, words=("file",), arguments=properties(item), needed=required(item))
     choices = (one for one in split_by_choice(whole) if one.selector is not None)
     return {choice.choice: one for choice in choices for one in _match_item(choice)}
+
+
+def _list_of_operations(profile: ToolProfile) -> str:
+    return possible_roles((_ROLES["operations"],), profile).get("operations", "")
 
 
 def _match_item(profile: ToolProfile) -> Iterator[MatchedTool]:

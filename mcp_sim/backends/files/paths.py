@@ -1,4 +1,4 @@
-"""Normalize paths, and infer where clients see the tree.
+"""Entities of a tree of files, normalized paths, and where clients see the tree.
 
 In the world every path is absolute and normalized: `/docs/a.md`; the root is `/`. Unless a state locates it, the tree
 begins at `/` in the world, while clients may use `/home/ada/project/notes/a.md` from the first call on. The mount point
@@ -9,16 +9,39 @@ is the mount point.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Json, PastCall
+from mcp_sim.types import PastCall, Record
+from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
+FILE, DIRECTORY, SHELL = "file", "directory", "shell"
 ROOT = "/"
-LONGEST_PATH = 4096
-LONGEST_NAME = 255
+_LONGEST_PATH = 4096
+_LONGEST_NAME = 255
+_FIRST_CALLS = 30
+"""Number of calls that are searched for a path that shows the mount point."""
+
+
+def entities() -> list[Entity]:
+    """Return the entities `file`, `directory` and `shell`."""
+    text: Record = {"type": "string"}
+    time: Record = {"type": "string", "format": "date-time"}
+    place = {"path": Field("path", text, required=True), "folder": Field("folder", text)}
+    content = {"content": Field("content", text, required=True)}
+    times = {name: Field(name, time, required=True) for name in ("created_at", "modified_at")}
+    settings = {"working_directory": text, "allowed": {"type": "array", "items": text},
+                "above": {"type": ["string", "null"]}}  # fmt: skip
+    return [
+        Entity(FILE, "path", None, {**place, **content, **times}, natural=True),
+        Entity(DIRECTORY, "path", None, {**place, **times}, natural=True),
+        Entity(SHELL, SHELL, None, {name: Field(name, one) for name, one in settings.items()}, singleton=True),
+    ]
+
+
+# paths ----------------------------------------------------------------------------------------------------------------
 
 
 def resolve_path(path: str, working: str = ROOT) -> str:
@@ -34,16 +57,12 @@ def resolve_path(path: str, working: str = ROOT) -> str:
             parts.pop()
         elif part not in {"", "."}:
             parts.append(part)
-    return _checked(ROOT + "/".join(parts))
-
-
-def _checked(path: str) -> str:
-    """Return the path unchanged. Raises `Refused` if no disk could store it."""
-    if "\0" in path:
-        raise Refused("invalid", "Invalid path: it holds a NUL character", path=path)
-    if len(path) > LONGEST_PATH or any(len(name) > LONGEST_NAME for name in path.split("/")):
-        raise Refused("invalid", f"File name too long: {path[:LONGEST_NAME]}...", path=path)
-    return path
+    found = ROOT + "/".join(parts)
+    if "\0" in found:
+        raise Refused("invalid", "Invalid path: it holds a NUL character", path=found)
+    if len(found) > _LONGEST_PATH or any(len(name) > _LONGEST_NAME for name in parts):
+        raise Refused("invalid", f"File name too long: {found[:_LONGEST_NAME]}...", path=found)
+    return found
 
 
 def normalize(path: str) -> str:
@@ -77,8 +96,7 @@ def is_within(path: str, directories: Sequence[str]) -> bool:
     return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in directories)
 
 
-_FIRST_CALLS = 30
-"""Number of calls that are searched for a path that shows the mount point."""
+# mount points ---------------------------------------------------------------------------------------------------------
 
 
 def is_absolute(path: str) -> bool:
@@ -110,14 +128,10 @@ def find_mount_point(path: str, exists: Callable[[str], bool]) -> str | None:
 
 
 def _absolute_paths(history: Sequence[PastCall]) -> Iterator[str]:
-    """Yield the absolute paths in the arguments of the first calls."""
-    for past in history[:_FIRST_CALLS]:
-        yield from (one for value in past.arguments.values() for one in _texts(value) if is_absolute(one))
-
-
-def _texts(value: Json) -> Iterable[str]:
-    within = (part for one in as_list(value) for part in as_object(one).values())
-    return [one for one in (value, *as_list(value), *within) if isinstance(one, str)]
+    """Yield the absolute paths in the arguments of the first calls, and in lists and lists of objects among them."""
+    for value in (value for past in history[:_FIRST_CALLS] for value in past.arguments.values()):
+        within = (part for one in as_list(value) for part in as_object(one).values())
+        yield from (one for one in (value, *as_list(value), *within) if isinstance(one, str) and is_absolute(one))
 
 
 def strip_mount_point(path: str, mount_point: str) -> str:

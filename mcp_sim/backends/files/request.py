@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from posixpath import relpath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from mcp_sim.backends.files.paths import ROOT, is_absolute
+from mcp_sim.backends.files.tree import Entry, Tree
 from mcp_sim.backends.operation import Operation
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
@@ -18,9 +19,6 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import singular, vocabulary, words
-
-if TYPE_CHECKING:
-    from mcp_sim.backends.files.tree import Entry, Tree
 
 _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
 _ESSENTIAL = ("name", "path", "type", "size", "modified")
@@ -48,8 +46,6 @@ class FilesRequest(Request):
     @cached_property
     def tree(self) -> Tree:
         """The files and directories."""
-        from mcp_sim.backends.files.tree import Tree  # noqa: PLC0415 (serving must not wait for it)
-
         return Tree(self, self.text("space"), self.text("folder"), is_located=self.setting.has_repository)
 
     @property
@@ -78,6 +74,15 @@ class FilesRequest(Request):
         path = self.text("path", "." if self.tree.working != ROOT else ROOT)
         return path.rstrip("/") or path
 
+    @property
+    def file(self) -> Entry:
+        """The file at the requested path. Raises `Refused` if there is none."""
+        return self.tree.file(self.path)
+
+    def flag_or(self, role: str, default: bool) -> bool:
+        """Return a flag, or the default if the tool has no argument for it."""
+        return self.flag(role) if self.has(role) else default
+
     # the tool
 
     @cached_property
@@ -93,15 +98,17 @@ class FilesRequest(Request):
     @property
     def is_of_notes(self) -> bool:
         """Whether the tool calls files notes, pages or the like, and does not mention directories."""
-        if self.tool is None or self.has("space"):
-            return False
-        return _OF_FILES.isdisjoint(map(singular, self.tool_words))
+        is_of_files = self.tool is None or self.has("space")
+        return not is_of_files and _OF_FILES.isdisjoint(map(singular, self.tool_words))
 
     # entries
 
-    def entry_facts(self, entry: Entry) -> Record:
-        """Return the facts of an entry; each once if the tool has no output schema for more."""
-        facts = entry_facts(entry)
+    def facts_of(self, entry: Entry, path: str) -> Record:
+        """Return the facts of an entry, with its path as the client writes it.
+
+        If the tool has no output schema, each is given once.
+        """
+        facts = {**entry.facts, "path": path}
         return {name: facts[name] for name in facts if name in _ESSENTIAL} if self.is_open else facts
 
     def shown_path(self, entry: Entry, base: Entry) -> str:
@@ -111,13 +118,11 @@ class FilesRequest(Request):
         """
         if self.text("space") or (self.is_of_notes and is_absolute(self.text("path"))):
             return self.tree.display_path(entry.path)
-        if self.is_of_notes:
-            return relpath(entry.path, self.tree.working)
-        return self.path.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
+        return relpath(entry.path, self.tree.working) if self.is_of_notes else self.path.rstrip("/") + entry.after(base)
 
     def is_included(self, entry: Entry, base: Entry) -> bool:
         """Return whether an entry passes the include and exclude filters of the call."""
-        among, place = self.text("among"), entry.path[len(base.path.rstrip("/")) + 1 :]
+        among, place = self.text("among"), entry.after(base)[1:]
         is_out = any(matches_name(one, entry.name) or fnmatchcase(place, one) for one in self.texts("exclude"))
         return not is_out and (not among or matches_name(among, entry.name))
 
@@ -128,21 +133,6 @@ def matches_name(pattern: str, name: str) -> bool:
     if any(sign in bare for sign in "*?["):
         return fnmatchcase(name.lower(), bare.lower())
     return bare.lower() in name.lower()
-
-
-def entry_facts(entry: Entry) -> Record:
-    """Return all facts of an entry."""
-    facts: Record = {
-        "name": entry.name,
-        "path": entry.path,
-        "type": "file" if entry.is_file else "directory",
-        "is_directory": not entry.is_file,
-        "is_file": entry.is_file,
-        "created": entry.record.get("created_at"),
-        "modified": entry.record.get("modified_at"),
-        "permissions": "644" if entry.is_file else "755",
-    }
-    return {**facts, "size": entry.size} if entry.is_file else facts
 
 
 def already_exists(what: str, path: str) -> Refused:

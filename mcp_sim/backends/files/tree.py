@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL
 from mcp_sim.backends.files.paths import (
+    DIRECTORY,
+    FILE,
     ROOT,
+    SHELL,
     directories_above,
     find_mount_point,
     infer_mount_point,
@@ -29,7 +31,6 @@ from mcp_sim.backends.files.paths import (
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Record
-from mcp_sim.types.clock import iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,33 @@ class Entry:
         return self.content is not None
 
     @property
+    def text(self) -> str:
+        """The content; empty for a directory."""
+        return self.content or ""
+
+    @property
     def size(self) -> int:
         """The size in bytes; 0 for a directory."""
-        return len((self.content or "").encode("utf-8", "surrogatepass"))
+        return len(self.text.encode("utf-8", "surrogatepass"))
+
+    @property
+    def facts(self) -> Record:
+        """What a result may show of it."""
+        facts: Record = {
+            "name": self.name,
+            "path": self.path,
+            "type": "file" if self.is_file else "directory",
+            "is_directory": not self.is_file,
+            "is_file": self.is_file,
+            "created": self.record.get("created_at"),
+            "modified": self.record.get("modified_at"),
+            "permissions": "644" if self.is_file else "755",
+        }
+        return {**facts, "size": self.size} if self.is_file else facts
+
+    def after(self, base: Entry) -> str:
+        """Return what follows the path of a directory that contains it: `/b.md`; empty for the directory itself."""
+        return self.path[len(base.path.rstrip("/")) :]
 
 
 class Tree:
@@ -130,7 +155,7 @@ class Tree:
         """Return the file or directory at an absolute path, if any."""
         record = self._request.record(path, FILE)
         if record is not None:
-            return Entry(path, record, str(record.get("content") or ""))
+            return _file(path, record)
         record = {"path": ROOT} if path == ROOT else self._request.record(path, DIRECTORY)
         return None if record is None else Entry(path, record, None)
 
@@ -159,19 +184,16 @@ class Tree:
     def inside(self, directory: str) -> list[Entry]:
         """Return the content of a directory, sorted by name."""
         view, called = self._request.view, self._request.entity_named
-        directories = view.find(called(DIRECTORY), "folder", directory)
-        files = view.find(called(FILE), "folder", directory)
-        entries = [Entry(str(path), record, None) for path, record in directories]
-        entries += [Entry(str(path), record, str(record.get("content") or "")) for path, record in files]
+        entries = [Entry(str(path), row, None) for path, row in view.find(called(DIRECTORY), "folder", directory)]
+        entries += [_file(str(path), row) for path, row in view.find(called(FILE), "folder", directory)]
         return sorted(entries, key=lambda entry: entry.path)
 
     def below(self, directory: str, levels: int | None = None) -> Iterator[Entry]:
         """Yield everything below a directory, each directory before its content, down to `levels`."""
-        deeper = None if levels is None else levels - 1
         for entry in self.inside(directory):
             yield entry
-            if not entry.is_file and deeper != 0:
-                yield from self.below(entry.path, deeper)
+            if not entry.is_file and levels != 1:
+                yield from self.below(entry.path, None if levels is None else levels - 1)
 
     # write
 
@@ -198,9 +220,9 @@ class Tree:
         if is_within(path, [entry.path]):
             raise Refused("invalid", f"Cannot put {entry.path} into itself: {path}", path=path)
         if entry.is_file:
-            self.write(path, entry.content or "")
+            self.write(path, entry.text)
             return
-        children = list(self.inside(entry.path))
+        children = self.inside(entry.path)
         self.make(path)
         for one in children:
             self.copy(one, join_path(path, one.name))
@@ -213,8 +235,13 @@ class Tree:
         self._request.put(self._request.entity_named(SHELL), {**self.shell, name: value}, SHELL)
 
     def _put(self, kind: str, path: str, fields: Record) -> None:
-        before, now = self._request.record(path, kind), iso(self._request.now.replace(microsecond=0))
-        fresh: Record = {"path": path, "folder": parent(path), "created_at": now}
         if self._mount_point != ROOT and self.shell.get("above", ROOT) is None:
             self._set_shell("above", self._mount_point)
-        self._request.put(path, {**(before or fresh), **fields, "modified_at": now}, kind)
+        before = self._request.record(path, kind) or {
+            "path": path, "folder": parent(path), "created_at": self._request.time("created_at", kind)
+        }  # fmt: skip
+        self._request.put(path, {**before, **fields, "modified_at": self._request.time("modified_at", kind)}, kind)
+
+
+def _file(path: str, record: Record) -> Entry:
+    return Entry(path, record, str(record.get("content") or ""))

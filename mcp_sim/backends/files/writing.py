@@ -1,9 +1,12 @@
-"""Write files: create, overwrite, append, edit texts, and change lines."""
+"""Write files: create, overwrite, append, edit texts, and change lines or ranges of lines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mcp_sim.backends.compute.text_changes import line_diff, patch, replace_text
 from mcp_sim.backends.files.paths import parent
+from mcp_sim.backends.files.reading import bounds, content_hash, first_value, requested_ranges
 from mcp_sim.backends.files.request import FilesRequest, already_exists
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
@@ -17,13 +20,12 @@ _CREATES_PARENTS = (
     "directories as needed", "directories if", "necessary director",
 )  # fmt: skip
 """Phrases of descriptions of tools that create missing parent directories."""
-
+_ONLY_CREATES = ("fails if", "must not exist", "does not overwrite", "already exists, an error")
 _EXISTING = ("an existing file", "an existing note", "an existing page", "an existing document")
-_LINE = "\n"
 
 
 def write(request: FilesRequest) -> Outcome:
-    """Write `content` to the file at `path`; with the flag `append`, at its end. Without a path, show the content.
+    """Write `content` to a file; with the flag `append`, at its end. Without a path, show the content.
 
     Missing directories are created if `parents` is set, the tool says so, or no other tool creates directories.
     Raises `Refused` for a directory, if a file exists that the tool only creates or the flag `overwrite` protects,
@@ -34,35 +36,28 @@ def write(request: FilesRequest) -> Outcome:
         return Outcome(content, {"output": content}, "output")
     if request.flag("append"):
         return append(request)
-    if _is_change(request):
+    if request.tool_words.isdisjoint({"write", "create", "save"}) and request.mentions("update an existing"):
         request.tree.file(path)
     place = _target(request)
-    before = request.tree.find(place)
-    is_protected = _is_creation(request) or (request.has("overwrite") and not request.flag("overwrite"))
-    if before is not None and is_protected:
+    is_protected = _only_creates(request) or not request.flag_or("overwrite", default=True)
+    if is_protected and request.tree.find(place) is not None:
         raise already_exists("File", path)
     return _save(request, place, content, f"Successfully wrote to {path}")
 
 
-def _is_creation(request: FilesRequest) -> bool:
+def _only_creates(request: FilesRequest) -> bool:
     """Return whether the tool only creates files and another one overwrites them."""
     if request.has("space") and "create" in request.tool_words:
         return not request.mentions("overwrite", "replace")
-    return request.mentions("fails if", "must not exist", "does not overwrite", "already exists, an error")
-
-
-def _is_change(request: FilesRequest) -> bool:
-    """Return whether the tool only changes existing files and another one creates them."""
-    return request.tool_words.isdisjoint({"write", "create", "save"}) and request.mentions("update an existing")
+    return request.mentions(*_ONLY_CREATES)
 
 
 def _save(request: FilesRequest, path: str, content: str, text: str, **more: Json) -> Outcome:
     before = request.tree.find(path)
     request.tree.write(path, content)
     entry = request.tree.find(path)
-    known = request.entry_facts(entry) if entry is not None else {}
-    facts: Record = {**known, "path": request.path, "characters": len(content), "created_new": before is None, **more}
-    return Outcome(text, facts)
+    known = request.facts_of(entry, request.path) if entry is not None else {}
+    return Outcome(text, {**known, "characters": len(content), "created_new": before is None, **more})
 
 
 def _new_content(request: FilesRequest) -> str:
@@ -71,10 +66,7 @@ def _new_content(request: FilesRequest) -> str:
 
 
 def _target(request: FilesRequest) -> str:
-    """Return the absolute path to write to. Creates the parent directory if the tool does.
-
-    Raises `Refused` for a directory.
-    """
+    """Return the absolute path to write to, with a parent directory. Raises `Refused` for a directory."""
     path = request.tree.at(request.path)
     found = request.tree.find(path)
     if found is not None and not found.is_file:
@@ -88,58 +80,55 @@ def prepare(request: FilesRequest, path: str) -> None:
     above = request.tree.find(parent(path))
     if above is not None and above.is_file:
         raise Refused("invalid", f"Not a directory: {parent(path)}", path=request.path)
-    if above is None and "mkdir" in request.peers and not _makes_directories(request):
+    makes_directories = request.flag("parents") or request.mentions(*_CREATES_PARENTS)
+    if above is None and "mkdir" in request.peers and not makes_directories:
         raise Refused("not_found", f"No such file or directory: {parent(path)}", path=request.path, key=parent(path))
     if above is None:
         request.tree.make(parent(path))
 
 
-def _makes_directories(request: FilesRequest) -> bool:
-    return request.flag("parents") or request.mentions(*_CREATES_PARENTS)
-
-
 def append(request: FilesRequest) -> Outcome:
-    """Write `content` at the end of the file at `path`.
-
-    A missing file is created, unless the tool is for existing ones; then `Refused` is raised.
-    """
+    """Write `content` at the end of a file. A missing one is created, or refused if the tool is for existing ones."""
     if request.mentions(*_EXISTING):
         request.tree.file(request.path)
     path = _target(request)
     before = request.tree.find(path)
-    old = before.content or "" if before is not None else ""
+    old = before.text if before is not None else ""
     between = "\n" if request.has("space") and old and not old.endswith("\n") else ""
     return _save(request, path, old + between + _new_content(request), f"Successfully appended to {request.path}")
 
 
 def prepend(request: FilesRequest) -> Outcome:
-    """Insert the lines of `content` at the beginning of the file at `path`. Raises `Refused` if there is none."""
-    entry = request.tree.file(request.path)
-    text = f"{_new_content(request).removesuffix(_LINE)}{_LINE}{entry.content or ''}"
+    """Insert the lines of `content` at the beginning of a file."""
+    entry = request.file
+    text = _new_content(request).removesuffix("\n") + "\n" + entry.text
     return _save(request, entry.path, text, f"Successfully prepended to {request.path}")
 
 
 def overwrite(request: FilesRequest) -> Outcome:
-    """Write `content` to the existing file at `path`. Raises `Refused` if there is none."""
-    entry = request.tree.file(request.path)
-    return _save(request, entry.path, _new_content(request), f"Successfully replaced the content of {request.path}")
+    """Write `content` to an existing file."""
+    done = f"Successfully replaced the content of {request.path}"
+    return _save(request, request.file.path, _new_content(request), done)
 
 
 def touch(request: FilesRequest) -> Outcome:
-    """Create an empty file at `path`; an existing one keeps its content. Raises `Refused` for a directory."""
+    """Create an empty file; an existing one keeps its content. Raises `Refused` for a directory."""
     path = _target(request)
     before = request.tree.find(path)
-    return _save(request, path, (before.content or "") if before is not None else "", f"Created {request.path}")
+    return _save(request, path, before.text if before is not None else "", f"Created {request.path}")
+
+
+# texts ----------------------------------------------------------------------------------------------------------------
 
 
 def edit(request: FilesRequest) -> Outcome:
-    """Replace `old` by `new` in the file at `path`, or the texts of several `edits`: all of them, or none.
+    """Replace `old` by `new` in a file, or the texts of several `edits`: all of them, or none.
 
     Each text is replaced once, or wherever it occurs with the flag `everywhere` or an expected number of `times`. With
     the flag `dry`, only show the difference. Raises `Refused` if a text is missing, or occurs more or less often.
     """
-    entry = request.tree.file(request.path)
-    content, count = entry.content or "", 0
+    entry = request.file
+    content, count = entry.text, 0
     for old, new in _edits(request):
         if old not in content or not old:
             raise Refused("invalid", f"Text to replace not found in {request.path}: {old}", path=request.path)
@@ -149,7 +138,7 @@ def edit(request: FilesRequest) -> Outcome:
             raise Refused("invalid", message, path=request.path)
         many = 1 if expected is None and not request.flag("everywhere") else found
         count, content = count + many, replace_text(content, old, new, many)
-    difference = _difference(request, entry.content or "", content)
+    difference = _difference(request, entry.text, content)
     if request.flag("dry"):
         facts: Record = {"diff": difference, "path": request.path, "count": count}
         return Outcome(difference or "Nothing would change", facts, "diff")
@@ -161,14 +150,13 @@ def _times(request: FilesRequest) -> int | None:
     """Return how often the text to replace must occur; None for any number."""
     if request.has("times"):
         return request.number("times") or 1
-    return 1 if request.has("everywhere") and not request.flag("everywhere") else None
+    return None if request.flag_or("everywhere", default=True) else 1
 
 
 def _difference(request: FilesRequest, before: str, after: str) -> str:
     """Return a patch if the tool promises a diff, else the lines that differ."""
-    if not request.mentions("diff", "patch"):
-        return line_diff(before, after)
-    return patch(before, after, request.path)
+    is_patch = request.mentions("diff", "patch")
+    return patch(before, after, request.path) if is_patch else line_diff(before, after)
 
 
 def _edits(request: FilesRequest) -> list[tuple[str, str]]:
@@ -176,9 +164,9 @@ def _edits(request: FilesRequest) -> list[tuple[str, str]]:
         return [(request.text("old"), request.text("new"))]
     found: list[tuple[str, str]] = []
     for one in as_list(request.get("edits")):
-        named = {snake(name): value for name, value in as_object(one).items()}
-        old = next((value for name, value in named.items() if name.startswith(("old", "search", "find", "from"))), None)
-        new = next((value for name, value in named.items() if name.startswith(("new", "replace", "to"))), "")
+        fields = {snake(name): value for name, value in as_object(one).items()}
+        old = next((fields[name] for name in fields if name.startswith(("old", "search", "find", "from"))), None)
+        new = next((fields[name] for name in fields if name.startswith(("new", "replace", "to"))), "")
         if not isinstance(old, str):
             raise Refused("invalid", f"An edit needs a text to replace and a new text, not {encode(one).decode()}")
         found.append((old, str(new)))
@@ -187,10 +175,13 @@ def _edits(request: FilesRequest) -> list[tuple[str, str]]:
     return found
 
 
+# lines ----------------------------------------------------------------------------------------------------------------
+
+
 def insert(request: FilesRequest) -> Outcome:
-    """Insert `content` after a `line` of the file at `path`; 0 is the beginning. Raises `Refused` for other lines."""
-    entry = request.tree.file(request.path)
-    lines, at = (entry.content or "").split("\n"), request.number("line")
+    """Insert `content` after a `line` of a file; 0 is the beginning. Raises `Refused` for other lines."""
+    entry, at = request.file, request.number("line")
+    lines = entry.text.split("\n")
     if at is None or not 0 <= at <= len(lines):
         message = f"Invalid line {request.get('line')}: {request.path} has {len(lines)} lines"
         raise Refused("invalid", message, path=request.path)
@@ -199,29 +190,71 @@ def insert(request: FilesRequest) -> Outcome:
 
 
 def replace_lines(request: FilesRequest) -> Outcome:
-    """Replace the lines `start` to `end`, counted from 1, of the file at `path` by those of `content`.
-
-    Raises `Refused` if there are no such lines.
-    """
-    return _with_lines(request, _new_content(request).removesuffix("\n").split("\n"), "replaced")
+    """Replace the lines `start` to `end`, counted from 1, by `content`. Raises `Refused` if there are no such lines."""
+    return _change_lines(request, _new_content(request).removesuffix("\n").split("\n"), "replaced")
 
 
 def delete_lines(request: FilesRequest) -> Outcome:
-    """Delete the lines `start` to `end`, counted from 1, of the file at `path`. Raises `Refused` if there are none."""
-    return _with_lines(request, [], "deleted")
+    """Delete the lines `start` to `end`, counted from 1. Raises `Refused` if there are no such lines."""
+    return _change_lines(request, [], "deleted")
 
 
-def _with_lines(request: FilesRequest, new: list[str], verb: str) -> Outcome:
-    entry = request.tree.file(request.path)
-    content = entry.content or ""
-    lines = content.splitlines()
-    start = request.number("start")
-    last = request.number("end")
+def _change_lines(request: FilesRequest, new: Sequence[str], verb: str) -> Outcome:
+    entry = request.file
+    lines = entry.text.splitlines()
+    start, last = request.number("start"), request.number("end")
     end = start if last is None else last if last >= 0 else len(lines)
     if start is None or end is None or not 1 <= start <= end <= max(len(lines), 1):
         message = f"Invalid lines {start} to {end}: {request.path} has {len(lines)} lines"
         raise Refused("invalid", message, path=request.path)
     kept = [*lines[: start - 1], *new, *lines[end:]]
-    text = "\n".join(kept) + ("\n" if content.endswith("\n") and kept else "")
+    text = "\n".join(kept) + ("\n" if entry.text.endswith("\n") and kept else "")
     message = f"Successfully {verb} lines {start} to {end} of {request.path}"
-    return _save(request, entry.path, text, message, diff=_difference(request, content, text), count=end - start + 1)
+    difference = _difference(request, entry.text, text)
+    return _save(request, entry.path, text, message, diff=difference, count=end - start + 1)
+
+
+def change_ranges(request: FilesRequest) -> Outcome:
+    """Replace the lines in `ranges` of a file, guarded by its `hash`, or those of several `files`.
+
+    The result of each file is reported; none fails the others.
+    """
+    results: dict[str, Json] = {}
+    for path, guard, patches in requested_ranges(request):
+        try:
+            new_hash = content_hash(_patch_file(request, path, guard, patches))
+            results[path] = {"result": "ok", "file_hash": new_hash, "reason": None}
+        except Refused as refused:
+            results[path] = {"result": "error", "reason": str(refused), "file_hash": None}
+    return Outcome(encode(results).decode(), results, is_json=True)
+
+
+def _patch_file(request: FilesRequest, path: str, guard: Json, patches: Sequence[Record]) -> str:
+    """Write and return the new content of one file. A missing file is created if no hash is given."""
+    place = request.tree.at(path)
+    found = request.tree.find(place)
+    content = request.tree.file(path).text if found is not None or guard else ""
+    if content and guard is not None and str(guard) != content_hash(content):
+        raise Refused("conflict", "Hash mismatch: the file has been modified", path=path)
+    lines = content.splitlines(keepends=True)
+    for one in sorted(patches, key=lambda one: bounds(one, len(lines))[0], reverse=True):
+        lines = _replace_range(lines, one, path)
+    text = "".join(lines)
+    request.tree.make(parent(place))
+    request.tree.write(place, text)
+    return text
+
+
+def _replace_range(lines: list[str], change: Record, path: str) -> list[str]:
+    start, end = bounds(change, len(lines))
+    if not 1 <= start <= len(lines) + 1 or end < start - 1:
+        raise Refused("invalid", f"Invalid lines {start} to {end}: {path} has {len(lines)} lines", path=path)
+    guard = first_value(change, ("range_hash", "hash"))
+    if guard and guard != content_hash("".join(lines[start - 1 : end])):
+        raise Refused("conflict", "Hash mismatch: these lines have been modified", path=path)
+    text = str(first_value(change, ("contents", "content", "new_content", "text", "new_text")) or "")
+    before, put, after = lines[: start - 1], text.splitlines(keepends=True), lines[end:]
+    for part, following in ((before, put), (put, after)):
+        if part and following and not part[-1].endswith("\n"):
+            part[-1] += "\n"
+    return [*before, *put, *after]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from mcp_sim.backends.files.entities import FILE
+from mcp_sim.backends.files.paths import FILE
 from mcp_sim.backends.git.entities import COMMIT, ENTITIES
 from mcp_sim.backends.git.operations import OPERATIONS
 from mcp_sim.backends.given import Given
@@ -93,7 +93,7 @@ class Git(OperationsBackend):
         """Accept three kinds of tools or more that prepare and record commits, if half of them mention git."""
         kinds = {one.name for one in found}
         is_local = bool(kinds & _WORKING_TREE) and not kinds.isdisjoint({"commit", "stage"})
-        mentions = sum(_mentions_git(one.profile) for one in found)
+        mentions = sum(not _MENTIONS.isdisjoint(_words(one.profile)) for one in found)
         return found if len(kinds) >= 3 and is_local and mentions * 2 >= len(found) else ()
 
     def given(
@@ -123,6 +123,6 @@ def _located(one: MatchedTool) -> Mapping[str, str]:
     return arguments
 
 
-def _mentions_git(profile: ToolProfile) -> bool:
-    words = {word for name in profile.arguments for word in snake(name).split("_")}
-    return not _MENTIONS.isdisjoint({*snake(profile.tool.name).split("_"), *profile.description_words, *words})
+def _words(profile: ToolProfile) -> set[str]:
+    names = (profile.tool.name, *profile.arguments)
+    return {*profile.description_words, *(word for name in names for word in snake(name).split("_"))}

@@ -1,10 +1,12 @@
-"""Entities of a repository."""
+"""Entities of a repository, and the forms of ids and authors."""
 
 from __future__ import annotations
 
-from mcp_sim.backends.files.entities import entities as entities_of_files
-from mcp_sim.types import Record
+from mcp_sim.backends.files.paths import entities as entities_of_files
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import as_object
 
 COMMIT, BRANCH, TAG, STAGED, REPOSITORY = "commit", "branch", "tag", "staged_file", "repository"
 MAIN = "main"
@@ -33,3 +35,17 @@ ENTITIES = (
     _entity(REPOSITORY, REPOSITORY, "author email", "branch commit root stashes remotes worktrees", singleton=True),
 )
 """Files, directories, and what a repository stores besides them."""
+
+
+def identifier(draws: Draws, profile: str) -> str:
+    """Return 40 hexadecimal digits."""
+    return "".join(f"{int(draws.unit(f'{profile}/{part}') * 2**32):08x}" for part in range(5))
+
+
+def parse_author(value: Json) -> Record:
+    """Return name and e-mail of `Ann Vos <ann@example.com>`, either alone, or an object with both."""
+    if isinstance(value, dict):
+        body = as_object(value)
+        return {"name": body.get("name", body.get("username")), "email": body.get("email")}
+    name, mark, rest = str(value or "").partition("<")
+    return {"name": name.strip() or None, "email": rest.rstrip("> ") if mark else None}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from mcp_sim.backends.files.entities import DIRECTORY, FILE
 from mcp_sim.backends.files.given import read_given_files
-from mcp_sim.backends.files.paths import ROOT, join_path, normalize
-from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG
-from mcp_sim.backends.git.request import parse_author
+from mcp_sim.backends.files.paths import DIRECTORY, FILE, ROOT, join_path, normalize
+from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG, parse_author
 from mcp_sim.backends.given import MAX_DEPTH, MAX_OBJECTS, Given
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
@@ -31,12 +29,20 @@ _PARTS: Mapping[str, frozenset[str]] = {
 }
 """Part of a repository -> the names that a state may have for it."""
 _MARKS = ("staged", "untracked", "modified")
-_HASHES = ("hash", "sha", "commit_hash", "commit_id", "commit", "id", "oid", "hexsha", "head", "tip", "target")
-_MESSAGES = ("message", "msg", "subject", "title", "commit_message")
-_DATES = ("date", "timestamp", "committed_at", "authored_date", "created_at", "time", "committed_date")
-_FILES = ("files", "changes", "changed_files", "tree", "snapshot")
-_PATHS = ("path", "file", "filename", "file_path", "name")
-_PARENTS = ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha")
+_NAMES: Mapping[str, Sequence[str]] = {
+    "hash": ("hash", "sha", "commit_hash", "commit_id", "commit", "id", "oid", "hexsha", "head", "tip", "target"),
+    "message": ("message", "msg", "subject", "title", "commit_message"),
+    "author": ("author", "author_name", "committer", "user"),
+    "email": ("author_email", "email"),
+    "date": ("date", "timestamp", "committed_at", "authored_date", "created_at", "time", "committed_date"),
+    "parents": ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha"),
+    "files": ("files", "changes", "changed_files", "tree", "snapshot"),
+    "path": ("path", "file", "filename", "file_path", "name"),
+    "ref": ("name", "branch", "tag", "remote"),
+    "url": ("url", "fetch_url", "push_url"),
+    "current": ("branch", "ref", "name"),
+}
+"""Field of a commit, a file or a reference -> the names that a state may have for it."""
 _FIRST = re.compile(r"\b(init|initial|first)", re.IGNORECASE)
 
 
@@ -72,10 +78,12 @@ def _committed_files(found: Record) -> list[Record]:
 def _take_repository(value: Json, place: tuple[str, ...], depth: int) -> tuple[Record, Json]:
     """Return the parts of the first repository within a value, and the rest of the value."""
     body = as_object(value)
-    parts = [*_parts(body)]
-    if _is_repository(parts):
-        read = _read(parts, place)
-        return read, {name: inner for name, inner in body.items() if name not in {named for _, named, _ in parts}}
+    known = ((name, part) for name in body for part, names in _PARTS.items() if snake(name) in names)
+    parts = {name: part for name, part in known if part != "root" or isinstance(body[name], str)}
+    has_commits = any(part == "commits" and _are_commits(body[name]) for name, part in parts.items())
+    if has_commits or ("branches" in parts.values() and not {"commits", "current", *_MARKS}.isdisjoint(parts.values())):
+        found = _read([(part, body[name]) for name, part in parts.items()], place)
+        return found, {name: inner for name, inner in body.items() if name not in parts}
     for name, inner in islice(body.items(), MAX_OBJECTS if depth else 0):
         found, rest = _take_repository(inner, (*place, name), depth - 1)
         if found:
@@ -83,107 +91,85 @@ def _take_repository(value: Json, place: tuple[str, ...], depth: int) -> tuple[R
     return {}, value
 
 
-def _parts(body: Record) -> Iterator[tuple[str, str, Json]]:
-    """Yield each part of a repository that an object has, its name there, and its value."""
-    for name, value in body.items():
-        part = next((part for part, names in _PARTS.items() if snake(name) in names), None)
-        if part is not None and (part != "root" or isinstance(value, str)):
-            yield part, name, value
-
-
-def _is_repository(parts: Sequence[tuple[str, str, Json]]) -> bool:
-    named = {part for part, _, _ in parts}
-    has_commits = any(part == "commits" and _are_commits(value) for part, _, value in parts)
-    return has_commits or ("branches" in named and not named.isdisjoint({"commits", "current", *_MARKS}))
-
-
 def _are_commits(value: Json) -> bool:
     rows = [row for listed in _by_branch(value).values() for row in listed]
-    return bool(rows) and all(_first_value(row, _MESSAGES) is not None for row in rows)
+    return bool(rows) and all(_value(row, "message") is not None for row in rows)
 
 
 def _by_branch(value: Json) -> dict[str, list[Record]]:
     """Return commits as they are given, by branch; the branch is empty if it is not given."""
     rows = rows_of(value, "hash")
-    if rows is not None:
-        return {"": rows}
-    listed = ((name, rows_of(inner, "hash")) for name, inner in as_object(value).items())
-    return {name: rows for name, rows in listed if rows is not None}
+    listed = {"": rows} if rows is not None else {name: rows_of(one, "hash") for name, one in as_object(value).items()}
+    return {name: rows for name, rows in listed.items() if rows is not None}
 
 
-def _read(parts: Sequence[tuple[str, str, Json]], place: Sequence[str]) -> Record:
+def _read(parts: Sequence[tuple[str, Json]], place: Sequence[str]) -> Record:
     """Return the parts of a repository by name. Commits are in order, the oldest first.
 
     Branches, tags and marks map a name or a path to a commit or a content, None if it is only listed.
     """
     found: Record = {"commits": [], "root": next((name for name in place if name.startswith("/")), None)}
-    for part, _, value in parts:
+    for part, value in parts:
         if part == "commits":
             found["commits"] += _commits(_by_branch(value))
         elif part == "branches":
-            found |= _branches(value, found)
+            found |= _branches(value, found["commits"])
         elif part == "tags":
-            found["tags"] = {name: _first_value(row, _HASHES) for name, row in _by_name(value, "commit").items()}
+            found["tags"] = {name: _value(row, "hash") for name, row in _by_name(value, "commit").items()}
         elif part == "remotes":
-            found["remotes"] = [*_remotes(value)]
+            urls = {name: _value(row, "url") or name for name, row in _by_name(value, "url").items()}
+            found["remotes"] = [{"name": name, "url": str(url)} for name, url in urls.items()]
         elif part in _MARKS:
             found[part] = _contents(value)
+        elif part == "current":
+            named = str((value if isinstance(value, str) else _value(as_object(value), "current")) or "")
+            found |= {"current": named.removeprefix("ref:").strip().removeprefix("refs/heads/")} if named else {}
         else:
-            found |= _setting(part, value)
+            found |= {"root": value} if part == "root" else _owner(value)
     return found
 
 
-def _setting(part: str, value: Json) -> Record:
-    """Return the current branch, the owner or the root."""
-    if part == "root":
-        return {"root": value}
-    if part == "current":
-        named = value if isinstance(value, str) else _first_value(as_object(value), ("branch", "ref", "name"))
-        return {"current": str(named).removeprefix("ref:").strip().removeprefix("refs/heads/")} if named else {}
+def _owner(value: Json) -> Record:
+    """Return the name and the e-mail of who commits: an author, or the configuration of git."""
     body = as_object(value)
-    if body.get("user.name"):
-        return {"author": body["user.name"], "email": body.get("user.email")}
-    owner = parse_author(as_object(body.get("user")) or value)
+    owner: Record = {"name": body.get("user.name"), "email": body.get("user.email")}
+    if not owner["name"]:
+        owner = parse_author(as_object(body.get("user")) or value)
     return {"author": owner.get("name"), "email": owner.get("email")}
 
 
 def _by_name(value: Json, plain: str) -> dict[str, Record]:
     """Return rows by name; `plain` is the field of values under names. Entries of a list are names alone."""
     rows = rows_of(value, "name", plain if isinstance(value, dict) else "name") or []
-    return {str(_first_value(row, ("name", "branch", "tag", "remote"))): row for row in rows}
+    return {str(_value(row, "ref")): row for row in rows}
 
 
-def _branches(value: Json, found: Record) -> Record:
+def _branches(value: Json, commits: Sequence[Record]) -> Record:
     """Return the tips of branches, the current branch if one is marked, and commits that are listed by branch."""
     tips: Record = {}
-    taken: Record = {"branches": tips, "commits": found["commits"]}
+    taken: Record = {"branches": tips, "commits": [*commits]}
     for name, row in _by_name(value, "commit").items():
         listed = next((row[field] for field in ("commits", "commit") if isinstance(row.get(field), list)), None)
         if _are_commits(listed):
-            taken["commits"] = [*taken["commits"], *_commits({name: rows_of(listed, "hash") or []})]
-        tips[name] = _first_value(row, _HASHES) if listed is None else None
-        if tips[name] == name:
-            tips[name] = None
+            taken["commits"] += _commits({name: rows_of(listed, "hash") or []})
+        tip = _value(row, "hash") if listed is None else None
+        tips[name] = None if tip == name else tip
         if any(row.get(mark) is True for mark in ("current", "is_current", "active")):
             taken["current"] = name
     return taken
 
 
-def _remotes(value: Json) -> Iterator[Record]:
-    for name, row in _by_name(value, "url").items():
-        yield {"name": name, "url": str(_first_value(row, ("url", "fetch_url", "push_url")) or name)}
-
-
 def _contents(value: Json) -> Record:
     """Return files by path, with their content if it is given."""
     rows = rows_of(value, "path", "content" if isinstance(value, dict) else "path") or []
-    named = ((_first_value(row, _PATHS), row.get("content")) for row in rows)
+    named = ((_value(row, "path"), row.get("content")) for row in rows)
     return {path: content for path, content in named if isinstance(path, str)}
 
 
-def _first_value(row: Record, names: Sequence[str]) -> Json:
+def _value(row: Record, field: str) -> Json:
+    """Return the first value of a row under the names of a field."""
     called = {snake(name): value for name, value in row.items()}
-    return next((called[name] for name in names if called.get(name) is not None), None)
+    return next((called[name] for name in _NAMES[field] if called.get(name) is not None), None)
 
 
 # commits --------------------------------------------------------------------------------------------------------------
@@ -200,32 +186,25 @@ def _is_newest_first(rows: Sequence[Record]) -> bool:
     if len(rows) < 2:
         return False
     ends = (rows[0], rows[-1])
-    first, last = (str(_first_value(row, _DATES) or "") for row in ends)
+    first, last = (str(_value(row, "date") or "") for row in ends)
     if first and last and first != last:
         return first > last
-    known = {str(_first_value(row, _HASHES)) for row in rows}
+    known = {str(_value(row, "hash")) for row in rows}
     parents = [not known.isdisjoint(_parents(row)) for row in ends]
-    initial = [bool(_FIRST.search(str(_first_value(row, _MESSAGES)))) for row in ends]
+    initial = [bool(_FIRST.search(str(_value(row, "message")))) for row in ends]
     return parents == [True, False] or initial == [False, True]
 
 
 def _parents(row: Record) -> list[str]:
-    value = _first_value(row, _PARENTS)
+    value = _value(row, "parents")
     return [str(one) for one in (as_list(value) if isinstance(value, list) else [value]) if one is not None]
 
 
 def _commit(row: Record) -> Record:
     """Return a commit under the names of the entity's fields, without missing fields."""
-    author = parse_author(_first_value(row, ("author", "author_name", "committer", "user")))
-    files = _first_value(row, _FILES)
-    fields: Record = {
-        "hash": _first_value(row, _HASHES),
-        "message": _first_value(row, _MESSAGES),
-        "author": author.get("name"),
-        "email": author.get("email") or _first_value(row, ("author_email", "email")),
-        "date": _first_value(row, _DATES),
-        "branch": row.get("branch"),
-        "parents": _parents(row) or None,
-        "files": _contents(files) if isinstance(files, dict | list) else None,
-    }
+    fields: Record = {field: _value(row, field) for field in ("hash", "message", "email", "date", "files")}
+    author, files = parse_author(_value(row, "author")), fields["files"]
+    fields |= {"author": author.get("name"), "email": author.get("email") or fields["email"]}
+    fields |= {"branch": row.get("branch"), "parents": _parents(row) or None}
+    fields["files"] = _contents(files) if isinstance(files, dict | list) else None
     return {name: value for name, value in fields.items() if value is not None}
