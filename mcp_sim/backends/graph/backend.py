@@ -6,19 +6,72 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.given import Given
-from mcp_sim.backends.graph.given import take_graph
-from mcp_sim.backends.graph.operations import OPERATIONS
-from mcp_sim.backends.graph.shape import CLASSIC, Shape, shape_of
-from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.graph.shape import CLASSIC, EDGES, FIELDS, NODES, Shape, field_of, shape_of, take_graph
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, named, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_by_choice
-from mcp_sim.backends.operation import Names
+from mcp_sim.backends.operation import NUMBERS, OBJECTS, TEXTS, Names, Operation, Test, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.lexicon.english import plural
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import Verb
+
+_ROLES = roles(
+    role("items", "entities nodes relations edges observations deletions facts notes", OBJECTS, positional=True),
+    role("names", "names ids", TEXTS | NUMBERS, positional=True, similar=True),
+    role("name", " ".join(FIELDS["key"]), similar=True),
+    role("texts", "contents observations facts notes content observation fact note"),
+    role("source", " ".join(FIELDS["source"]), similar=True),
+    role("target", " ".join(FIELDS["target"]), similar=True),
+    role("relation", " ".join(FIELDS["relation"]), similar=True),
+    role("query", "query q text term", similar=True),
+    role("limit", "limit max_results top_k", similar=True),
+    role("depth", "depth max_depth hops", similar=True),
+)
+
+
+def _has(*fields: str) -> Test:
+    """Return a test whether a node or edge that a tool takes has these fields."""
+    return lambda profile: all(field_of(profile, field) is not None for field in fields)
+
+
+def _operations(run: str, name: str, lines: str, means: Test, verb: Verb) -> Sequence[Operation]:
+    """Return an operation with the roles of each line: first on a list, then on a single thing."""
+    function = f"operations:{run}"
+    return [Operation(name, function, verb, pick(line, _ROLES), means, is_open=True) for line in lines.split(" / ")]
+
+
+_NODE_NAMES = "|".join(NODES)
+_NODE, _EDGE, _NOTE = named(_NODE_NAMES), named("|".join(EDGES)), named("observation|fact|note")
+_ADD = named("create|add|insert|new|upsert|make|store|connect|put")
+_REMOVE = named("delete|remove|drop|disconnect|forget")
+_CHANGE = named("update|edit|set|change|modify")
+_JOINS, _HAS_KEY = _has("source", "target"), _has("key")
+_ASKS = both(unnamed(" ".join(EDGES)), lambda profile: bool(profile.needed or profile.selector))
+_IS_FREE = both(lambda profile: not profile.needed)
+_LISTS = both(named("list|get"), _IS_FREE)
+_ENDS = "items / source target relation?"
+
+_OPERATIONS = (
+    *_operations("add_notes", "add_notes", "items / name texts", both(_NOTE, _ADD), "update"),
+    *_operations("delete_notes", "delete_notes", "items / name texts", both(_NOTE, _REMOVE), "update"),
+    *_operations("add", "add_edges", _ENDS, both(_EDGE, _JOINS, _ADD), "create"),
+    *_operations("delete", "delete_edges", _ENDS, both(_EDGE, _JOINS, _REMOVE), "delete"),
+    *_operations("update", "update_edges", _ENDS, both(_EDGE, _JOINS, _CHANGE), "update"),
+    *_operations("add", "add_nodes", "items / name", both(_NODE, _ADD, _HAS_KEY), "create"),
+    *_operations("delete", "delete_nodes", "names / name", both(_NODE, _REMOVE), "delete"),
+    *_operations("path", "path", "source target", both(named("path"), _JOINS), "get"),
+    *_operations("neighbours", "neighbours", "name depth?", named("neighbor|neighbour|connected|related"), "list"),
+    *_operations("search", "search", "query limit?", named(f"{_NODE_NAMES}|graph search|find|query"), "search"),
+    *_operations("open_nodes", "open", "names / name", both(_NODE, _ASKS, named("open|get|read|show|fetch")), "get"),
+    *_operations("read_graph", "read", "", both(named("graph read|get|export|list|show|load"), _IS_FREE), "list"),
+    *_operations("update", "update", "items / name", both(_NODE, _CHANGE, _HAS_KEY), "update"),
+    *_operations("list_all", "nodes", "", both(_NODE, _LISTS), "list"),
+    *_operations("list_all", "edges", "", both(_EDGE, _LISTS), "list"),
+)
+"""In the order in which the words of a tool are compared."""
 
 
 @backends.register("graph")
@@ -32,7 +85,7 @@ class Graph(OperationsBackend):
 
     order = 60
     confidence = 0.9
-    operations = OPERATIONS
+    operations = _OPERATIONS
     request = "request:GraphRequest"
     entities = CLASSIC.entities()
 
@@ -56,12 +109,13 @@ class Graph(OperationsBackend):
 
     def prepare(self, binding: Binding, domain: Domain) -> Shape:
         """Return the names that the tools of a server use."""
-        server = binding.tool.server if binding.tool is not None else ""
-        mine = [plan for plan in domain.plans.values() if plan.backend == self.name and _server(plan, domain) == server]
-        profiles = profiles_by_choice([domain.tools[plan.tool] for plan in mine])
-        plans = {(plan.tool, at): one for plan in mine for at, one in (plan.choices or {"": plan}).items()}
-        found = ((plans.get((one.tool.id, one.choice)), one) for one in profiles)
-        return shape_of((plan.operation, one) for plan, one in found if plan is not None)
+        server, tools = binding.tool.server if binding.tool is not None else "", domain.tools
+        own, plans = (self.name, server), domain.plans.values()
+        mine = [plan for plan in plans if (plan.backend, tools[plan.tool].server) == own]
+        profiles = profiles_by_choice([tools[plan.tool] for plan in mine])
+        parts = {(plan.tool, at): one for plan in mine for at, one in (plan.choices or {"": plan}).items()}
+        found = ((one, parts.get((one.tool.id, one.choice))) for one in profiles)
+        return shape_of((plan.operation, one) for one, plan in found if plan)
 
     def result_names(self, binding: Binding) -> Names:
         """Return the usual names of nodes and edges."""
@@ -74,7 +128,3 @@ class Graph(OperationsBackend):
 
 def _shape(matched: Sequence[MatchedTool]) -> Shape:
     return shape_of((one.name, one.profile) for one in matched)
-
-
-def _server(plan: Plan, domain: Domain) -> str:
-    return domain.tools[plan.tool].server

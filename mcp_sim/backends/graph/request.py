@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from mcp_sim.backends.graph.shape import CLASSIC, Shape, bare
+from mcp_sim.backends.graph.shape import CLASSIC, EDGE, Shape, bare
 from mcp_sim.backends.refusal import Refused, label
 from mcp_sim.backends.request import Request
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
@@ -20,69 +18,81 @@ class GraphRequest(Request):
         return self.binding.shared or CLASSIC
 
     @property
+    def is_of_edges(self) -> bool:
+        """Whether the operation works on edges, not on nodes or their notes."""
+        return self.binding.operation.name.endswith("edges")
+
+    @property
+    def kind(self) -> str:
+        """The entity that the operation works on."""
+        return self.shape.edge if self.is_of_edges else self.shape.node
+
+    @property
     def is_batch(self) -> bool:
         """Whether the call gives a list."""
         return isinstance(self.get("items", self.get("names")), list)
 
     def items(self) -> list[Record]:
-        """Return the items of the call; a single one is an object, or consists of the arguments."""
-        if self.has("items"):
-            given = self.get("items")
-            return [as_object(one) for one in (as_list(given) if isinstance(given, list) else [given])]
-        fields = {"name": self.shape.key, "source": self.shape.source, "target": self.shape.target,
-                  "relation": self.shape.relation, "texts": "texts"}  # fmt: skip
-        return [{**{fields.get(role, role): value for role, value in self.given.items()}, **self.others}]
+        """Return the nodes, edges or notes of the call: objects, names of nodes, or its arguments as a single one."""
+        shape, asked = self.shape, self.get("items", self.get("names"))
+        if self.has("items") or self.has("names"):
+            listed = as_list(asked) if isinstance(asked, list) else [asked]
+            found = [as_object(one) or {shape.key: one} for one in listed]
+        else:
+            fields = {"name": shape.key, "source": shape.source, "target": shape.target, "relation": shape.relation}
+            given = {role: self.texts(role) if role == "texts" else value for role, value in self.given.items()}
+            found = [{**{fields.get(role, role): value for role, value in given.items()}, **self.others}]
+        return [shape.edge_of(one) for one in found] if self.is_of_edges else found
 
-    def item_edges(self) -> list[Record]:
-        """Return the items of the call as edges."""
-        return [self.shape.edge_of(one) for one in self.items()]
+    def key(self, item: Record) -> Json:
+        """Return the key of a node or an edge."""
+        if not self.is_of_edges:
+            return item.get(self.shape.key)
+        return item.get(EDGE) or self.shape.keyed(item)[EDGE]
 
-    # nodes
+    def find(self, item: Record) -> Record | None:
+        """Return the node with the same key, or the edge with the same ends and relation; None if there is none."""
+        shape = self.shape
+        if not self.is_of_edges:
+            return self.node(item.get(shape.key))
+        starting = self.edges_at(item.get(shape.source), shape.source)
+        same = (shape.target, shape.relation)
+        return next((row for row in starting if all(row.get(name) == item.get(name) for name in same)), None)
+
+    def known(self, item: Record) -> Record:
+        """Return the same as `find`. Raises `Refused` if there is none."""
+        return _known(self.find(item), self.kind, self.key(item))
+
+    def found(self) -> list[Record]:
+        """Return the nodes or edges of the call. Raises `Refused` if a single one is missing; a list may have such."""
+        found = (self.find(one) if self.is_batch else self.known(one) for one in self.items())
+        return [one for one in found if one is not None]
+
+    def write(self, record: Record) -> Record:
+        """Write a node or an edge. Return it as results show it."""
+        stored = self.shape.keyed(record) if self.is_of_edges and EDGE not in record else record
+        self.put(self.key(stored), stored, self.kind)
+        return bare(stored) if self.is_of_edges else stored
+
+    def all(self, entity: str) -> list[Record]:
+        """Return all nodes, or all edges, as results show them."""
+        return [bare(row) if entity == self.shape.edge else row for row in self.rows(entity)]
 
     def node(self, name: Json) -> Record | None:
         """Return the node of this name, None if there is none."""
         return self.record(name, self.shape.node) if isinstance(name, str | int) else None
 
-    def known(self, name: Json) -> Record:
+    def known_node(self, name: Json) -> Record:
         """Return the node of this name. Raises `Refused` if there is none."""
-        found = self.node(name)
-        if found is None:
-            raise Refused("not_found", f"{label(self.shape.node)} {name} not found", key=name, entity=self.shape.node)
-        return found
+        return _known(self.node(name), self.shape.node, name)
 
-    def nodes(self) -> list[Record]:
-        """Return all nodes."""
-        return [*self.rows(self.shape.node)]
+    def edges_at(self, name: Json, *ends: str) -> list[Record]:
+        """Return the edges that have a node at one of these ends; by default, at any end."""
+        entity, ends = self.entity_named(self.shape.edge), ends or (self.shape.source, self.shape.target)
+        return [*{edge[EDGE]: edge for end in ends for _, edge in self.view.find(entity, end, name)}.values()]
 
-    def put_node(self, name: Key, record: Record) -> None:
-        """Write a node."""
-        self.put(name, record, self.shape.node)
 
-    # edges
-
-    def edges(self) -> list[Record]:
-        """Return all edges as results show them, without keys."""
-        return [bare(record) for record in self.rows(self.shape.edge)]
-
-    def edge(self, item: Record) -> Record | None:
-        """Return the edge with the same ends and the same relation, None if there is none."""
-        same = (self.shape.target, self.shape.relation)
-        starting = self.edges_with(self.shape.source, item.get(self.shape.source))
-        return next((row for row in starting if all(row.get(name) == item.get(name) for name in same)), None)
-
-    def known_edge(self, item: Record) -> Record:
-        """Return the same as `edge`. Raises `Refused` if there is none."""
-        found = self.edge(item)
-        if found is None:
-            key = self.shape.keyed(item)["edge"]
-            raise Refused("not_found", f"{label(self.shape.edge)} {key} not found", key=key)
-        return found
-
-    def edges_with(self, end: str, name: Json) -> Iterator[Record]:
-        """Iterate over the edges that have a node at this end."""
-        return (record for _, record in self.view.find(self.entity_named(self.shape.edge), end, name))
-
-    def edges_at(self, name: Json) -> list[Record]:
-        """Return the edges that start or end at a node."""
-        ends = (self.shape.source, self.shape.target)
-        return [*{edge["edge"]: edge for end in ends for edge in self.edges_with(end, name)}.values()]
+def _known(found: Record | None, entity: str, key: Json) -> Record:
+    if found is None:
+        raise Refused("not_found", f"{label(entity)} {key} not found", key=key, entity=entity)
+    return found

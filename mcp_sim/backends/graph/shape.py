@@ -1,31 +1,32 @@
-"""The names that a server uses for nodes, edges and their fields."""
+"""The names that a server uses for nodes, edges and their fields, and how a given state has them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from mcp_sim.backends.given import Given, is_named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.types import Record
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.given_rows import rows_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
 
 NODES = ("entity", "node", "vertex", "concept")
 EDGES = ("relation", "relationship", "edge", "link", "triple")
-KEYS = ("name", "id", "node_id", "entity_name", "entity_id", "key", "node", "entity", "label", "title")
-KINDS = ("entity_type", "node_type", "type", "kind", "category", "label")
-TEXTS = ("observations", "contents", "facts", "notes")
-SOURCES = (
-    "from", "source", "src", "subject", "from_entity", "source_id", "from_id", "from_node", "source_node", "head",
-)  # fmt: skip
-TARGETS = (
-    "to", "target", "dst", "object", "to_entity", "target_id", "to_id", "to_node", "target_node", "tail",
-)  # fmt: skip
-RELATIONS = (
-    "relation_type", "relation", "relationship", "predicate", "type", "label", "relationship_type", "edge_type",
-)  # fmt: skip
-
+FIELDS: Mapping[str, Sequence[str]] = {
+    "key": ("name", "id", "node_id", "entity_name", "entity_id", "key", "node", "entity", "label", "title"),
+    "kind": ("entity_type", "node_type", "type", "kind", "category", "label"),
+    "notes": ("observations", "contents", "facts", "notes"),
+    "source": ("from", "source", "src", "subject", "from_entity", "source_id", "from_id", "from_node", "source_node",
+               "head"),
+    "target": ("to", "target", "dst", "object", "to_entity", "target_id", "to_id", "to_node", "target_node", "tail"),
+    "relation": ("relation_type", "relation", "relationship", "predicate", "type", "label", "relationship_type",
+                 "edge_type"),
+}  # fmt: skip
+"""Field of a `Shape` -> usual names, the likeliest first."""
 EDGE = "edge"
 """The key of an edge, made of its ends and its relation."""
 
@@ -46,9 +47,8 @@ class Shape:
     def entities(self) -> list[Entity]:
         """Return the entities of a graph."""
         text: Record = {"type": "string"}
-        listed: Record = {"type": "array", "items": text}
         fields = {self.key: Field(self.key, text, required=True), self.kind: Field(self.kind, text, required=True)}
-        fields |= {self.notes: Field(self.notes, listed, required=True)} if self.notes is not None else {}
+        fields |= {self.notes: Field(self.notes, {"type": "array", "items": text}, required=True)} if self.notes else {}
         ends = (self.source, self.target, self.relation)
         edge = {EDGE: Field(EDGE, text), **{name: Field(name, text, required=True) for name in ends}}
         return [
@@ -58,13 +58,21 @@ class Shape:
 
     def node_of(self, row: Record) -> Record:
         """Return a row under the names of a node, with a list of notes if nodes have notes."""
-        wanted = {self.key: KEYS, self.kind: KINDS, **({self.notes: TEXTS} if self.notes else {})}
-        found = _renamed(row, wanted)
+        found = self._renamed(row, "key", "kind", "notes")
         return {**found, self.notes: as_list(found.get(self.notes))} if self.notes else found
 
     def edge_of(self, row: Record) -> Record:
         """Return a row under the names of an edge."""
-        return _renamed(row, {self.source: SOURCES, self.target: TARGETS, self.relation: RELATIONS})
+        return self._renamed(row, "source", "target", "relation")
+
+    def _renamed(self, row: Record, *fields: str) -> Record:
+        """Return a row under the names of these fields, as far as it has other usual names for them."""
+        wanted = {getattr(self, field): FIELDS[field] for field in fields if getattr(self, field)}
+        found: dict[str, str] = {}
+        for name, others in wanted.items():
+            other = field_named(row.keys() - wanted.keys() - found.keys(), others) if name not in row else None
+            found |= {other: name} if other is not None else {}
+        return {found.get(name, name): value for name, value in row.items()}
 
     def keyed(self, edge: Record) -> Record:
         """Return an edge with its key."""
@@ -81,40 +89,85 @@ def bare(edge: Record) -> Record:
     return {name: value for name, value in edge.items() if name != EDGE}
 
 
-def _renamed(row: Record, wanted: Mapping[str, Collection[str]]) -> Record:
-    """Return a row whose fields have the wanted names, as far as it has fields with one of the other names."""
-    found: dict[str, str] = {}
-    for name, others in wanted.items():
-        other = field_named(row.keys() - wanted.keys() - found.keys(), others) if name not in row else None
-        found |= {other: name} if other is not None else {}
-    return {found.get(name, name): value for name, value in row.items()}
-
-
 def shape_of(found: Iterable[tuple[str, ToolProfile]]) -> Shape:
     """Return the names that tools use for nodes and edges. They are given with their operations."""
     names: dict[str, str | None] = {}
     for operation, profile in found:
-        parts = parts_of(profile)
+        of = partial(field_of, profile)
         if operation == "add_nodes":
-            names |= {"node": _noun(profile, NODES), "key": field_named(parts, KEYS) or "name"}
-            names |= {"kind": field_named(parts, KINDS) or "type", "notes": field_named(parts, TEXTS)}
+            names |= {"node": field_named(profile.nouns, NODES) or NODES[0], "key": of("key") or "name"}
+            names |= {"kind": of("kind") or "type", "notes": of("notes")}
         elif operation == "add_edges":
-            names |= {"edge": _noun(profile, EDGES), "relation": field_named(parts, RELATIONS) or "type"}
-            names |= {"source": field_named(parts, SOURCES), "target": field_named(parts, TARGETS)}
+            names |= {"edge": field_named(profile.nouns, EDGES) or EDGES[0], "relation": of("relation") or "type"}
+            names |= {"source": of("source"), "target": of("target")}
     return Shape(**{role: name for role, name in names.items() if name is not None})
 
 
-def parts_of(profile: ToolProfile) -> Mapping[str, Record]:
-    """Return the properties of one node or edge: those of the items of a list, else the arguments."""
+def field_of(profile: ToolProfile, field: str) -> str | None:
+    """Return the name of a field of the nodes or edges that a tool takes, as items of a list or as arguments."""
     listed = (properties(items(part)) for part in profile.arguments.values() if main_type(part) == "array")
-    return next(filter(None, listed), profile.arguments)
+    return field_named(next(filter(None, listed), profile.arguments), FIELDS[field])
 
 
-def field_named(names: Iterable[str], known: Collection[str]) -> str | None:
+def field_named(names: Iterable[str], known: Iterable[str]) -> str | None:
     """Return the name that is the first of the known ones."""
     called = {snake(name): name for name in names}
     return next((called[name] for name in known if name in called), None)
 
 
-def _noun(profile: ToolProfile, nouns: Collection[str]) -> str:
-    return next((noun for noun in nouns if noun in profile.nouns), next(iter(nouns)))
+def take_graph(state: Json, shape: Shape) -> Given:
+    """Return the nodes and edges of a given state, and the rest of the state.
+
+    They are in tables named after them, or are recognised by their fields, under any wrappers. One list may have both.
+    """
+    records: dict[str, list[Record]] = {shape.node: [], shape.edge: []}
+    return Given(records, _take("", state, shape, records))
+
+
+def _take(name: str, value: Json, shape: Shape, records: dict[str, list[Record]]) -> Json:
+    """Move nodes and edges from a value into `records`. Return the rest; None if nothing is left."""
+    found = _found(name, value, shape)
+    if found is not None:
+        for entity, record in found:
+            records[entity].append(record)
+        return None
+    if not isinstance(value, dict):
+        return value
+    body = as_object(value)
+    left = {part: _take(part, inner, shape, records) for part, inner in body.items()}
+    return {part: rest for part, rest in left.items() if rest is not None or body[part] is None} or None
+
+
+def _found(name: str, value: Json, shape: Shape) -> list[tuple[str, Record]] | None:
+    """Return the records of a table with their entities; None if it holds anything else."""
+    rows, is_table = _rows(name, value, shape), is_named(name, (*NODES, *EDGES))
+    if rows is None or not (rows or is_table):
+        return None
+    found = [one for row in rows if (one := _record(row, shape, is_table=is_table)) is not None]
+    return found if len(found) == len(rows) else None
+
+
+def _rows(name: str, value: Json, shape: Shape) -> list[Record] | None:
+    """Return the rows of a table; None if the value is none. Edges may be lists: `[Ada, knows, Bo]`."""
+    if is_named(name, EDGES):
+        ends, listed = (shape.source, shape.relation, shape.target), [as_list(one) for one in as_list(value)]
+        if listed and all(len(one) == len(ends) for one in listed):
+            return [dict(zip(ends, one, strict=True)) for one in listed]
+        return rows_of(value, EDGE)
+    plain = shape.key if isinstance(value, list) else shape.notes or ""
+    return rows_of(value, shape.key, plain if is_named(name, NODES) else "")
+
+
+def _record(row: Record, shape: Shape, *, is_table: bool) -> tuple[str, Record] | None:
+    """Return a row as a node or an edge, with the name of its entity; None if it is neither.
+
+    Fields may have other names if the table is named so (`is_table`) or the row is marked (`{type: relation, ...}`).
+    """
+    if row.get("type") in (*NODES, *EDGES):
+        row, is_table = {name: value for name, value in row.items() if name != "type"}, True
+    edge, node = (shape.edge_of(row), shape.node_of(row)) if is_table else (row, row)
+    if shape.source in edge and shape.target in edge:
+        return shape.edge, shape.keyed(edge)
+    if shape.key in node and (is_table or not row.keys().isdisjoint({shape.kind, shape.notes})):
+        return shape.node, shape.node_of(node)
+    return None
