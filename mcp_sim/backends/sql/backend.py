@@ -51,7 +51,7 @@ class Sql(OperationsBackend):
     order = 120
     confidence = 0.9
     operations = OPERATIONS
-    request = "request:SqlRequest"
+    request = "statements:SqlRequest"
     idle = ABOUT
     entities = (
         Entity(SCHEMA, "name", None, {name: Field(name, {"type": "string"}, required=True) for name in ("name", "sql")},

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.request import SqlRequest
-from mcp_sim.backends.sql.statements import result_outcome
+from mcp_sim.backends.sql.statements import SqlRequest, result_outcome
 from mcp_sim.backends.sql.tables import column_definitions, quoted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -22,10 +21,7 @@ _COMPARED: Mapping[str, str] = {
 
 
 def insert(request: SqlRequest) -> Outcome:
-    """Insert `data` into a table: an object, a list of objects, or values of the given `columns`.
-
-    Raises `Refused` if the table or a column does not exist, or a constraint is violated.
-    """
+    """Insert `data`: an object, a list of objects, or values of `columns`. Raises `Refused` if they do not fit."""
     table, rows = quoted(request.table), _given_rows(request)
     columns = list(_filled({name: None for row in rows for name in row}))
     places = ", ".join([f"({', '.join('?' * len(columns))})"] * len(rows))
@@ -35,19 +31,13 @@ def insert(request: SqlRequest) -> Outcome:
 
 
 def select(request: SqlRequest) -> Outcome:
-    """Return the rows of a table that meet `conditions`, in an `order`, from `offset`, at most `limit`.
-
-    Raises `Refused` if the table or a column does not exist.
-    """
-    table, (where, values) = quoted(request.table), _where(request)
-    return _run(request, f"SELECT {_columns(request)} FROM {table}{where}{_end(request)}", values)  # noqa: S608 (quoted)
+    """Return the rows that meet `conditions`, in an `order`, from `offset`. Raises `Refused` if a name is unknown."""
+    table, (where, values), end = quoted(request.table), _where(request), _end(request)
+    return _run(request, f"SELECT {_columns(request)} FROM {table}{where}{end}", values)  # noqa: S608 (quoted)
 
 
 def update(request: SqlRequest) -> Outcome:
-    """Set the columns of `data` in the rows that meet `conditions`.
-
-    Raises `Refused` if the table or a column does not exist, or a constraint is violated.
-    """
+    """Set the columns of `data` in the rows that meet `conditions`. Raises `Refused` if they do not fit."""
     table, data = quoted(request.table), _filled(as_object(request.get("data")))
     where, values = _where(request)
     assignments = ", ".join(f"{quoted(name)} = ?" for name in data)
@@ -61,10 +51,7 @@ def delete(request: SqlRequest) -> Outcome:
 
 
 def create_table(request: SqlRequest) -> Outcome:
-    """Create a table with `columns`: a list of SQL texts or of objects with name and type, or types by name.
-
-    Raises `Refused` if the table exists, or a definition is invalid.
-    """
+    """Create a table with `columns`: texts, objects with a name, or types by name. Raises `Refused` if it exists."""
     columns = ", ".join(column_definitions(request.get("columns")))
     return _changed(request, f"CREATE TABLE {quoted(request.required('table'))} ({columns})", "created")
 
@@ -96,9 +83,7 @@ def _filled(data: Record) -> Record:
 
 
 def _given_rows(request: SqlRequest) -> list[Record]:
-    data = request.get("data")
-    rows = as_list(data) or [data]
-    columns = request.texts("columns")
+    rows, columns = as_list(request.get("data")) or [request.get("data")], request.texts("columns")
     if columns and rows and not isinstance(rows[0], dict | list):
         rows = [rows]
     return [as_object(one) or dict(zip(columns, as_list(one), strict=False)) for one in rows]
@@ -124,9 +109,8 @@ def _where(request: SqlRequest) -> tuple[str, list[Json]]:
     if isinstance(given, str):
         return (f" WHERE {given}" if given.strip() else ""), as_list(request.get("parameters"))
     found = [_condition(name, value) for name, value in as_object(given).items()]
-    if not found:
-        return "", []
-    return " WHERE " + " AND ".join(text for text, _ in found), [one for _, values in found for one in values]
+    clause = " WHERE " if found else ""
+    return clause + " AND ".join(text for text, _ in found), [one for _, values in found for one in values]
 
 
 def _condition(name: str, value: Json) -> tuple[str, list[Json]]:

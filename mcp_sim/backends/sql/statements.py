@@ -3,68 +3,87 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.request import Request
 from mcp_sim.backends.sql.copies import creates_table
-from mcp_sim.backends.sql.database import StatementResult
-from mcp_sim.backends.sql.request import SqlRequest
-from mcp_sim.backends.sql.tables import quoted
+from mcp_sim.backends.sql.database import Database, StatementResult
+from mcp_sim.backends.sql.tables import missing_table, quoted
 from mcp_sim.types import Json, Record
 
 _READS = frozenset({"SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA", "SHOW", "DESCRIBE", "DESC", "SUMMARIZE"})
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "CREATE", "DROP", "ALTER", "TRUNCATE", "MERGE"})
 _COUNTED = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "COPY"})
 _COMMENTS = re.compile(r"^(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.DOTALL)
-_WORD = re.compile(r"\w+")
+
+
+class SqlRequest(Request):
+    """One call, and the database over the tables that it sees."""
+
+    @cached_property
+    def database(self) -> Database:
+        """The database of the server. For calls from Python, it has the given tables and those that SQL created."""
+        return self.binding.shared or Database({}, self.binding.prefix)
+
+    @cached_property
+    def tables(self) -> Mapping[str, str]:
+        """The tables and views before this call: name -> the statement that creates it."""
+        return self.database.tables(self.view)
+
+    @cached_property
+    def table(self) -> str:
+        """The table that the call names. Raises `Refused` if there is none."""
+        name = self.text("table")
+        if name not in self.tables:
+            raise missing_table(name, self.tables)
+        return name
+
+    def run(self, statements: Sequence[str], parameters: Json = None) -> list[StatementResult]:
+        """Run statements of SQLite, all or none of them, and write what they change."""
+        results, writes = self.database.run(self.view, self.now, self.draws, statements, parameters)
+        for name, key, record in writes:
+            entity = name.removeprefix(self.binding.prefix)
+            if record is None:
+                self.drop(key, entity)
+            else:
+                self.put(key, record, entity)
+        return results
 
 
 def query(request: SqlRequest) -> Outcome:
-    """Run a statement that reads, with `parameters`, and return its rows, at most `limit`.
-
-    Raises `Refused` if the statement is invalid, writes, or is stopped.
-    """
+    """Run a statement that reads, with `parameters`. Return its rows, at most `limit`. Raises `Refused` if it fails."""
     return result_outcome(_run(request, _READS), request.number("limit"))
 
 
 def write(request: SqlRequest) -> Outcome:
-    """Run a statement that writes, or several, and return the number of changed rows.
-
-    Raises `Refused` if one is invalid, only reads, or violates a constraint.
-    """
+    """Run statements that write, all or none. Return the number of changed rows. Raises `Refused` if one fails."""
     return result_outcome(_run(request, _WRITES))
 
 
 def execute(request: SqlRequest) -> Outcome:
-    """Run any statement, or several, all or none of them. Return rows or the number of changed rows.
-
-    Raises `Refused` if one is invalid or violates a constraint.
-    """
+    """Run any statements, all or none. Return rows or the number of changed rows. Raises `Refused` if one fails."""
     return result_outcome(_run(request), request.number("limit"))
 
 
 def create(request: SqlRequest) -> Outcome:
     """Run a CREATE statement. Raises `Refused` if it is invalid or another one, or the table exists."""
-    _run(request, frozenset({"CREATE"}), counts=False)
+    _run(request, frozenset({"CREATE"}))
     return done("Table created successfully", affected_rows=0)
 
 
 def tables(request: SqlRequest) -> Outcome:
     """List the tables; views too if the tool mentions them."""
-    shows_views = request.mentions(" view")
-    rows: list[Json] = [
-        {"name": name} for name, statement in request.tables.items() if shows_views or creates_table(statement)
-    ]
+    shown = [name for name, made in request.tables.items() if request.mentions(" view") or creates_table(made)]
+    rows: list[Json] = [{"name": name} for name in shown]
     return Outcome(as_text(rows), {"tables": rows, "count": len(rows)}, "tables", is_json=True)
 
 
 def describe(request: SqlRequest) -> Outcome:
-    """List the columns of a table: name, type, default, and whether it is required or a key.
-
-    Raises `Refused` if the table does not exist.
-    """
+    """List the columns of a table: name, type, default, required or not, key or not. Raises `Refused` if it is missing."""
     name = request.table
     rows = list(request.run([f"PRAGMA table_info({quoted(name)})"])[-1].rows)
     facts: Record = {"columns": rows, "name": name, "sql": request.tables[name], "count": len(rows)}
@@ -103,47 +122,24 @@ def result_outcome(results: Sequence[StatementResult], limit: int | None = None)
     return Outcome(f"{affected} row{'' if affected == 1 else 's'} affected", facts, is_json=True)
 
 
-def _run(
-    request: SqlRequest, allowed: frozenset[str] = frozenset(), *, counts: bool = True
-) -> Sequence[StatementResult]:
-    """Run the requested statements, translated from the server's dialect."""
-    statements, dialect = _requested(request, allowed), request.text("dialect")
-    results = request.run(_translated(statements, dialect, request), request.get("parameters"))
-    if dialect == "duckdb" and counts and not results[-1].columns:
-        results[-1] = _as_rows(results[-1], _first_word(statements[-1]))
-    return results
-
-
-def _requested(request: SqlRequest, allowed: frozenset[str]) -> list[str]:
-    """Return the statements of a call. Raises `Refused` if there is none, or one that the tool does not accept."""
+def _run(request: SqlRequest, allowed: frozenset[str] = frozenset()) -> Sequence[StatementResult]:
+    """Run the statements of a call, in the dialect of its server. Raises `Refused` if their first words are others."""
     statements = [one.strip().rstrip(";") for one in request.texts("statement")]
     if not statements:
         raise Refused("invalid", "No statement was given")
-    for statement in statements:
-        word = _first_word(statement)
+    words = [re.split(r"\W", _COMMENTS.sub("", one, count=1), maxsplit=1)[0].upper() for one in statements]
+    for word in words:
         if not word:
             raise Refused("invalid", "The statement is empty")
         if allowed and word not in allowed:
             raise Refused("invalid", f"{word} is not allowed with this tool; it takes {', '.join(sorted(allowed))}")
-    return statements
+    dialect = request.text("dialect")
+    if dialect:
+        from mcp_sim.backends.sql.dialects import translate  # noqa: PLC0415 (sqlglot is for dialects)
 
-
-def _first_word(statement: str) -> str:
-    """Return the first word of a statement in upper case."""
-    found = _WORD.match(_COMMENTS.sub("", statement, count=1))
-    return found[0].upper() if found else ""
-
-
-def _translated(statements: list[str], dialect: str, request: SqlRequest) -> list[str]:
-    """Return the statements in SQLite's dialect; `dialect` is '' if they already are."""
-    if not dialect:
-        return statements
-    from mcp_sim.backends.sql.dialects import translate  # noqa: PLC0415 (sqlglot is for dialects)
-
-    return [made for one in statements for made in translate(one, dialect, request.tables)]
-
-
-def _as_rows(result: StatementResult, word: str) -> StatementResult:
-    """Return the result of a DuckDB statement without rows: a row with the number of changes, none for a definition."""
-    rows: list[Record] = [{"Count": result.affected}] if word in _COUNTED else []
-    return replace(result, columns=["Count"], rows=rows)
+        statements = [made for one in statements for made in translate(one, dialect, request.tables)]
+    results = request.run(statements, request.get("parameters"))
+    if dialect == "duckdb" and not results[-1].columns:
+        rows: list[Record] = [{"Count": results[-1].affected}] if words[-1] in _COUNTED else []
+        results[-1] = replace(results[-1], columns=["Count"], rows=rows)
+    return results
