@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from mcp_sim.backends.auth.given import given_sessions, named_by, without
-from mcp_sim.backends.auth.services import ABOUT, STATES, likeness
-from mcp_sim.backends.auth.session import CURRENT, FLAGS, SECRETS, SESSION, USERS, initial_session
+from mcp_sim.backends.auth.sessions import CURRENT, FLAGS, SECRETS, SESSION, USERS, given_sessions, without
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, contains_phrase
@@ -25,9 +23,14 @@ from mcp_sim.types.plans import Plan
 _LOGINS = (("login",), ("log", "in"), ("signin",), ("sign", "in"), ("logon",), ("authenticate",))
 _LOGOUTS = (("logout",), ("log", "out"), ("signout",), ("sign", "out"), ("logoff",))
 _WHO = (("current", "user"), ("who", "am", "i"), ("whoami",))
-_NO_LOGIN = STATES | vocabulary("history attempts attempt list get url link page config")
+_STATES = vocabulary("status state check is verify logged authenticated")
+_ABOUT = vocabulary("login auth authentication session logged signed authenticated")
+_COMMON = _STATES | _ABOUT | vocabulary("log in authenticate")
+_NO_LOGIN = _STATES | vocabulary("history attempts attempt list get url link page config")
 _SHOWN = frozenset({*USERS, *CURRENT, "id", "result", "message", "logged_in"})
 """What the result of a tool that shows who is logged in may have."""
+ALIKE = 20
+"""The least likeness of a tool and the login of its service: the length of a common beginning of descriptions."""
 
 _CREDENTIALS = Entity("credential", "username", natural=True)
 _PASSWORDS = Sought(_CREDENTIALS.name, _CREDENTIALS.key, frozenset({"credential", "password"}), "password")
@@ -39,13 +42,9 @@ def _says(phrases: Sequence[Sequence[str]]) -> Test:
     return lambda profile: any(contains_phrase(phrase, profile.words) for phrase in phrases)
 
 
-def _is_login(profile: ToolProfile) -> bool:
-    return _NO_LOGIN.isdisjoint(profile.words)
-
-
 def _asks_state(profile: ToolProfile) -> bool:
     named = set(profile.words)
-    return bool(named & STATES and named & ABOUT) and not profile.needed and len(named - STATES - ABOUT) <= 3
+    return bool(named & _STATES and named & _ABOUT) and not profile.needed and len(named - _STATES - _ABOUT) <= 3
 
 
 def _asks_user(profile: ToolProfile) -> bool:
@@ -62,13 +61,14 @@ class Auth(OperationsBackend):
     """
 
     order = 100
-    request = "session:AuthRequest"
+    request = "operations:AuthRequest"
     operations = (
         Operation("logout", "operations:logout", "update", means=_says(_LOGOUTS)),
         Operation("status", "operations:status", "get", means=_asks_state),
         Operation("who", "operations:who", "get", means=both(_says(_WHO), _asks_user)),
         Operation("login", "operations:login", "update", (_USER, _SECRET),
-                  means=both(_says(_LOGINS), either(takes(_USER), takes(_SECRET)), _is_login)),
+                  means=both(_says(_LOGINS), either(takes(_USER), takes(_SECRET)),
+                             lambda profile: _NO_LOGIN.isdisjoint(profile.words))),
     )  # fmt: skip
     entities = (Entity(SESSION, SESSION, singleton=True),)
     names: ClassVar[Names] = {
@@ -87,19 +87,14 @@ class Auth(OperationsBackend):
         found = super().match(evidence)
         if found is None:
             return None
-        plans = [part for plan in found.plans for part in (plan, *plan.choices.values())]
-        if (
-            not found.records
-            and not any(one.operation == "login" for one in plans)
-            and not evidence.declared(self.name)
-        ):
-            return None
-        return replace(found, entities=list(_with_fields(found)))
+        logs_in = any(part.operation == "login" for plan in found.plans for part in plan.variants)
+        is_meant = logs_in or found.records or evidence.declared(self.name)
+        return replace(found, entities=list(_with_fields(found))) if is_meant else None
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept the tools of a server that logs in or out. Each belongs to the session of the closest login."""
         logins = _logins(found)
-        return [replace(one, entity=_session_name(_login_of(one, logins), logins)) for one in found if logins]
+        return [replace(one, entity=_session_of(one, logins)) for one in found if logins]
 
     def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
         """Return one entity per session."""
@@ -110,15 +105,13 @@ class Auth(OperationsBackend):
     ) -> Given:
         """Return the session of each login, the only one in the state or the one that its words name, and passwords."""
         known, logins, rest = list(given_sessions(state)), _logins(matched), state
-        is_only = len(known) == len(logins) == 1
-        pairs = [(named_by(login.profile, one), login.entity or SESSION, one) for login in logins for one in known]
-        records = dict[str, Sequence[Record]]()
-        taken = set[tuple[str, ...]]()
-        for shared, entity, one in sorted(pairs, key=lambda pair: -pair[0]):
-            if (shared or is_only) and entity not in records and one.path not in taken:
-                records[entity] = [one.session]
-                taken.add(one.path)
-                rest = without(rest, one)
+        pairs = [(_named(login.profile, one[0]), login.entity or SESSION, *one) for login in logins for one in known]
+        records, taken = dict[str, Sequence[Record]](), set[tuple[str, ...]]()
+        for shared, entity, path, session in sorted(pairs, key=lambda pair: -pair[0]):
+            if (shared or len(pairs) == 1) and entity not in records and path not in taken:
+                records[entity] = [session]
+                taken.add(path)
+                rest = without(rest, path, session)
         passwords = take_given(rest, [_PASSWORDS])
         return Given(records | {name: rows for name, rows in passwords.records.items() if rows}, passwords.rest)
 
@@ -128,7 +121,9 @@ class Auth(OperationsBackend):
         """Return the tables with the initial sessions. No one is logged in, unless the given state has a user."""
         started: dict[str, Mapping[Key, Record]] = dict(tables)
         for name in dict.fromkeys(plan.entity or SESSION for plan in plans):
-            started[name] = {name: initial_session(tables.get(name, {}).get(name, {}))}
+            record = tables.get(name, {}).get(name, {})
+            is_known = any(one in record for one in CURRENT)
+            started[name] = {name: record if is_known else {**record, "current_user": None}}
         return started
 
     def reads(self, plan: Plan, domain: Domain) -> Collection[str]:
@@ -143,7 +138,8 @@ class Auth(OperationsBackend):
         """Return the entity of the given users of a session. Of several sessions, each has the users of its name."""
         sessions = {plan.entity for plan in domain.plans.values() if plan.backend == self.name}
         own = set(words(session)) - {SESSION}
-        users = (name for name in domain.entities if name in domain.given and _holds_users(domain.entities[name]))
+        tables = (one for name, one in domain.entities.items() if name in domain.given and not one.singleton)
+        users = (one.name for one in tables if is_named(one.name, {"user"}) or "password" in one.fields)
         return next((name for name in users if len(sessions) == 1 or own.intersection(words(name))), None)
 
 
@@ -153,18 +149,28 @@ def _logins(matched: Sequence[MatchedTool]) -> list[MatchedTool]:
     return logins or [one for one in matched if one.name == "logout"]
 
 
-def _session_name(login: MatchedTool, logins: Sequence[MatchedTool]) -> str:
+def _session_of(one: MatchedTool, logins: Sequence[MatchedTool]) -> str:
+    """Return the session of a tool: that of the login that it is, or else of the closest one."""
     if len(logins) == 1:
         return SESSION
+    is_login = any(one is login for login in logins)
+    login = one if is_login else max(logins, key=lambda login: likeness(one.profile, login.profile))
     own = [word for word in login.profile.words if not any(word in phrase for phrase in (*_LOGINS, *_LOGOUTS))]
     return "_".join((*(own or [login.profile.tool.id]), SESSION))
 
 
-def _login_of(one: MatchedTool, logins: Sequence[MatchedTool]) -> MatchedTool:
-    """Return the login that a tool belongs to: itself, or the closest one."""
-    if any(one is login for login in logins):
-        return one
-    return max(logins, key=lambda login: likeness(one.profile, login.profile))
+def likeness(one: ToolProfile, login: ToolProfile) -> int:
+    """Return how much a tool is like a login: by shared words of the names, and the beginning of the descriptions."""
+    shared = set(one.words) & set(login.words) - _COMMON
+    pairs = enumerate(zip(one.description, login.description, strict=False))
+    shorter = min(len(one.description), len(login.description))
+    return ALIKE * len(shared) + next((at for at, (sign, other) in pairs if sign != other), shorter)
+
+
+def _named(profile: ToolProfile, path: Sequence[str]) -> int:
+    """Return how many words of a tool's name (counted three times) and description are in the path of a session."""
+    named = {word for part in path for word in words(part) if len(word) > 3}
+    return 3 * len(named.intersection(profile.words)) + len(named & profile.description_words)
 
 
 def _with_fields(found: Match) -> Iterator[Entity]:
@@ -175,7 +181,3 @@ def _with_fields(found: Match) -> Iterator[Entity]:
         fields = {name: Field(name, {"type": [kind, "null"]}) for name, kind in types.items()}
         if rows or entity is not _CREDENTIALS:
             yield replace(entity, fields=fields)
-
-
-def _holds_users(entity: Entity) -> bool:
-    return not entity.singleton and (is_named(entity.name, {"user"}) or "password" in entity.fields)

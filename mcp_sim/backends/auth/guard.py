@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.backends.auth.services import ALIKE, likeness
-from mcp_sim.backends.auth.session import CURRENT, FLAGS
+from mcp_sim.backends.auth.backend import ALIKE, likeness
+from mcp_sim.backends.auth.sessions import CURRENT, FLAGS
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile, profiles_of_tools
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity
@@ -42,18 +42,13 @@ def require_logins(
     A tool requires a login if its description says so, or if it writes and the given state has a login status. Among
     several logins, that of the same service is required.
     """
-    logins = {name: plan for name, plan in plans.items() if plan.backend == "auth" and _logs_in(plan)}
-    if not logins:
+    own = {name: plan for name, plan in plans.items() if plan.backend == "auth"}
+    names = [name for name, plan in own.items() if any(part.operation == "login" for part in plan.variants)]
+    if not names:
         return plans
     profiles = {one.tool.id: one for one in profiles_of_tools(tools.values())}
-    return {
-        name: _with_login(plan, profiles[name], [(profiles[one], logins[one]) for one in logins], entities)
-        for name, plan in plans.items()
-    }
-
-
-def _logs_in(plan: Plan) -> bool:
-    return any(part.operation == "login" for part in (plan, *plan.choices.values()))
+    logins = [(profiles[name], own[name]) for name in names]
+    return {name: _with_login(plan, profiles[name], logins, entities) for name, plan in plans.items()}
 
 
 def _with_login(
@@ -64,27 +59,16 @@ def _with_login(
         return plan
     session = entities[login.entity or ""]
     proof = next((name for name in (*FLAGS, *CURRENT) if name in session.fields), None)
-    is_required = _requires_login(profile.description[:MAX_DESCRIPTION])
-    if not is_required and (proof is None or not _writes(plan)):
+    sentences = (one for one in profile.description[:MAX_DESCRIPTION].split(".") if _REQUIRES_LOGIN.search(one))
+    is_required = any(not _REQUIRES_NO_LOGIN.search(one) for one in sentences)
+    writes = plan.verb in _WRITES and _LISTS.isdisjoint(plan.how.values())
+    if not is_required and (proof is None or not writes):
         return plan
     return replace(plan, login=f"{session.name}.{proof or 'current_user'}")
 
 
-def _writes(plan: Plan) -> bool:
-    return plan.verb in _WRITES and _LISTS.isdisjoint(plan.how.values())
-
-
-def _requires_login(description: str) -> bool:
-    """Return whether a sentence says that a login is required, without a negation."""
-    sentences = (one for one in description.split(".") if _REQUIRES_LOGIN.search(one))
-    return any(not _REQUIRES_NO_LOGIN.search(one) for one in sentences)
-
-
 def _login_of(profile: ToolProfile, logins: Sequence[tuple[ToolProfile, Plan]]) -> Plan | None:
     """Return the login of the service that a tool belongs to; if there is only one, that one."""
-    candidates = [one for one in logins if one[0].tool.server == profile.tool.server]
-    if len(candidates) == 1:
-        return candidates[0][1]
-    ranked = [(likeness(profile, login), plan) for login, plan in candidates]
-    closest = max(ranked, key=lambda one: one[0], default=None)
-    return closest[1] if closest is not None and closest[0] >= ALIKE else None
+    ranked = [(likeness(profile, login), plan) for login, plan in logins if login.tool.server == profile.tool.server]
+    most, closest = max(ranked, key=lambda one: one[0], default=(0, None))
+    return closest if most >= ALIKE or len(ranked) == 1 else None
