@@ -93,7 +93,7 @@ def role(
     return Role(name, tuple(listed), types, optional, positional, similar)
 
 
-def roles(*known: Role) -> Mapping[str, Role]:
+def roles(*known: Role) -> dict[str, Role]:
     """Return the roles of a backend, by name."""
     return {one.name: one for one in known}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import strategies as st
 
@@ -21,7 +21,8 @@ STATES: st.SearchStrategy[Json] = st.recursive(
 def leaves(value: Json) -> Counter[str]:
     """Return how often each plain value occurs in a value. Names of columns do not count."""
     if isinstance(value, dict):
-        return sum((leaves(one) for name, one in value.items() if name != "columns"), Counter[str]())
+        parts = cast("dict[str, Json]", value)
+        return sum((leaves(one) for name, one in parts.items() if name != "columns"), Counter[str]())
     if isinstance(value, list):
-        return sum((leaves(one) for one in value), Counter[str]())
+        return sum((leaves(one) for one in cast("list[Json]", value)), Counter[str]())
     return Counter([repr(value)])
