@@ -14,7 +14,7 @@ from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.descriptions import describe_arguments
 from mcp_sim.infer.given_state import Path
 from mcp_sim.simulator.match_tools import check_operations, match_tools
-from mcp_sim.simulator.unused_state import suggestion, unused_parts
+from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart
@@ -51,8 +51,11 @@ class CompiledDomain:
 class _Server:
     """What was inferred of one server, or of all servers that share their entities."""
 
-    found: Inferred
+    specs: Sequence[Spec]
     evidence: ServerEvidence
+    matched: Mapping[str, Plan]
+    """The plans of tools that a backend matched."""
+    found: Inferred
     unused: Sequence[Path] = ()
 
 
@@ -63,6 +66,9 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     """
     servers = {server or spec.server.name: [spec] for server, spec in specs.items()}
     found = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
+    for one in found:
+        check_operations(one.specs, one.matched)
+        _check_entities(one.specs, one.found.entities)
     whole = found[0].found
     if world.namespaces:
         whole = _merged([_prefixed(one.found, name) for one, name in zip(found, servers, strict=True)])
@@ -71,16 +77,25 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given)
     records = _given(whole, is_whole=world.state is not None)
-    return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world.state))
+    return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world))
 
 
 def _unused_by_all(found: Sequence[_Server]) -> list[Path]:
     return [path for path in found[0].unused if all(path in one.unused for one in found)]
 
 
-def _suggestion(found: Sequence[_Server], state: Json, path: Path) -> str:
-    lines = (suggestion(path, state, one.found, one.evidence) for one in found)
-    return next(filter(None, lines), "")
+def _suggestion(found: Sequence[_Server], world: WorldPart, path: Path) -> str:
+    """Return the line of the first suggestion that makes a tool use a part, and leaves no other part unused."""
+    for one in found:
+        for tool, sim in suggestions(path, world.state, one.found, one.evidence):
+            unused = _inferred([_with_override(spec, tool.id, sim) for spec in one.specs], world).unused
+            if not any(left[: len(path)] == path for left in unused) and {*unused} <= {*one.unused}:
+                return f"{tool.name}: {{{', '.join(f'{key}: {value}' for key, value in sim.items())}}}"
+    return ""
+
+
+def _with_override(spec: Spec, tool: str, sim: Mapping[str, str]) -> Spec:
+    return replace(spec, overrides={**spec.overrides, tool: sim}) if tool in spec.tools else spec
 
 
 def _merged(parts: Sequence[Inferred]) -> Inferred:
@@ -103,7 +118,7 @@ def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
 
 
 def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
-    """Infer the entities and plans of these servers, and note links to entities that do not exist.
+    """Infer the entities and plans of these servers.
 
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
@@ -111,11 +126,9 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     tools, overrides, declared = evidence.tools, evidence.overrides, _declared(specs)
     matches = match_tools(evidence)
     matched = {plan.tool: plan for plan in matches.plans}
-    check_operations(specs, matched)
     entities = {**{entity.name: entity for entity in matches.entities}, **declared}
     rest = {name: tool for name, tool in tools.items() if name not in matched}
     found = infer(rest, entities, overrides, evidence.examples, matches.state)
-    _check_entities(specs, found.entities)
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
     plans = {name: local.get(name) or found.plans[name] for name in tools}
@@ -124,7 +137,7 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
-    return _Server(whole, evidence, unused_parts(whole, domain, named, world.state, matches.state))
+    return _Server(specs, evidence, matched, whole, unused_parts(whole, domain, named, world.state, matches.state))
 
 
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str | None]]:

@@ -1,4 +1,4 @@
-"""Find the parts of a given state that no tool uses, and suggest lines that would use them."""
+"""Find the parts of a given state that no tool uses, and what to declare so that tools use them."""
 
 from __future__ import annotations
 
@@ -130,24 +130,37 @@ def _at(state: Json, path: Path) -> Json:
     return state
 
 
-def suggestion(path: Path, state: Json, found: Inferred, evidence: ServerEvidence) -> str:
-    """Return a line under `sim:` with which a tool would use a part of the state; empty if none is found.
+def suggestions(
+    path: Path, state: Json, found: Inferred, evidence: ServerEvidence
+) -> Iterator[tuple[Tool, Mapping[str, str]]]:
+    """Yield tools, and what to declare of each under `sim:`, that may make it use a part of the state; likeliest first.
 
-    The tools are those whose names share a word with the part. Each backend is asked whether it would take the part.
+    The tools are those whose names share a word with the part, and which neither a spec nor the state determines. Each
+    backend is asked whether it would take the part.
     """
     value = part = _some(_at(state, path))
     for name in reversed(path):
         part = {name: part}
     names = (*as_object(value), *path)
-    tools = [*islice(_named_alike(names, evidence.tools.values(), found.plans), _MOST_TOOLS)]
-    lines = (_backend_line(tool, names, replace(evidence, state=part)) for tool in tools)
-    line = next(filter(None, lines), "")
+    free = [tool for name, tool in evidence.tools.items() if _is_free(found.plans[name], found, evidence)]
+    tools = [*islice(_named_alike(names, free, found.plans), _MOST_TOOLS)]
+    for tool in tools:
+        kind = _taking_backend(tool, names, replace(evidence, state=part))
+        if kind is not None:
+            yield tool, {"backend": kind}
     entity = next((name for name, place in found.paths.items() if place == path), "")
-    if line or not tools or not entity.isidentifier() or found.entities[entity].singleton:
-        return line
-    verb = found.plans[tools[0].id].verb
-    usual = "get" if required(tools[0].input_schema) else "list"
-    return f"{tools[0].name}: {{verb: {verb if verb in _KNOWN_VERBS else usual}, entity: {entity}}}"
+    if entity.isidentifier() and not found.entities[entity].singleton:
+        yield from ((tool, {"verb": _verb(tool, found.plans[tool.id]), "entity": entity}) for tool in tools)
+
+
+def _verb(tool: Tool, plan: Plan) -> str:
+    """Return what a tool may do to records that exist."""
+    return plan.verb if plan.verb in _KNOWN_VERBS else ("get" if required(tool.input_schema) else "list")
+
+
+def _is_free(plan: Plan, found: Inferred, evidence: ServerEvidence) -> bool:
+    """Whether neither a spec declares what a tool does nor the state has records for it."""
+    return plan.tool not in evidence.overrides and not found.records.get(plan.entity or "")
 
 
 def _some(value: Json) -> Json:
@@ -169,12 +182,11 @@ def _nouns(names: Sequence[str]) -> frozenset[str]:
     return frozenset(singular(word) for name in names for word in words(name))
 
 
-def _backend_line(tool: Tool, names: Sequence[str], evidence: ServerEvidence) -> str:
-    """Return the line that chooses a backend that would take the state; if several would, one for things so named."""
+def _taking_backend(tool: Tool, names: Sequence[str], evidence: ServerEvidence) -> str | None:
+    """Return a backend that would take the state; if several would, one for things so named."""
     kinds = {kind: _taken(kind, tool, evidence) for kind in matching_backends()}
     taking = [kind for kind, entities in kinds.items() if entities]
-    kind = next((kind for kind in taking if not _nouns(names).isdisjoint(kinds[kind])), next(iter(taking), None))
-    return "" if kind is None else f"{tool.name}: {{backend: {kind}}}"
+    return next((kind for kind in taking if not _nouns(names).isdisjoint(kinds[kind])), next(iter(taking), None))
 
 
 def _taken(kind: str, tool: Tool, evidence: ServerEvidence) -> list[str]:

@@ -42,6 +42,15 @@ def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: 
     assert not warnings(tmp_path, tools, state, sim=sim)
 
 
+def test_no_tool_is_suggested_that_already_uses_the_state_or_that_a_spec_declares(tmp_path: Path) -> None:
+    state = {"tasks": [{"id": "t1", "title": "a"}], "task_archives": [{"id": "a1", "size": "big"}]}
+    expected = ["world.state.task_archives: no tool uses this part"]
+    assert warnings(tmp_path, TASKS, state) == expected
+    tools, sim = [*TASKS, tool("scan_archive", {"x": STRING})], {"scan_archive": {"verb": "none"}}
+    assert warnings(tmp_path, tools, state, sim=sim) == expected
+    assert warnings(tmp_path, tools, state) != expected
+
+
 @pytest.mark.parametrize(
     ("tools", "state"),
     [
