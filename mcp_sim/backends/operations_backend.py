@@ -134,8 +134,8 @@ class OperationsBackend(Backend):
         run, request_type = self.function(operation), self.request_type
 
         def answer(turn: Turn, invent: Invent) -> Transition:
-            request = request_type.of(binding, turn, invent)
             try:
+                request = request_type.of(binding, turn, invent)
                 outcome: Outcome = run(request)
             except Refused as refused:
                 slots = {**turn.call.arguments, **refused.slots}

@@ -35,12 +35,8 @@ _FILTERED = frozenset({"diff", "diff_staged", "diff_unstaged", "log", "commit", 
 class Git(OperationsBackend):
     """Files, staged changes, commits, branches and tags: one repository with a working tree.
 
-    Its files are the entity `file`, which tools for files share. A singleton `repository` stores what is checked out.
-    What a state does not specify is generated: who commits, and a history if nothing is given.
-
-    Evidence: words like `stage`, `commit`, `branch` in names of any style, arguments like `repo_path` and
-    `branch_name`, and all tools together, since a hosting service has no working tree. Tools that require the owner of
-    a repository (`owner`, `workspace`, `project_id`) never match.
+    Its files are the entity `file`, which tools for files share. What a state does not specify is generated: who
+    commits, and a history if nothing is given. Tools of hosting services, which have no working tree, do not match.
     """
 
     order = 160

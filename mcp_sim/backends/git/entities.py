@@ -11,7 +11,6 @@ from mcp_sim.types.json_schema.shapes import as_object
 COMMIT, BRANCH, TAG, STAGED, REPOSITORY = "commit", "branch", "tag", "staged_file", "repository"
 MAIN = "main"
 DEFAULT_REMOTE = "origin"
-"""Name of the default remote."""
 
 _TEXT: Record = {"type": "string"}
 _TEXTS: Record = {"type": "array", "items": _TEXT}

@@ -78,17 +78,25 @@ def _committed_files(found: Record) -> list[Record]:
 def _take_repository(value: Json, place: tuple[str, ...], depth: int) -> tuple[Record, Json]:
     """Return the parts of the first repository within a value, and the rest of the value."""
     body = as_object(value)
-    known = ((name, part) for name in body for part, names in _PARTS.items() if snake(name) in names)
-    parts = {name: part for name, part in known if part != "root" or isinstance(body[name], str)}
-    has_commits = any(part == "commits" and _are_commits(body[name]) for name, part in parts.items())
-    if has_commits or ("branches" in parts.values() and not {"commits", "current", *_MARKS}.isdisjoint(parts.values())):
-        found = _read([(part, body[name]) for name, part in parts.items()], place)
+    parts = _parts(body)
+    if parts:
+        root = next((name for name in place if name.startswith("/")), None)
+        found = _read([(part, body[name]) for name, part in parts.items()], root)
         return found, {name: inner for name, inner in body.items() if name not in parts}
     for name, inner in islice(body.items(), MAX_OBJECTS if depth else 0):
         found, rest = _take_repository(inner, (*place, name), depth - 1)
         if found:
             return found, {**body, name: rest}
     return {}, value
+
+
+def _parts(body: Record) -> Mapping[str, str]:
+    """Return the names of an object that are parts of a repository, with these; none if the object is no repository."""
+    known = ((name, part) for name in body for part, names in _PARTS.items() if snake(name) in names)
+    parts = {name: part for name, part in known if part != "root" or isinstance(body[name], str)}
+    has_commits = any(part == "commits" and _are_commits(body[name]) for name, part in parts.items())
+    is_branched = "branches" in parts.values() and not {"commits", "current", *_MARKS}.isdisjoint(parts.values())
+    return parts if has_commits or is_branched else {}
 
 
 def _are_commits(value: Json) -> bool:
@@ -103,12 +111,12 @@ def _by_branch(value: Json) -> dict[str, list[Record]]:
     return {name: rows for name, rows in listed.items() if rows is not None}
 
 
-def _read(parts: Sequence[tuple[str, Json]], place: Sequence[str]) -> Record:
+def _read(parts: Sequence[tuple[str, Json]], root: str | None) -> Record:
     """Return the parts of a repository by name. Commits are in order, the oldest first.
 
     Branches, tags and marks map a name or a path to a commit or a content, None if it is only listed.
     """
-    found: Record = {"commits": [], "root": next((name for name in place if name.startswith("/")), None)}
+    found: Record = {"commits": [], "root": root}
     for part, value in parts:
         if part == "commits":
             found["commits"] += _commits(_by_branch(value))
@@ -121,17 +129,19 @@ def _read(parts: Sequence[tuple[str, Json]], place: Sequence[str]) -> Record:
             found["remotes"] = [{"name": name, "url": str(url)} for name, url in urls.items()]
         elif part in _MARKS:
             found[part] = _contents(value)
-        elif part == "current":
-            named = str((value if isinstance(value, str) else _value(as_object(value), "current")) or "")
-            found |= {"current": named.removeprefix("ref:").strip().removeprefix("refs/heads/")} if named else {}
         else:
-            found |= {"root": value} if part == "root" else _owner(value)
+            found |= _setting(part, value)
     return found
 
 
-def _owner(value: Json) -> Record:
-    """Return the name and the e-mail of who commits: an author, or the configuration of git."""
+def _setting(part: str, value: Json) -> Record:
+    """Return the root, the current branch, or the name and e-mail of who commits."""
     body = as_object(value)
+    if part == "root":
+        return {"root": value}
+    if part == "current":
+        named = str((value if isinstance(value, str) else _value(body, "current")) or "")
+        return {"current": named.removeprefix("ref:").strip().removeprefix("refs/heads/")} if named else {}
     owner: Record = {"name": body.get("user.name"), "email": body.get("user.email")}
     if not owner["name"]:
         owner = parse_author(as_object(body.get("user")) or value)
@@ -170,9 +180,6 @@ def _value(row: Record, field: str) -> Json:
     """Return the first value of a row under the names of a field."""
     called = {snake(name): value for name, value in row.items()}
     return next((called[name] for name in _NAMES[field] if called.get(name) is not None), None)
-
-
-# commits --------------------------------------------------------------------------------------------------------------
 
 
 def _commits(listed: Mapping[str, list[Record]]) -> list[Record]:

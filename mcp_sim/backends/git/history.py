@@ -9,13 +9,12 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from mcp_sim.backends.files.paths import is_within
+from mcp_sim.backends.git.changes import render_patch
 from mcp_sim.backends.git.entities import COMMIT
-from mcp_sim.backends.git.inspection import render_patch
-from mcp_sim.backends.git.repository import Difference, Repository, difference
-from mcp_sim.backends.git.request import GitRequest
+from mcp_sim.backends.git.request import GitRequest, listing
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.time_formats import parse_time
 
@@ -23,53 +22,39 @@ _AGO = re.compile(r"(\d+)\s*(minute|hour|day|week|month|year)s?\s+ago")
 _SPANS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
 _SHORT = frozenset({"oneline", "short", "compact"})
 _DAYS = {"now": 0, "today": 0, "yesterday": 1}
-
-
-def render_commit(repo: Repository, commit: Record) -> Record:
-    """Return the facts of a commit."""
-    files: list[Json] = [repo.shown(path) for path in as_object(commit.get("files"))]
-    return {**commit, "author_email": commit.get("email"), "files": files, "files_changed": len(files)}
-
-
-def changes_of(repo: Repository, commit: Record) -> Difference:
-    """Return what a commit changed since its first parent."""
-    before = repo.snapshot(next(iter(commit.get("parents") or []), None))
-    return difference(before, repo.snapshot(commit["hash"]))
+_DEFAULT_REFLOG = 30
 
 
 def log(request: GitRequest) -> Outcome:
-    """List commits, newest first: those of a revision, the head by default, that pass all filters of the call.
-
-    Raises `Refused` if there are none yet, the revision is unknown, or a time is invalid.
-    """
-    repo, revision = request.repository, request.text("revision")
-    if not revision and repo.head is None:
-        raise Refused("conflict", f"Your current branch '{repo.branch}' does not have any commits yet")
-    found, start, limit = _selected(request), request.number("skip") or 0, request.number("limit")
-    rows: list[Json] = [render_commit(repo, row) for row in islice(found, start, limit and start + limit)]
-    text = _log_text(rows, is_short=request.flag("oneline") or request.text("format") in _SHORT)
+    """List the commits that pass all filters, newest first. Raises `Refused` if the revision or a time is unknown."""
+    revision = request.text("revision")
+    if not revision and request.head is None:
+        raise Refused("conflict", f"Your current branch '{request.branch}' does not have any commits yet")
+    tests = [*_filters(request)]
+    found = iter(request.ancestry(request.resolve(revision or "HEAD")))
+    for test in tests:
+        found = filter(test, found)
+    start, limit = request.number("skip") or 0, request.number("limit")
+    rows = [request.commit_facts(row) for row in islice(found, start, limit and start + limit)]
+    text = _log_text(request, rows)
     if request.flag("oneline"):
         rows = [{name: row[name] for name in ("hash", "short_hash", "message")} for row in rows]
-    return Outcome(text, {"commits": rows, "count": len(rows), "branch": repo.branch}, "commits")
+    facts: Record = {"commits": rows, "count": len(rows), "branch": request.branch}
+    return Outcome(f"Commit history:\n{text or 'No commits'}", facts, "commits")
 
 
-def _log_text(rows: Sequence[Record], *, is_short: bool) -> str:
-    texts = [f"{row['short_hash']} {_title(row)}" if is_short else format_commit(row) for row in rows]
-    return "Commit history:\n" + (("\n" if is_short else "\n\n").join(texts) or "No commits")
-
-
-def _selected(request: GitRequest) -> Iterator[Record]:
-    """Return the commits of a log, newest first."""
-    repo, filters = request.repository, [*_filters(request)]
-    found = repo.history(repo.resolve(request.text("revision") or "HEAD"))
-    return (row for row in found if all(passes(row) for passes in filters))
+def _log_text(request: GitRequest, rows: Sequence[Record]) -> str:
+    if not request.flag("oneline") and request.text("format") not in _SHORT:
+        return "\n\n".join(_heading(row, f"Date: {row['date']}\nMessage: {row.get('message')}") for row in rows)
+    titles = ((row["short_hash"], str(row.get("message") or "").partition("\n")) for row in rows)
+    return "\n".join(f"{short} {title}" for short, (title, *_) in titles)
 
 
 def _filters(request: GitRequest) -> Iterator[Callable[[Record], bool]]:
     """Yield the tests that the commits of a log must pass."""
-    repo, author, words = request.repository, request.text("author").lower(), request.text("grep").lower()
+    author, words = request.text("author").lower(), request.text("grep").lower()
     since, until = _time(request, "since"), _time(request, "until")
-    wanted = [repo.at(path) for path in request.files]
+    wanted = [request.at(path) for path in request.files]
     if wanted:
         yield lambda row: any(is_within(path, wanted) for path in as_object(row.get("files")))
     if author:
@@ -95,115 +80,83 @@ def _time(request: GitRequest, role: str) -> datetime | None:
     return found
 
 
-def _title(commit: Record) -> str:
-    return str(commit.get("message") or "").partition("\n")[0]
-
-
-def format_commit(commit: Record) -> str:
-    """Return a commit as lines."""
-    lines = (f"Commit: {commit['hash']}", f"Author: {_author(commit)}", f"Date: {commit['date']}")
-    return "\n".join((*lines, f"Message: {commit.get('message')}"))
+def _heading(commit: Record, rest: str, first: str = "Commit:") -> str:
+    """Return a commit as lines: its id, its author, and the rest."""
+    email = f" <{commit['email']}>" if commit.get("email") else ""
+    return f"{first} {commit['hash']}\nAuthor: {commit.get('author')}{email}\n{rest}"
 
 
 def show(request: GitRequest) -> Outcome:
-    """Return a commit and its changes; the content of a file for `revision:path`.
-
-    Raises `Refused` if the revision is unknown, or does not have the file.
-    """
-    repo, (revision, is_file, name) = request.repository, request.required("revision").partition(":")
-    commit = repo.commit(repo.resolve(revision or "HEAD"))
+    """Return a commit and its changes, or the file at `revision:path`. Raises `Refused` if there is none."""
+    revision, is_file, name = request.required("revision").partition(":")
+    commit = request.commit(request.resolve(revision or "HEAD"))
     if is_file:
-        return _file_at(repo, commit, name)
-    patch, row = render_patch(repo, changes_of(repo, commit)), render_commit(repo, commit)
+        return _file_at(request, commit, name)
+    patch, row = render_patch(request.changes_of(commit), request.shown), request.commit_facts(commit)
     message = "\n".join(f"    {line}".rstrip() for line in str(commit.get("message") or "").split("\n"))
-    heading = f"commit {commit['hash']}\nAuthor: {_author(commit)}\nDate:   {_date_text(commit)}"
-    text = f"{heading}\n\n{message}\n\n{patch}".rstrip()
+    date = parse_time(commit["date"])
+    day = str(commit["date"]) if date is None else f"{date:%Y-%m-%d %H:%M:%S %z}"
+    text = _heading(commit, f"Date:   {day}\n\n{message}\n\n{patch}", "commit").rstrip()
     return Outcome(text, {**row, "commit": row, "diff": patch, "type": "commit", "content": text})
 
 
-def _file_at(repo: Repository, commit: Record, name: str) -> Outcome:
-    path = repo.at(name)
-    content = repo.snapshot(commit["hash"]).get(path)
+def _file_at(request: GitRequest, commit: Record, name: str) -> Outcome:
+    path = request.at(name)
+    content = request.snapshot(commit["hash"]).get(path)
     if content is None:
         raise Refused("not_found", f"path '{name}' does not exist in '{commit['short_hash']}'", path=name, key=name)
-    facts: Record = {"content": content, "path": repo.shown(path), "commit": commit["hash"], "type": "blob"}
+    facts: Record = {"content": content, "path": request.shown(path), "commit": commit["hash"], "type": "blob"}
     return Outcome(content, facts, "content")
 
 
-def _author(commit: Record) -> str:
-    return f"{commit.get('author')} <{commit['email']}>" if commit.get("email") else str(commit.get("author"))
-
-
-def _date_text(commit: Record) -> str:
-    """Return the date of a commit as git shows it with `--date=iso`."""
-    date = parse_time(commit["date"])
-    return str(commit["date"]) if date is None else f"{date:%Y-%m-%d %H:%M:%S %z}"
-
-
-_DEFAULT_ENTRIES = 30
-"""Default number of reflog entries."""
-
-
 def blame(request: GitRequest) -> Outcome:
-    """Return who wrote each line of a file, and in which commit.
-
-    Raises `Refused` if the file or the revision does not exist.
-    """
-    repo = request.repository
-    path, start = repo.at(request.required("file")), request.text("revision")
-    lines = _blame_lines(repo, path, repo.resolve(start) if start else repo.head)
+    """Return who wrote each line of a file, and when. Raises `Refused` if the file or the revision does not exist."""
+    path, start = request.at(request.required("file")), request.text("revision")
+    lines = _blame_lines(request, path, request.resolve(start) if start else request.head)
     if lines is None:
         raise Refused("not_found", f"no such path '{request.text('file')}' in {start or 'HEAD'}", path=path, key=path)
     first, last = request.number("first") or 1, request.number("last") or len(lines)
-    rows = [
-        {**render_commit(repo, commit), "line": at, "content": text, "message": commit.get("message")}
+    rows: list[Record] = [
+        {**request.commit_facts(commit), "line": at, "content": text, "message": commit.get("message")}
         for at, (commit, text) in enumerate(lines, 1)
         if first <= at <= last
     ]
-    texts = [
+    texts = (
         f"{row['short_hash']} ({row['author']} {str(row['date'])[:10]} {row['line']}) {row['content']}" for row in rows
-    ]
-    facts: Record = {"lines": rows, "path": repo.shown(path), "count": len(rows)}
-    return Outcome("\n".join(texts), facts, "lines")
+    )
+    return Outcome("\n".join(texts), {"lines": rows, "path": request.shown(path), "count": len(rows)}, "lines")
 
 
-def _blame_lines(repo: Repository, path: str, commit: str | None) -> list[tuple[Record, str]] | None:
-    """Return the lines of a file, each with its commit; None if no commit has the file."""
+def _blame_lines(request: GitRequest, path: str, commit: str | None) -> list[tuple[Record, str]] | None:
+    """Return the lines of a file, each with the commit since which it is unchanged; None if no commit has the file."""
     found: list[tuple[Record, str]] | None = None
-    for row in reversed(list(repo.first_parents(commit))):
+    for row in reversed(list(request.first_parents(commit))):
         files = as_object(row.get("files"))
-        if path in files:
-            content: Json = files[path]
-            found = None if content is None else _keep_authors(found or [], row, str(content).splitlines())
+        if path not in files:
+            continue
+        before, found = found or [], [(row, line) for line in str(files[path] or "").splitlines()]
+        matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in found], autojunk=False)
+        for block in matcher.get_matching_blocks():
+            found[block.b : block.b + block.size] = before[block.a : block.a + block.size]
+        found = None if files[path] is None else found
     return found
-
-
-def _keep_authors(before: list[tuple[Record, str]], row: Record, lines: list[str]) -> list[tuple[Record, str]]:
-    """Return the lines after a commit. Unchanged lines keep their commit."""
-    matcher = SequenceMatcher(None, [text for _, text in before], lines, autojunk=False)
-    after = [(row, text) for text in lines]
-    for block in matcher.get_matching_blocks():
-        after[block.b : block.b + block.size] = before[block.a : block.a + block.size]
-    return after
 
 
 def reflog(request: GitRequest) -> Outcome:
     """List every commit that the head pointed to, newest first, including unreachable ones."""
-    repo, most = request.repository, request.number("limit") or _DEFAULT_ENTRIES
-    moves = [*reversed(repo.moves), *_first_moves(repo)][:most]
-    entries = [
-        {**render_commit(repo, repo.commit(move["hash"])), **move, "ref": f"HEAD@{{{at}}}"}
-        for at, move in enumerate(moves)
+    moves = [*reversed(request.stored("moves")), *_first_moves(request)]
+    entries: list[Record] = [
+        {**request.commit_facts(request.commit(move["hash"])), **move, "ref": f"HEAD@{{{at}}}"}
+        for at, move in enumerate(moves[: request.number("limit") or _DEFAULT_REFLOG])
     ]
-    lines = [f"{row['short_hash']} {row['ref']}: {row['message']}" for row in entries]
-    facts: Record = {"entries": entries, "count": len(entries), "ref": request.text("revision") or "HEAD"}
-    return Outcome("\n".join(lines) or "No entries", facts, "entries")
+    lines = (f"{row['short_hash']} {row['ref']}: {row['message']}" for row in entries)
+    return listing("entries", entries, lines, ref=request.text("revision") or "HEAD")
 
 
-def _first_moves(repo: Repository) -> Iterator[Record]:
+def _first_moves(request: GitRequest) -> Iterator[Record]:
     """Yield earlier positions of the head, newest first: each commit of the initial history."""
-    later = {move["hash"] for move in repo.moves if move["is_made"]}
-    for row in reversed(repo.rows(COMMIT)):
+    later = {move["hash"] for move in request.stored("moves") if move["is_made"]}
+    for row in reversed([*request.rows(COMMIT)]):
         action = "commit" if row.get("parents") else "commit (initial)"
         if row["hash"] not in later:
             yield {"hash": row["hash"], "action": action, "message": f"{action}: {row.get('message')}"}

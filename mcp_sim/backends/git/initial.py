@@ -40,36 +40,30 @@ class _Builder:
 
     def rows(self) -> tuple[Mapping[str, Mapping[Key, Record]], Record]:
         """Return the records by entity and key, and what is stored once. By default all files are committed."""
-        named = [*self._map("branches")]
-        main = next((one for one in (MAIN, "master") if one in named), next(iter(named), MAIN))
-        current = self._given.get("current") or main
+        named = [one for one in (MAIN, "master") if one in self._map("branches")]
+        current: str = self._given.get("current") or next(iter((*named, *self._map("branches"))), MAIN)
         tips = self._add_given_commits(current)
         branches = {**tips, **self._refs("branches", tips)}
-        staged = {self._at(path): content for path, content in self._map("staged").items()}
+        staged = {path: self._work.get(path) if text is None else text for path, text in self._paths("staged").items()}
         tables: dict[str, Mapping[Any, Record]] = {
             COMMIT: self._commits,
             BRANCH: {name: {"name": name, "commit": tip} for name, tip in branches.items()},
             TAG: {name: {"name": name, "commit": tip, "message": None} for name, tip in self._refs("tags", {}).items()},
-            STAGED: {
-                path: {"path": path, "content": self._work.get(path) if text is None else text}
-                for path, text in staged.items()
-            },
+            STAGED: {path: {"path": path, "content": text} for path, text in staged.items()},
         }
         is_branch = current in branches or not self._commits
         head = {"branch": current, "commit": None} if is_branch else {"branch": None, "commit": self._tip(current)}
-        last: Record = next(reversed(self._commits.values()), self._generated_author(0))
-        author = self._given.get("author") or last["author"]
-        email = self._given.get("email") or (last["email"] if author == last["author"] else "")
-        only: Record = {**head, "root": self._root, "author": author, "email": email, "stashes": []}
+        last = next(reversed(self._commits.values()), self._generated_author(0))
+        only: Record = {**head, "root": self._root, **self._author({}, last), "stashes": []}
         return tables, {**only, "remotes": self._given.get("remotes") or []}
 
     def _map(self, name: str) -> Record:
         return as_object(self._given.get(name))
 
-    def _at(self, path: str) -> str:
-        return normalize(path) if path.startswith("/") else normalize(join_path(self._root, path))
-
-    # given commits
+    def _paths(self, name: str, row: Record | None = None) -> Record:
+        """Return given contents, or those of a row, by absolute path."""
+        listed = as_object((self._given if row is None else row).get(name)).items()
+        return {normalize(path if path.startswith("/") else join_path(self._root, path)): text for path, text in listed}
 
     def _add_given_commits(self, current: str) -> dict[str, str]:
         """Add the given commits, each after the last one of its branch by default. Return the last one of each."""
@@ -95,25 +89,24 @@ class _Builder:
         return next(matches, otherwise or next(reversed(self._commits), None))
 
     def _contents(self, rows: Sequence[Record]) -> Iterator[Record]:
-        """Yield what each commit changed, by absolute path: all tracked files in the first one if none is given.
+        """Yield what each commit changed: all tracked files in the first one if none is given.
 
         A content that is not given is the current one, but shortened in earlier commits and in modified files.
         """
-        given: list[Record] = [
-            {self._at(path): content for path, content in as_object(row.get("files")).items()} for row in rows
-        ]
-        modified = {self._at(path): content for path, content in self._map("modified").items()}
+        given, modified = [self._paths("files", row) for row in rows], self._paths("modified")
         modified = {path: text if isinstance(text, str) else self._earlier(path) for path, text in modified.items()}
         if not any(given):
-            new = {self._at(path) for name in ("untracked", "staged") for path in self._map(name)}
-            old = {path: text for path, text in self._work.items() if is_within(path, [self._root]) and path not in new}
-            yield from ({**old, **modified} if at == 0 else {} for at, _ in enumerate(rows))
+            yield from ({**self._tracked(), **modified} if at == 0 else {} for at, _ in enumerate(rows))
             return
         newest = {**self._work, **modified}
         for at, files in enumerate(given):
-            later = {path for others in given[at + 1 :] for path in others}
+            later = set[str]().union(*given[at + 1 :])
             assumed = {path: self._earlier(path) if path in later else newest.get(path, "") for path in files}
             yield {path: text if isinstance(text, str) else assumed[path] for path, text in files.items()}
+
+    def _tracked(self) -> Record:
+        new = {**self._paths("untracked"), **self._paths("staged")}
+        return {path: text for path, text in self._work.items() if path not in new and is_within(path, [self._root])}
 
     def _earlier(self, path: str) -> str:
         """Return the current content without its last line; without its last word if there is only one line."""
@@ -122,16 +115,16 @@ class _Builder:
         return "".join(lines[:-1]) if len(lines) > 1 else " ".join(content.split()[:-1])
 
     def _commit(self, fields: Record, parents: Sequence[str], files: Record) -> Record:
-        made = self._generated_author(0)
-        name = fields.get("author") or self._given.get("author") or made["author"]
-        email = fields.get("email") or self._given.get("email") or (made["email"] if name == made["author"] else "")
         key = str(fields.get("hash") or identifier(self._draws, f"commit/{len(self._commits)}"))
-        row: Record = {"hash": key, "short_hash": key[:7], "message": fields.get("message") or "", "author": name}
-        row |= {"email": email, "date": fields.get("date"), "parents": [*parents], "files": files}
-        self._commits[key] = row
-        return row
+        row: Record = {"hash": key, "short_hash": key[:7], "message": fields.get("message") or ""}
+        row |= {**self._author(fields, self._generated_author(0)), "date": fields.get("date")}
+        self._commits[key] = {**row, "parents": [*parents], "files": files}
+        return self._commits[key]
 
-    # generated commits
+    def _author(self, fields: Record, otherwise: Record) -> Record:
+        name = fields.get("author") or self._given.get("author") or otherwise["author"]
+        email = fields.get("email") or self._given.get("email")
+        return {"author": name, "email": email or (otherwise["email"] if name == otherwise["author"] else "")}
 
     def _generated(self) -> Record:
         """Return commits that add the files one after the other. One file is modified since, and one is new."""

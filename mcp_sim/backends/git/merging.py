@@ -1,135 +1,174 @@
-"""Apply the changes of other commits: merge, cherry-pick and revert."""
+"""Take changes from elsewhere: merge, cherry-pick, revert, and stashes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection
 
-from mcp_sim.backends.git import inspection
 from mcp_sim.backends.git.branching import check_out
-from mcp_sim.backends.git.history import changes_of, render_commit
-from mcp_sim.backends.git.inspection import render_patch
-from mcp_sim.backends.git.repository import Difference, Repository, Snapshot, difference, unknown_revision
-from mcp_sim.backends.git.request import GitRequest
-from mcp_sim.backends.git.staging import refuse_overwriting, switch_to, write_files
+from mcp_sim.backends.git.changes import Difference, Snapshot, apply_changes, difference, render_patch
+from mcp_sim.backends.git.entities import COMMIT
+from mcp_sim.backends.git.request import GitRequest, listing, unknown_revision
+from mcp_sim.backends.git.staging import refuse_overwriting, switch_to
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Record
 
-_STRATEGY = "ort"
-"""Default merge strategy of git."""
-
 
 def merge(request: GitRequest) -> Outcome:
-    """Merge a branch into the current one, or into the one that is named: fast-forward, else by a commit.
-
-    Raises `Refused` if a revision is unknown, both sides change the same file, or uncommitted changes are in the way.
-    """
-    repo, name, into = request.repository, request.required("source"), request.text("into")
-    target = repo.resolve(name)
-    if into and into != repo.branch:
-        switch_to(repo, inspection.find_branch(repo, into)["commit"], "checkout")
-        check_out(repo, into)
-    head = repo.head
+    """Merge a branch into the current one, or into a named one. Raises `Refused` if that conflicts with changes."""
+    name, into = request.required("source"), request.text("into")
+    target = request.resolve(name)
+    if into and into != request.branch:
+        check_out(request, request.find_branch(into)["commit"], into)
+    head = request.head
     if head is None:
         raise unknown_revision("HEAD")
-    if repo.is_ancestor(target, head):
-        return done("Already up to date.", branch=repo.branch, commit=head)
-    if repo.is_ancestor(head, target):
-        return _fast_forward(repo, name, head, target)
-    return _merge_by_commit(request, name, head, target)
-
-
-def _fast_forward(repo: Repository, name: str, head: str, target: str) -> Outcome:
-    switch_to(repo, target, "merge")
-    repo.point_branch(target)
-    repo.record_move(f"merge {name}", "Fast-forward")
-    taken = difference(repo.snapshot(head), repo.snapshot(target))
+    if request.is_ancestor(target, head):
+        return done("Already up to date.", branch=request.branch, commit=head)
+    if not request.is_ancestor(head, target):
+        return _merge_by_commit(request, name, head, target)
+    switch_to(request, target, "merge")
+    request.point_branch(target)
+    request.record_move(f"merge {name}", "Fast-forward")
+    taken = difference(request.snapshot(head), request.snapshot(target))
     text = f"Updating {head[:7]}..{target[:7]}\nFast-forward"
-    return done(text, commit=target, fast_forward=True, **_merge_facts(repo, taken))
+    return done(text, commit=target, fast_forward=True, **_merge_facts(request, taken))
 
 
 def _merge_by_commit(request: GitRequest, name: str, head: str, target: str) -> Outcome:
-    repo = request.repository
-    if repo.staged():
+    if request.staged():
         raise Refused("conflict", "Cannot merge: there are staged changes that are not committed", branch=name)
-    ours, old = repo.snapshot(head), repo.snapshot(_common_ancestor(repo, head, target))
-    changes = difference(old, repo.snapshot(target))
+    known = {row["hash"] for row in request.ancestry(head)}
+    common = next((row["hash"] for row in request.ancestry(target) if row["hash"] in known), None)
+    ours, changes = request.snapshot(head), difference(request.snapshot(common), request.snapshot(target))
     taken = {path: change for path, change in changes.items() if ours.get(path) != change[1]}
-    conflicting = _conflicts(repo, taken, ours)
+    conflicting = _conflicts(request, taken, ours)
     if conflicting:
         raise Refused("conflict", f"Automatic merge failed: merge conflict in {conflicting}", branch=name)
-    refuse_overwriting(repo, [path for path in taken if repo.content(path) != ours.get(path)], "merge")
-    files = _apply(repo, taken)
+    refuse_overwriting(request, [path for path in taken if request.content(path) != ours.get(path)], "merge")
+    files = _apply(request, taken)
     message = request.text("message") or f"Merge branch '{name}'"
-    row = repo.add(message, [head, target], files, request.author(), f"merge {name}")
-    facts: Record = {**render_commit(repo, row), **_merge_facts(repo, files)}
+    row = request.add_commit(message, [head, target], files, request.author(), f"merge {name}")
+    facts: Record = {**request.commit_facts(row), **_merge_facts(request, files)}
     return done(f"Merged '{name}' with commit {row['hash']}", **facts)
 
 
-def _merge_facts(repo: Repository, taken: Collection[str]) -> Record:
+def _merge_facts(request: GitRequest, taken: Collection[str]) -> Record:
     """Return the facts of a merge; `taken` are the files from the other branch."""
-    files: list[Json] = sorted(repo.shown(path) for path in taken)
-    return {"branch": repo.branch, "strategy": _STRATEGY, "merged_files": files, "files_changed": len(files)}
+    files: list[Json] = sorted(request.shown(path) for path in taken)
+    return {"branch": request.branch, "strategy": "ort", "merged_files": files, "files_changed": len(files)}
 
 
-def _common_ancestor(repo: Repository, first: str, second: str) -> str | None:
-    """Return the newest commit that both commits descend from."""
-    known = {row["hash"] for row in repo.history(first)}
-    return next((row["hash"] for row in repo.history(second) if row["hash"] in known), None)
-
-
-def _conflicts(repo: Repository, changes: Difference, here: Snapshot) -> str:
+def _conflicts(request: GitRequest, changes: Difference, here: Snapshot) -> str:
     """Return the paths of files that are not as they were before the changes, as a text."""
-    return ", ".join(repo.shown(path) for path, (old, _) in changes.items() if here.get(path) != old)
+    return ", ".join(request.shown(path) for path, (old, _) in changes.items() if here.get(path) != old)
 
 
-def _apply(repo: Repository, changes: Difference) -> dict[str, Json]:
+def _apply(request: GitRequest, changes: Difference) -> dict[str, Json]:
     """Write the files after changes, and return them by path."""
     files: dict[str, Json] = {path: new for path, (_, new) in changes.items()}
-    write_files(repo, files)
+    request.write(files)
     return files
 
 
 def cherry_pick(request: GitRequest) -> Outcome:
     """Apply the changes of other commits, each as a new commit. Raises `Refused` if one of them conflicts."""
-    repo, made = request.repository, list[Record]()
-    for row in _commits(request):
-        author = {"author": row.get("author"), "email": row.get("email")}
-        made.append(_reapply(repo, row, changes_of(repo, row), str(row.get("message")), author))
-    return _render_commits(repo, "Cherry-picked", made)
+    return _reapply(request, "Cherry-picked")
 
 
 def revert(request: GitRequest) -> Outcome:
     """Undo the changes of commits, each by a new commit. Raises `Refused` if one of them conflicts."""
-    repo, made = request.repository, list[Record]()
-    for row in _commits(request):
-        changes = {path: (new, old) for path, (old, new) in changes_of(repo, row).items()}
-        made.append(_reapply(repo, row, changes, f'Revert "{row.get("message")}"', request.author()))
-    return _render_commits(repo, "Reverted", made)
+    return _reapply(request, "Reverted", is_undone=True)
 
 
-def _commits(request: GitRequest) -> Iterator[Record]:
-    repo, names = request.repository, request.texts("commits")
-    for name in names or [""]:
+def _reapply(request: GitRequest, verb: str, *, is_undone: bool = False) -> Outcome:
+    """Commit the changes of other commits, or their undoing."""
+    made: list[Record] = []
+    for name in request.texts("commits") or [""]:
         if not name:
             raise unknown_revision(name)
-        yield repo.commit(repo.resolve(name))
+        row = request.commit(request.resolve(name))
+        changes, message = request.changes_of(row), str(row.get("message"))
+        author: Record = {"author": row.get("author"), "email": row.get("email")}
+        if is_undone:
+            changes = {path: (new, old) for path, (old, new) in changes.items()}
+            message, author = f'Revert "{row.get("message")}"', request.author()
+        _refuse_unfitting(request, row, changes)
+        parents = [] if request.head is None else [request.head]
+        made.append(request.add_commit(message, parents, _apply(request, changes), author))
+    lines = "\n".join(f"[{request.branch} {row['short_hash']}] {row['message']}" for row in made)
+    facts: Record = {**request.commit_facts(made[-1]), "commits": [row["hash"] for row in made]}
+    facts |= {"branch": request.branch, "diff": render_patch(request.changes_of(made[-1]), request.shown)}
+    return done(f"{verb} {len(made)} commits\n{lines}", **facts, conflicts=False)
 
 
-def _reapply(repo: Repository, row: Record, changes: Difference, message: str, author: Record) -> Record:
-    """Commit changes of another commit. Raises `Refused` if the files are not as they were there."""
-    if repo.staged():
+def _refuse_unfitting(request: GitRequest, row: Record, changes: Difference) -> None:
+    """Raise `Refused` if the files are not as they were before changes, or there are staged or no changes."""
+    if request.staged():
         raise Refused("conflict", "your local changes would be overwritten: commit or stash them first")
-    conflicting = _conflicts(repo, changes, repo.snapshot(repo.head))
+    conflicting = _conflicts(request, changes, request.snapshot(request.head))
     if conflicting or not changes:
         reason = f"merge conflict in {conflicting}" if conflicting else "the commit is empty"
         raise Refused("conflict", f"could not apply {row['short_hash']}... {row.get('message')}: {reason}")
-    return repo.add(message, [] if repo.head is None else [repo.head], _apply(repo, changes), author)
 
 
-def _render_commits(repo: Repository, verb: str, made: Sequence[Record]) -> Outcome:
-    last = made[-1]
-    text = "\n".join(f"[{repo.branch} {row['short_hash']}] {row['message']}" for row in made)
-    facts: Record = {**render_commit(repo, last), "commits": [row["hash"] for row in made], "branch": repo.branch}
-    patch = render_patch(repo, changes_of(repo, last))
-    return done(f"{verb} {len(made)} commits\n{text}", **facts, diff=patch, conflicts=False)
+def stash(request: GitRequest) -> Outcome:
+    """Stash the changes of tracked files, and restore the last commit. Raises `Refused` if nothing has changed."""
+    head, message = request.snapshot(request.head), request.text("message")
+    tracked = apply_changes(head, request.staged()).keys() | head.keys()
+    changes = {path: now for path, (_, now) in difference(head, request.working()).items() if path in tracked}
+    if request.head is None or not changes:
+        raise Refused("conflict", "No local changes to save")
+    last = request.commit(request.head)
+    title = f"On {request.branch or '(no branch)'}: {message}"
+    if not message:
+        title = f"WIP on {request.branch or '(no branch)'}: {last['short_hash']} {last.get('message')}"
+    request.unstage()
+    request.write({path: head.get(path) for path in changes})
+    fresh: Record = {"message": title, "branch": request.branch, "date": request.time("date", COMMIT)}
+    fresh |= {"files": changes, "description": message or title}
+    request.update(stashes=[fresh, *request.stored("stashes")])
+    facts: Record = {"stash": "stash@{0}", "created": "stash@{0}", "message": title}
+    return done(f"Saved working directory and index state {title}", **facts)
+
+
+def stash_list(request: GitRequest) -> Outcome:
+    """List the stashes, newest first."""
+    rows: list[Record] = [
+        {**{name: row[name] for name in row if name != "files"}, "index": at, "ref": f"stash@{{{at}}}"}
+        for at, row in enumerate(request.stored("stashes"))
+    ]
+    return listing("stashes", rows, (f"{row['ref']}: {row['message']}" for row in rows))
+
+
+def stash_pop(request: GitRequest) -> Outcome:
+    """Apply a stash, the newest by default, and drop it. Raises `Refused` if it overwrites a local change."""
+    applied = stash_apply(request)
+    return done(f"{stash_drop(request).text} after its changes were applied", **applied.facts)
+
+
+def stash_apply(request: GitRequest) -> Outcome:
+    """Apply a stash, the newest by default. Raises `Refused` if it overwrites a local change."""
+    at, index, known = _stash_index(request), request.index(), request.snapshot(request.head)
+    files = request.stored("stashes")[at]["files"]
+    refuse_overwriting(request, [path for path in files if request.content(path) != index.get(path)], "stash apply")
+    request.write(files)
+    for path in files.keys() - known.keys():
+        request.stage(path, files[path])
+    return done(f"Applied stash@{{{at}}}", index=at, applied=f"stash@{{{at}}}", conflicts=False)
+
+
+def stash_drop(request: GitRequest) -> Outcome:
+    """Drop a stash, the newest by default. Raises `Refused` if it does not exist."""
+    at, known = _stash_index(request), request.stored("stashes")
+    request.update(stashes=[*known[:at], *known[at + 1 :]])
+    return done(f"Dropped stash@{{{at}}}", index=at)
+
+
+def _stash_index(request: GitRequest) -> int:
+    number = re.search(r"\d+", request.text("index") or "0")
+    at = int(number[0]) if number is not None else 0
+    if at >= len(request.stored("stashes")):
+        raise Refused("not_found", f"stash@{{{at}}} not found", key=f"stash@{{{at}}}")
+    return at

@@ -10,10 +10,12 @@ from mcp_sim.types.plans import Verb
 _OBJECT = frozenset({"object"})
 _REVISION = "revision commit rev ref commit_hash commit_sha commit_id sha hash"
 _NAME = "branch_name branch name"
+_PLACES = ("repo_path repository_path repo_dir repository repo working_dir working_directory work_dir project_path "
+           "git_dir cwd path directory dir folder root")  # fmt: skip
 
-ROLES = roles(
-    role("repository", "repo_path repository_path repo_dir repository repo working_dir working_directory work_dir "
-         "project_path git_dir cwd path directory dir folder root", TEXT),
+_ROLES = roles(
+    role("repository", _PLACES, TEXT),
+    role("directory", _PLACES, TEXT),
     role("remote", "remote remote_name name", TEXT),
     role("url", "url remote_url", TEXT),
     role("files", "files file_paths paths filenames pathspec pathspecs file file_path filepath filename pattern path",
@@ -21,8 +23,6 @@ ROLES = roles(
     role("all", "all all_files stage_all add_all a", FLAG),
     role("message", "message commit_message msg description", TEXT),
     role("grep", "grep search message_filter message_contains search_term query", TEXT),
-    role("amend", types=FLAG),
-    role("allow_empty", types=FLAG),
     role("author", "author author_name committer", TEXT | _OBJECT),
     role("email", "author_email email", TEXT),
     role("limit", "max_count limit count n max_commits num_commits number max_results"),
@@ -47,12 +47,9 @@ ROLES = roles(
     role("create", "create create_branch create_new new_branch b create_if_missing", FLAG),
     role("new_branch", "new_branch new_branch_name create_branch", TEXT),
     role("checkout", "checkout switch", FLAG),
-    role("delete", types=FLAG),
-    role("force", types=FLAG),
     role("kind", "branch_type type scope", TEXT),
     role("mode", "mode reset_type type reset_mode", TEXT),
-    role("hard", types=FLAG),
-    role("soft", types=FLAG),
+    *(role(name, types=FLAG) for name in ("amend", "allow_empty", "delete", "force", "hard", "soft")),
     role("tag", "tag_name tag name", TEXT),
     role("name_only", "name_only names_only", FLAG),
     role("context", "context_lines context unified", NUMBER),
@@ -69,20 +66,16 @@ ROLES = roles(
 
 _FILLERS = "git repo repository the current working tree directory local file change view run all my from"
 """Words without a meaning of their own in the names of tools."""
-
-
 _LOG = "limit? skip? oneline? format? since? until? files? author? grep? revision?"
 
 
 def _operation(
-    name: str, module: str, verb: Verb, takes: str, must: str, may: str = "", *others: tuple[str, str]
-) -> Operation:
-    """Return an operation by the words that must occur and may occur, or other such pairs.
-
-    It also takes the path of the repository.
-    """
+    name: str, module: str, verb: Verb, takes: str, must: str, may: str = "", *others: tuple[str, str],
+    place: str = "repository?",
+) -> Operation:  # fmt: skip
+    """Return an operation by the words that must occur and may occur, or other such pairs."""
     means = either(*(named(words, more, ignoring=_FILLERS) for words, more in ((must, may), *others)))
-    return Operation(name, f"{module}:{name}", verb, pick(f"{takes} repository?", ROLES), means, COMMIT)
+    return Operation(name, f"{module}:{name}", verb, pick(f"{takes} {place}", _ROLES), means, COMMIT)
 
 
 OPERATIONS = (
@@ -91,11 +84,11 @@ OPERATIONS = (
     _operation("diff_staged", "inspection", "get", "files? context?", "diff staged|cached", "in get show view"),
     _operation("diff", "inspection", "get", "old? new? staged? files? revision? name_only? context?",
                "diff|difference|compare", "commit branch revision ref between get show view"),
-    _operation("stash_pop", "stashes", "update", "index?", "stash pop"),
-    _operation("stash_apply", "stashes", "update", "index?", "stash apply"),
-    _operation("stash_drop", "stashes", "delete", "index?", "stash drop|delete|clear"),
-    _operation("stash_list", "stashes", "list", "", "stash list|show"),
-    _operation("stash", "stashes", "create", "message?", "stash", "push save create"),
+    _operation("stash_pop", "merging", "update", "index?", "stash pop"),
+    _operation("stash_apply", "merging", "update", "index?", "stash apply"),
+    _operation("stash_drop", "merging", "delete", "index?", "stash drop|delete|clear"),
+    _operation("stash_list", "merging", "list", "", "stash list|show"),
+    _operation("stash", "merging", "create", "message?", "stash", "push save create"),
     _operation("unstage", "staging", "update", "files? all?", "unstage"),
     _operation("reset", "branching", "update", "revision? mode? hard? soft? files?",
                "reset", "head staged staging area hard soft mixed index commit to branch"),
@@ -128,13 +121,13 @@ OPERATIONS = (
     _operation("reflog", "history", "list", "limit? revision?", "reflog", "get show view"),
     _operation("cherry_pick", "merging", "create", "commits", "cherry pick", "commit"),
     _operation("revert", "merging", "create", "commits", "revert", "commit change to"),
-    _operation("clean", "worktrees", "delete", "dry_run? force?", "clean", "untracked"),
-    _operation("add_worktree", "worktrees", "create", "path branch? revision?", "worktree add|create|new"),
-    _operation("remove_worktree", "worktrees", "delete", "path force?", "worktree remove|delete"),
-    _operation("worktrees", "worktrees", "list", "", "worktree list|get|show"),
-    _operation("clear_working_directory", "worktrees", "update", "",
+    _operation("clean", "staging", "delete", "dry_run? force?", "clean", "untracked"),
+    _operation("add_worktree", "branching", "create", "path branch? revision?", "worktree add|create|new"),
+    _operation("remove_worktree", "branching", "delete", "path force?", "worktree remove|delete"),
+    _operation("worktrees", "branching", "list", "", "worktree list|get|show"),
+    _operation("clear_working_directory", "staging", "update", "",
                "clear|unset working|work dir|directory", "session"),
-    _operation("set_working_directory", "worktrees", "update", "",
+    _operation("set_working_directory", "staging", "update", "",
                "set|change|use working|work dir|directory", "session default"),
     _operation("log", "history", "list", _LOG,
                "log|history", "commit get show list view recent", ("commit list|recent", "get")),
@@ -144,6 +137,6 @@ OPERATIONS = (
     _operation("stage", "staging", "update", "files? all?", "stage|add", "stage staging area index to"),
     _operation("commit", "staging", "create", "message files? all? amend? allow_empty? author? email?",
                "commit", "create make new record staged"),
-    _operation("init", "staging", "create", "", "init|initialize|initialise", "new"),
+    _operation("init", "staging", "create", "", "init|initialize|initialise", "new", place="directory?"),
 )  # fmt: skip
 """In the order in which the words of a tool are compared with them."""

@@ -6,18 +6,19 @@ A remote contains only what was pushed to it: each branch with its commit.
 from __future__ import annotations
 
 from mcp_sim.backends.git.entities import DEFAULT_REMOTE
-from mcp_sim.backends.git.request import GitRequest
+from mcp_sim.backends.git.request import GitRequest, listing
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.shapes import as_object
 
 
 def remotes(request: GitRequest) -> Outcome:
     """List the remotes with their URLs."""
-    rows: list[Json] = [_facts(row) for row in _remotes(request).values()]
-    text = "\n".join(f"{row['name']}\t{row['url']} ({way})" for row in rows for way in ("fetch", "push"))
-    return Outcome(text or "No remotes", {"remotes": rows, "count": len(rows)}, "remotes")
+    rows = [_facts(row) for row in request.stored("remotes")]
+    return listing(
+        "remotes", rows, (f"{row['name']}\t{row['url']} ({way})" for row in rows for way in ("fetch", "push"))
+    )
 
 
 def remote(request: GitRequest) -> Outcome:
@@ -28,62 +29,54 @@ def remote(request: GitRequest) -> Outcome:
 def add_remote(request: GitRequest) -> Outcome:
     """Add a remote. Raises `Refused` if it already exists."""
     row: Record = {"name": _free_name(request, "remote"), "url": request.required("url")}
-    _save(request, {**_remotes(request), row["name"]: row})
+    request.update(remotes=[*request.stored("remotes"), row])
     return done(f"Added remote '{row['name']}': {row['url']}", **_facts(row), added=row)
 
 
 def remove_remote(request: GitRequest) -> Outcome:
     """Remove a remote. Raises `Refused` if it does not exist."""
     row = _remote(request)
-    _save(request, {name: other for name, other in _remotes(request).items() if name != row["name"]})
+    request.update(remotes=[other for other in request.stored("remotes") if other != row])
     return done(f"Removed remote '{row['name']}'", **_facts(row), removed=row["name"])
 
 
 def rename_remote(request: GitRequest) -> Outcome:
     """Rename a remote. Raises `Refused` if it does not exist, or the new name is taken."""
-    row, name = _remote(request), _free_name(request, "new_name")
-    fresh = _update(request, row, name=name)
-    text = f"Renamed remote '{row['name']}' to '{name}'"
-    return done(text, **_facts(fresh), renamed={"from": row["name"], "to": name})
+    old, name = _remote(request), _free_name(request, "new_name")
+    facts = _facts(_change(request, old, name=name))
+    text = f"Renamed remote '{old['name']}' to '{name}'"
+    return done(text, **facts, renamed={"from": old["name"], "to": name})
 
 
 def set_remote_url(request: GitRequest) -> Outcome:
     """Change the URL of a remote. Raises `Refused` if it does not exist."""
-    row = _update(request, _remote(request), url=request.required("url"))
+    row = _change(request, _remote(request), url=request.required("url"))
     return done(f"Remote '{row['name']}' is at {row['url']}", **_facts(row))
 
 
 def remote_url(request: GitRequest) -> Outcome:
-    """Return the URL of a remote, by default of `origin`. Raises `Refused` if it does not exist."""
+    """Return the URL of a remote. Raises `Refused` if it does not exist."""
     row = _remote(request)
     return Outcome(row["url"], _facts(row), "url")
 
 
 def push(request: GitRequest) -> Outcome:
-    """Push the new commits of a branch, by default the current one, to a remote, by default `origin`.
-
-    Raises `Refused` if the remote or the branch does not exist.
-    """
-    repo, target = request.repository, _remote(request)
-    branch = request.text("branch") or repo.branch or "HEAD"
-    tip, pushed = repo.resolve(branch), as_object(target.get("branches"))
+    """Push a branch, by default the current one, to a remote. Raises `Refused` if one of them does not exist."""
+    target, branch = _remote(request), request.text("branch") or request.branch or "HEAD"
+    tip, pushed = request.resolve(branch), as_object(target.get("branches"))
     facts: Record = {"remote": target["name"], "branch": branch, "commit": tip, "url": target["url"]}
     if pushed.get(branch) == tip:
         return Outcome("Everything up-to-date", {**facts, "pushed": [], "count": 0})
-    before = {row["hash"] for row in repo.history(pushed.get(branch))}
-    facts |= {"pushed": [branch], "count": sum(row["hash"] not in before for row in repo.history(tip))}
-    _update(request, target, branches={**pushed, branch: tip})
+    before = {row["hash"] for row in request.ancestry(pushed.get(branch))}
+    facts |= {"pushed": [branch], "count": sum(row["hash"] not in before for row in request.ancestry(tip))}
+    _change(request, target, branches={**pushed, branch: tip})
     span = f"{str(pushed[branch])[:7]}..{tip[:7]}" if branch in pushed else "[new branch]"
     return done(f"To {target['url']}\n   {span}  {branch} -> {branch}", **facts)
 
 
 def pull(request: GitRequest) -> Outcome:
-    """Report that the branch is up to date: a remote never has commits that are not here.
-
-    Raises `Refused` if the remote does not exist.
-    """
-    target = _remote(request)
-    facts: Record = {"remote": target["name"], "branch": request.text("branch") or request.repository.branch}
+    """Report that a remote has no commits that are not here. Raises `Refused` if it does not exist."""
+    facts: Record = {"remote": _remote(request)["name"], "branch": request.text("branch") or request.branch}
     return Outcome("Already up to date.", {**facts, "files_changed": 0, "conflicts": False, "up_to_date": True})
 
 
@@ -93,37 +86,29 @@ def fetch(request: GitRequest) -> Outcome:
     return Outcome(f"Fetched from {target['name']}", {"remote": target["name"], "url": target["url"]})
 
 
-def _remotes(request: GitRequest) -> dict[str, Record]:
-    """Return the remotes by name."""
-    return {row["name"]: as_object(row) for row in as_list(request.repository.record.get("remotes"))}
-
-
 def _remote(request: GitRequest) -> Record:
-    """Return the named remote, or the default one. Raises `Refused` if it does not exist."""
-    name, known = request.text("remote") or DEFAULT_REMOTE, _remotes(request)
-    if name not in known:
-        message = f"'{name}' is no remote of this repository; remotes: {', '.join(known) or 'none'}"
-        raise Refused("not_found", message, key=name)
-    return known[name]
+    """Return the named remote, by default `origin`. Raises `Refused` if it does not exist."""
+    name, known = request.text("remote") or DEFAULT_REMOTE, request.stored("remotes")
+    found = next((row for row in known if row["name"] == name), None)
+    if found is None:
+        names = ", ".join(row["name"] for row in known) or "none"
+        raise Refused("not_found", f"'{name}' is no remote of this repository; remotes: {names}", key=name)
+    return found
 
 
 def _free_name(request: GitRequest, role: str) -> str:
     """Return the name of a new remote. Raises `Refused` if it is taken."""
     name = request.required(role)
-    if name in _remotes(request):
+    if any(row["name"] == name for row in request.stored("remotes")):
         raise Refused("conflict", f"remote {name} already exists", key=name)
     return name
 
 
-def _update(request: GitRequest, row: Record, **fields: Json) -> Record:
+def _change(request: GitRequest, row: Record, **fields: Json) -> Record:
     """Change fields of a remote, and return it."""
     fresh: Record = {**row, **fields}
-    _save(request, {name: fresh if name == row["name"] else one for name, one in _remotes(request).items()})
+    request.update(remotes=[fresh if one == row else one for one in request.stored("remotes")])
     return fresh
-
-
-def _save(request: GitRequest, known: dict[str, Record]) -> None:
-    request.repository.update_record(remotes=[*known.values()])
 
 
 def _facts(row: Record) -> Record:
