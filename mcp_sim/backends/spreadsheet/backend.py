@@ -7,16 +7,156 @@ from dataclasses import replace
 from typing import ClassVar
 
 from mcp_sim.backends.given import Given
-from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, takes, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import Names
+from mcp_sim.backends.operation import FLAG, LIST, NUMBER, TEXT, Names, Operation, Role, Test, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, given_sheets, sheet_of
-from mcp_sim.backends.spreadsheet.operations import BOOKS, FORMATS, OPERATIONS
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.kinds import Tables, backends
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.lexicon.english import vocabulary
+from mcp_sim.types.plans import Plan, Verb
+
+_BOOK_WORDS = vocabulary("workbook workbooks spreadsheet spreadsheets excel xlsx")
+_SHEET_WORDS = vocabulary("sheet sheets worksheet worksheets tab tabs")
+_FORMATS = ("format", "style", "highlight")
+"""Verbs of tools that change how cells look."""
+
+_BOOK, _SHEET, _FORMAT = "workbook|spreadsheet|excel|xlsx", "sheet|worksheet|tab", "|".join(_FORMATS)
+_READS, _MAKES, _TAKES = "read|get|fetch|view", "create|add|new|insert", "delete|remove|drop"
+_WRITES, _CHECKS = "write|update|set|put|fill|apply|edit", "validate|check|verify"
+_DESCRIBES, _EXTENTS = "metadata|info|describe|information|summary", "dimension|size|extent|bound"
+_CELLS = "cell|range|data|value|row|column|formula"
+_CONTENTS = f"data|value|content|row|{_SHEET}"
+_PLACED = f"{_CELLS}|{_SHEET}"
+
+_TEXT_OR_ID = TEXT | {"integer"}
+_BOOKS = ("filepath filename path workbook_path spreadsheet spreadsheet_id workbook_id workbook_name excel_file file "
+          "absolute_path file_absolute_path excel_path")  # fmt: skip
+_TABS = ("sheet sheet_name worksheet worksheet_name tab tab_name sheet_title source_sheet old_name source_name "
+         "src_sheet_name source_sheet_name title")  # fmt: skip
+_ROLES = roles(
+    role("workbook", _BOOKS, _TEXT_OR_ID),
+    role("sheet", _TABS, _TEXT_OR_ID),
+    role("new", "new_name target_sheet new_sheet_name new_title target_name dst_sheet to_sheet dest_sheet "
+                "destination_sheet dst_sheet_name dest_sheet_name target_sheet_name", TEXT),
+    role("range", "range cell_range address cells range_address range_name source_range data_range range_str range_a1 "
+                  "a1_range range_ref start_cell cell cell_reference cell_address start top_left_cell source_start "
+                  "source_start_cell source_cell from_cell at anchor anchor_cell", TEXT),
+    role("end", "end_cell bottom_right_cell source_end source_end_cell", TEXT),
+    role("target", "target_start target_cell target_range destination_cell destination_range to_cell dest_cell "
+                   "target_start_cell dest_start destination_start dest_range at to destination dest", TEXT),
+    role("values", "data values rows row_data cell_values", LIST),
+    role("value", "value cell_value formula content", frozenset({"string", "number", "integer", "boolean"})),
+    role("formula", "formula value cell_value content", TEXT),
+    role("at", "start_row row row_index start_column start_col column column_index col_index col row_number "
+               "column_number index position start_index start", NUMBER),
+    role("count", "num_rows num_cols num_columns number amount rows_count", NUMBER),
+    role("axis", "dimension", TEXT),
+    role("sheets", "sheet_names worksheets", LIST),
+    role("overwrite", "force replace_existing", FLAG),
+    role("create", "new_sheet create_sheet create_if_missing create_if_not_exists", FLAG),
+    role("query", "pattern search search_term search_text find find_text keyword text", TEXT),
+    role("replacement", "replace replace_text replace_with new_text", TEXT),
+    role("header_row", "header_row_index header_row_number", NUMBER),
+    role("directory", "dir folder directory_path folder_path", TEXT),
+    role("top", "start_row from_row first_row min_row", NUMBER),
+    role("bottom", "end_row to_row last_row max_row", NUMBER),
+    role("left", "start_column start_col from_column first_column min_col", NUMBER),
+    role("right", "end_column end_col to_column last_column max_col", NUMBER),
+    role("formulas", "show_formulas include_formulas read_formulas as_formulas return_formulas", FLAG),
+    Role("kind"), Role("fields"),
+) | {
+    "named": role("sheet", f"{_TABS} name", _TEXT_OR_ID),
+    "created": role("sheet", f"{_TABS} name new_name new_sheet_name", _TEXT_OR_ID),
+    "source": role("workbook", f"source source_path source_file {_BOOKS}", TEXT),
+    "path": role("target", "destination dest output_path new_path destination_path target_path output_file", TEXT),
+}  # fmt: skip
+"""Roles, and other argument names for some of them in some operations."""
+
+
+def _mentions_sheets(profile: ToolProfile) -> bool:
+    """Whether the name, the description or the arguments of a tool are about sheets."""
+    arguments = " ".join(profile.arguments).lower()
+    return "cell" in arguments or "sheet" in arguments or profile.mentions(*_BOOK_WORDS, *_SHEET_WORDS)
+
+
+def _begins(verbs: str) -> Test:
+    """Return a test whether a tool's name begins with one of these words."""
+    known = frozenset(verbs.split("|"))
+    return lambda profile: profile.words[0] in known
+
+
+_HAS_SHEET, _HAS_RANGE, _HAS_BOOK = takes(_ROLES["sheet"]), takes(_ROLES["range"]), takes(_ROLES["workbook"])
+_IS_PLACED, _NO_SHEET = either(_HAS_SHEET, _HAS_RANGE), lacks(_ROLES["sheet"])
+_EDITS_NO_TEXT = lacks(role("old_string", "old_text old_str", TEXT))
+_ANNOTATES = unnamed(_PLACED.replace("|", " "))
+_SHOWS = unnamed(f"{_DESCRIBES}|{_EXTENTS}".replace("|", " "))
+_IS_READ = either(both(_HAS_RANGE, either(_HAS_SHEET, _HAS_BOOK), _mentions_sheets), both(_HAS_SHEET, named(_CONTENTS)))
+_IS_BOOK = either(named(_BOOK), both(named("file"), lambda profile: profile.mentions(*_BOOK_WORDS)))
+_FINDS = either(named(f"find|search {_PLACED}|{_BOOK}"), named("search", ""))
+
+
+def _operation(run: str, verb: Verb, line: str, words: str, *means: Test, is_open: bool = False) -> Operation:
+    """Return an operation with the name of its function."""
+    name = run.partition(":")[2]
+    entity = WORKBOOK if name.endswith(("workbook", "workbooks")) else SHEET
+    return Operation(name, run, verb, pick(line, _ROLES), both(named(words), *means), entity, is_open=is_open)
+
+
+_OPERATIONS = (
+    _operation("cells:check_formula", "get", "formula range? sheet? workbook?", f"{_CHECKS} formula|range|cell",
+               lacks(_ROLES["at"])),
+    _operation("cells:check_range", "get", "range end? sheet? workbook?", f"{_CHECKS} formula|range|cell",
+               lacks(_ROLES["at"])),
+    _operation("cells:copy_range", "update", "range target? end? sheet? new? workbook?", "copy range|cell|data",
+               takes(_ROLES["target"])),
+    _operation("sheets:merged_ranges", "get", "sheet workbook?", f"merged {_READS}|list"),
+    _operation("sheets:unmerge_cells", "update", "range? end? sheet? workbook?", f"unmerge {_PLACED}", _IS_PLACED,
+               is_open=True),
+    _operation("sheets:merge_cells", "update", "range? end? sheet? workbook?", f"merge {_PLACED}", _IS_PLACED,
+               is_open=True),
+    _operation("sheets:format_range", "update", "range? end? kind? sheet? workbook? fields?", f"{_FORMAT} {_PLACED}",
+               _IS_PLACED, is_open=True),
+    _operation("sheets:headers", "get", "sheet header_row? workbook?", f"header {_READS}|find|list"),
+    _operation("sheets:last_row", "get", "sheet workbook?", f"last row {_READS}|find|list"),
+    _operation("cells:insert_by_axis", "update", "axis at count? values? sheet workbook?", f"{_MAKES} row column|col"),
+    _operation("cells:delete_by_axis", "update", "axis at count? sheet workbook?", f"{_TAKES} row column|col"),
+    _operation("cells:insert_rows", "update", "at count? values? sheet workbook?", f"{_MAKES} row",
+               unnamed("column col")),
+    _operation("cells:delete_rows", "update", "at count? sheet workbook?", f"{_TAKES} row", unnamed("column col")),
+    _operation("cells:insert_columns", "update", "at count? sheet workbook?", f"{_MAKES} column|col", unnamed("row")),
+    _operation("cells:delete_columns", "update", "at count? sheet workbook?", f"{_TAKES} column|col", unnamed("row")),
+    _operation("cells:replace_cells", "update", "query replacement sheet? workbook", f"replace {_PLACED}|{_BOOK}",
+               unnamed("directory")),
+    _operation("cells:find_cells", "search", "query sheet? workbook formulas?", "", _FINDS,
+               unnamed("directory row column col")),
+    _operation("cells:append_rows", "update", "values range? end? sheet? workbook?", "append", _IS_PLACED),
+    _operation("cells:clear_range", "update", "range end? sheet? workbook?", "",
+               either(named("clear"), named(f"{_TAKES} {_PLACED}"))),
+    _operation("sheets:remove_annotation", "update", "kind? range sheet workbook", "", _begins(_TAKES), _ANNOTATES),
+    _operation("cells:write_range", "update", "range values end? sheet? workbook? create?", _WRITES, _EDITS_NO_TEXT),
+    _operation("cells:write_cell", "update", "range value end? sheet? workbook? create?", _WRITES, _EDITS_NO_TEXT),
+    _operation("cells:read_range", "get", "range? sheet? workbook? end? top? bottom? left? right? formulas?", _READS,
+               _SHOWS, _IS_READ),
+    _operation("sheets:rename_sheet", "update", "sheet new workbook?", f"rename {_SHEET}"),
+    _operation("sheets:copy_sheet", "create", "sheet new? workbook?", f"copy|duplicate {_SHEET}"),
+    _operation("sheets:delete_sheet", "delete", "named workbook?", f"{_TAKES} {_SHEET}"),
+    _operation("sheets:create_sheet", "create", "created workbook?", f"{_MAKES} {_SHEET}"),
+    _operation("sheets:dimensions", "get", "sheet? workbook", f"{_EXTENTS} {_READS}", named(_SHEET)),
+    _operation("sheets:describe_sheet", "get", "sheet workbook?", f"{_DESCRIBES} {_SHEET}"),
+    _operation("sheets:describe_workbook", "get", "workbook", _DESCRIBES,
+               either(named(_BOOK), both(named(_SHEET), _NO_SHEET))),
+    _operation("sheets:list_sheets", "list", "workbook", f"list|get|name {_SHEET}", _NO_SHEET),
+    _operation("sheets:copy_workbook", "create", "source path overwrite?", f"copy|duplicate {_BOOK}"),
+    _operation("sheets:create_workbook", "create", "workbook sheets? sheet? overwrite?", "create|new", _IS_BOOK,
+               unnamed("sheet worksheet tab")),
+    _operation("sheets:list_workbooks", "list", "directory?", "list workbook|spreadsheet", _NO_SHEET),
+    _operation("sheets:annotate", "update", "kind? range? sheet workbook fields?", "",
+               _begins("add|create|insert|set|apply"), _ANNOTATES, is_open=True),
+)  # fmt: skip
+"""In the order in which a tool's words are compared with them."""
 
 _NAME = Field("name", {"type": "string"}, required=True)
 _FIELDS = (
@@ -38,7 +178,7 @@ class Spreadsheet(OperationsBackend):
     """
 
     order = 110
-    operations = OPERATIONS
+    operations = _OPERATIONS
     request = "request:SheetRequest"
     entities = (
         Entity(SHEET, "id", None, {field.name: field for field in _FIELDS}, natural=True),
@@ -50,11 +190,11 @@ class Spreadsheet(OperationsBackend):
         """Yield the operations of a tool, with what its name implies: the kind of a mark, and to read formulas."""
         if profile.has("validation", "conditional"):
             return
-        kind = next((word for word in FORMATS if profile.has(word)), "_".join(profile.words[1:]))
+        kind = next((word for word in _FORMATS if profile.has(word)), "_".join(profile.words[1:]))
         implied: Record = {"kind": kind, "formulas": profile.has("formula")}
         for one in super().match_tool(profile):
             fixed = {role: value for role, value in implied.items() if value and one.operation.role(role) is not None}
-            sure = 0.95 if "sheet" in one.arguments or profile.mentions(*BOOKS) else 0.8
+            sure = 0.95 if "sheet" in one.arguments or profile.mentions(*_BOOK_WORDS) else 0.8
             yield replace(one, fixed=fixed, confidence=sure)
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:

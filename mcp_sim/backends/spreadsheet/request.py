@@ -79,7 +79,7 @@ class SheetRequest(Request):
         options = {str(value).lower() for value in self.others.values()}
         if self.flag("formulas") or not options.isdisjoint({"formula", "formulas"}):
             return grids.read(record["rows"], cells)
-        from mcp_sim.backends.spreadsheet.calculation import Calculation  # noqa: PLC0415 (only needed by reads)
+        from mcp_sim.backends.spreadsheet.formulas import Calculation  # noqa: PLC0415 (only needed by reads)
 
         return Calculation(lambda name: self.record(key_of(record["workbook"], name), SHEET)).shown(record, cells)
 
