@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import Names
@@ -25,7 +24,7 @@ from mcp_sim.backends.sql.operations import (
     takes_sql,
 )
 from mcp_sim.backends.sql.tables import SCHEMA
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.kinds import Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
@@ -33,6 +32,7 @@ from mcp_sim.types.plans import Plan
 if TYPE_CHECKING:
     from mcp_sim.backends.operation import Operation
     from mcp_sim.backends.sql.database import Database
+    from mcp_sim.backends.sql.given import Table
 
 _MIN_ROW_OPERATIONS = 3
 """Required number of row operations if no tool takes a statement."""
@@ -73,21 +73,18 @@ class Sql(OperationsBackend):
     def match(self, evidence: ServerEvidence) -> Match | None:
         """Match the tools, and take the tables of the given state if most tools of the server are matched."""
         match = super().match(evidence)
-        if match is None or match.state is None or 2 * len(match.plans) < len(evidence.tools):
-            return match
-        from mcp_sim.backends.sql.given import read_given_tables
+        if match is None:
+            return None
+        tables: Sequence[Table] = ()
+        rest = match.state
+        if rest is not None and 2 * len(match.plans) >= len(evidence.tools):
+            from mcp_sim.backends.sql.given import read_given_tables
 
-        tables, rest = read_given_tables(match.state)
-        records: dict[str, list[Record]] = {table.name: table.records() for table in tables}
-        records[SCHEMA] = [{"name": table.name, "sql": table.statement} for table in tables]
-        return replace(
-            match, entities=[*self.entities, *(table.entity() for table in tables)], records=records, state=rest
-        )
-
-    def given(
-        self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
-    ) -> Given:
-        return Given({SCHEMA: []}, state)
+            tables, rest = read_given_tables(rest)
+        records: dict[str, Sequence[Record]] = {table.entity.name: table.records for table in tables}
+        records[SCHEMA] = [{"name": table.entity.name, "sql": table.statement} for table in tables]
+        entities = [*self.entities, *(table.entity for table in tables)]
+        return replace(match, entities=entities, records=records, state=rest)
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations of a tool: those that run statements first if all that it does takes SQL, else last."""
@@ -102,7 +99,8 @@ class Sql(OperationsBackend):
             return ()
         mentions_sql = are_mentioned(DATABASES, listed)
         is_sql = (mentions_sql or names >= {"tables", "describe"}) and not are_mentioned(OTHER_LANGUAGES, listed)
-        kept = found if is_sql else [one for one in found if _is_sure(one)]
+        sure = (one for one in found if one.name not in STATEMENT_OPERATIONS or takes_sql(one.profile))
+        kept = found if is_sql else [*sure]
         runs = not STATEMENT_OPERATIONS.isdisjoint(one.name for one in kept)
         return kept if runs or (mentions_sql and len(names & ROW_OPERATIONS) >= _MIN_ROW_OPERATIONS) else ()
 
@@ -140,8 +138,3 @@ def _table_entities(domain: Domain) -> dict[str, Entity]:
     """Return the entities that other kinds of store do not hold."""
     others = {one.entity for one in _variants(domain) if one.backend not in {"records", "sql", "schema_only"}}
     return {name: one for name, one in domain.entities.items() if name not in others}
-
-
-def _is_sure(one: MatchedTool) -> bool:
-    """Whether the evidence of a tool suffices without that of its server."""
-    return one.name not in STATEMENT_OPERATIONS or takes_sql(one.profile)

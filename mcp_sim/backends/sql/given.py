@@ -6,12 +6,14 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import cast
 
-from mcp_sim.backends.sql.tables import ROWID, quoted, result_value, rows_statement
-from mcp_sim.types import Json, Record
+from mcp_sim.backends.sql.tables import ROWID, column_definitions, column_type, described_columns, quoted, result_value
+from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.given_rows import rows_of, unwrap_rows
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.shapes import as_list, as_object, type_name
+from mcp_sim.types.lexicon.english import singular, snake
 
 _HELD = frozenset({"columns", "rows", "data", "records"})
 """Names within an object that is one table, rather than a wrapper of tables."""
@@ -19,23 +21,11 @@ _HELD = frozenset({"columns", "rows", "data", "records"})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A given table: its statement, its key (None if no single column is one), its columns and rows."""
+    """A given table: the entity of its rows, the statement that creates it, and its rows as records."""
 
-    name: str
+    entity: Entity
     statement: str
-    key: str | None
-    columns: Sequence[str]
-    rows: Sequence[Record]
-
-    def entity(self) -> Entity:
-        """Return the entity of its rows."""
-        fields = {column: Field(column, {}) for column in self.columns}
-        return Entity(self.name, self.key or ROWID, None, fields, natural=True)
-
-    def records(self) -> list[Record]:
-        """Return the rows with all columns, numbered if no column is a key."""
-        whole = [{column: row.get(column) for column in self.columns} for row in self.rows]
-        return whole if self.key is not None else [{ROWID: at, **row} for at, row in enumerate(whole, 1)]
+    records: Sequence[Record]
 
 
 def read_given_tables(state: Json) -> tuple[list[Table], Json]:
@@ -55,7 +45,9 @@ def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Reco
     value = _by_name(value)
     rows = _rows(value) if name else None
     if rows is not None:
-        scripts.append(_statement(name, as_object(value), rows))
+        body = as_object(value)
+        script = next(filter(_is_script, body.values()), None)
+        scripts.append(_rows_statement(name, rows, body.get("columns")) if script is None else script)
         found[name] = rows
         return None
     if _is_script(value):
@@ -106,17 +98,11 @@ def _is_script(value: Json) -> bool:
     return isinstance(value, str) and "create table" in value.lower()
 
 
-def _statement(name: str, body: Record, rows: Sequence[Record]) -> str:
-    """Return the statement that creates a table: the given one, or one for its columns and rows."""
-    script = next(filter(_is_script, body.values()), None)
-    return rows_statement(name, rows, body.get("columns")) if script is None else script
-
-
 def _created(scripts: Sequence[str], found: Mapping[str, list[Record]]) -> Iterator[Table]:
     """Create the tables in SQLite, and yield them. Tables with an invalid statement are created for their rows."""
     connection = sqlite3.connect(":memory:")
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    for text in (*scripts, *(rows_statement(name, rows) for name, rows in found.items() if rows)):
+    for text in (*scripts, *(_rows_statement(name, rows) for name, rows in found.items() if rows)):
         with suppress(sqlite3.Error):
             connection.executescript(text)
     created = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -125,11 +111,48 @@ def _created(scripts: Sequence[str], found: Mapping[str, list[Record]]) -> Itera
 
 
 def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Sequence[Record]) -> Table:
-    """Return a table with the given rows, or those that its statements inserted if none are given."""
+    """Return a table with the given rows, or those that its statements inserted. They are numbered if none is a key."""
     described = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
     keys, columns = [row[1] for row in described if row[5]], [row[1] for row in described]
     if not rows:
         stored = connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()  # noqa: S608 (quoted)
         rows = [dict(zip(columns, map(result_value, row), strict=True)) for row in stored]
     every = dict.fromkeys((*columns, *(column for row in rows for column in row)))
-    return Table(name, statement, keys[0] if len(keys) == 1 else None, list(every), rows)
+    key = keys[0] if len(keys) == 1 else ROWID
+    whole = [{column: row.get(column) for column in every} for row in rows]
+    records = [{ROWID: at, **row} for at, row in enumerate(whole, 1)] if key == ROWID else whole
+    return Table(Entity(name, key, None, {one: Field(one, {}) for one in every}, natural=True), statement, records)
+
+
+# statements for rows --------------------------------------------------------------------------------------------------
+
+
+def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> str:
+    """Return the statement that creates a table for rows. What `columns` do not declare follows from the rows."""
+    declared = {str(one.get("name")): one for one in described_columns(columns)}
+    has_key = any("PRIMARY KEY" in one.upper() for one in column_definitions(list(declared.values())))
+    key = None if has_key else _key_of(name, rows)
+    described: list[Json] = [
+        {"name": column, "type": _type_of(rows, column), "primary_key": column == key, **declared.get(column, {})}
+        for column in dict.fromkeys((*declared, *(column for row in rows for column in row)))
+    ]
+    return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(described))})"
+
+
+def _key_of(name: str, rows: Sequence[Record]) -> str | None:
+    """Return the key column by its name and values; None if there is none."""
+    noun = singular(snake(name).rsplit("_", 1)[-1])
+    known = {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}
+    for column in dict.fromkeys(column for row in rows for column in row if snake(column) in known):
+        values = [row.get(column) for row in rows]
+        usable = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+        if usable and len(set(cast("list[Key]", values))) == len(values):
+            return column
+    return None
+
+
+def _type_of(rows: Sequence[Record], column: str) -> str:
+    found = {type_name(row[column]) for row in rows if row.get(column) is not None}
+    if found == {"integer", "number"}:
+        return "REAL"
+    return column_type(found.pop()) if len(found) == 1 else "TEXT"

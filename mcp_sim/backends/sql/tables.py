@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
+from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type
 from mcp_sim.types.json_values import decode_strict, encode
-from mcp_sim.types.lexicon.english import singular, snake
 
 SCHEMA = "sql_table"
 """The entity of tables that SQL created or a state gave."""
 ROWID = "rowid"
 """Key of records whose table has no single-column primary key."""
-
-_TYPES = {"integer": "INTEGER", "number": "REAL", "boolean": "BOOLEAN"}
 
 
 def quoted(name: str) -> str:
@@ -27,17 +24,20 @@ def quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
+def column_type(kind: str) -> str:
+    """Return the type of a column for values of a JSON type."""
+    return {"integer": "INTEGER", "number": "REAL", "boolean": "BOOLEAN"}.get(kind, "TEXT")
+
+
 def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> str:
     """Return the statement that creates an entity's table. `tables` maps entities to table names."""
     columns: list[str] = []
     for field in entity.fields.values():
         if field.derived is None:
-            kind = _TYPES.get(main_type(field.schema), "TEXT")
-            key = " PRIMARY KEY NOT NULL" if field.name == entity.key else ""
-            is_list = main_type(field.schema) == "array"
-            target = None if is_list or field.link is None else tables.get(field.link)
-            leads = "" if target is None else f" REFERENCES {quoted(target)}"
-            columns.append(f"{quoted(field.name)} {kind}{key}{leads}")
+            kind, is_key = main_type(field.schema), field.name == entity.key
+            column = _definition({"name": field.name, "type": column_type(kind), "pk": is_key, "notnull": is_key})
+            target = None if kind == "array" or field.link is None else tables.get(field.link)
+            columns.append(column if target is None else f"{column} REFERENCES {quoted(target)}")
     return f"CREATE TABLE {quoted(name)} ({', '.join(columns)})"
 
 
@@ -64,40 +64,6 @@ def _definition(column: Record) -> str:
     }
     parts = (quoted(str(facts.get("name", ""))), str(facts.get("type", "")))
     return " ".join([*parts, *(clause for clause, holds in clauses.items() if holds)])
-
-
-def rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> str:
-    """Return the statement that creates a table for rows. What `columns` do not declare follows from the rows."""
-    declared = {str(one.get("name")): one for one in described_columns(columns)}
-    has_key = any("PRIMARY KEY" in one.upper() for one in map(_definition, declared.values()))
-    key = None if has_key else key_of_rows(name, rows)
-    kinds: dict[str, set[str]] = {column: set() for column in declared}
-    for row in rows:
-        for column, value in row.items():
-            kinds.setdefault(column, set()).update([] if value is None else [type_name(value)])
-    described: list[Json] = [
-        {"name": column, "type": _common(found), "primary_key": column == key, **declared.get(column, {})}
-        for column, found in kinds.items()
-    ]
-    return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(described))})"
-
-
-def key_of_rows(name: str, rows: Sequence[Record]) -> str | None:
-    """Return the key column by its name and values; None if there is none."""
-    noun = singular(snake(name).rsplit("_", 1)[-1])
-    for column in dict.fromkeys(column for row in rows for column in row):
-        is_key = snake(column) in {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}
-        values = [row.get(column) for row in rows]
-        usable = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
-        if is_key and usable and len(set(cast("list[Key]", values))) == len(values):
-            return column
-    return None
-
-
-def _common(found: Collection[str]) -> str:
-    if found == {"integer", "number"}:
-        return "REAL"
-    return _TYPES.get(next(iter(found)), "TEXT") if len(found) == 1 else "TEXT"
 
 
 def missing_table(name: str, tables: Iterable[str]) -> Refused:
