@@ -52,6 +52,11 @@ class Binding:
         parts = ((role, declared.get(name, {})) for role, name in self.arguments.items())
         return {role: part["default"] for role, part in parts if part.get("default") is not None}
 
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the tool has no output schema that lists the parts of a result."""
+        return self.tool is not None and not properties(expanded(self.tool.output_schema or {})).keys() - {"result"}
+
 
 class Request:
     """One call of an operation.
@@ -62,14 +67,13 @@ class Request:
     missing: ClassVar[tuple[Json, ...]] = (None,)
     """Values of arguments that mean the same as none."""
 
-    def __init__(  # noqa: PLR0913 (what a call may read)
+    def __init__(
         self,
         binding: Binding,
         view: View,
         now: datetime,
         given: Mapping[str, Json],
         *,
-        others: Mapping[str, Json] | None = None,
         draws: Draws = NO_DRAWS,
         history: Sequence[PastCall] = (),
         turn: Turn | None = None,
@@ -78,8 +82,6 @@ class Request:
         self.binding, self.now, self.draws, self.history = binding, now, draws, history
         self.given = given
         """Role -> value, as the call gives it."""
-        self.others: Mapping[str, Json] = others or {}
-        """Arguments without a role, by name."""
         self.turn, self.invent = turn, invent
         self._view = view
         self._start = view
@@ -90,14 +92,14 @@ class Request:
     @classmethod
     def of(cls, binding: Binding, turn: Turn, invent: Invent) -> Request:
         """Return the request of a tool call."""
-        called, arguments = turn.call.arguments, binding.arguments
-        given: Record = {role: called[name] for role, name in arguments.items() if name in called}
-        taken = {*arguments.values(), binding.selector}
-        others = {name: value for name, value in called.items() if name not in taken}
+        called = turn.call.arguments
+        given = dict(binding.fixed)
+        for role, name in binding.arguments.items():
+            if name in called:
+                given[role] = called[name]
         return cls(
-            binding, turn.view, turn.now, {**binding.fixed, **given}, others=others, draws=turn.draws,
-            history=turn.history, turn=turn, invent=invent,
-        )  # fmt: skip
+            binding, turn.view, turn.now, given, draws=turn.draws, history=turn.history, turn=turn, invent=invent
+        )
 
     # arguments
 
@@ -107,6 +109,13 @@ class Request:
         if value in self.missing:
             value = self.binding.defaults.get(role)
         return default if value in self.missing else value
+
+    @property
+    def others(self) -> Record:
+        """The arguments without a role, by name."""
+        called: Record = self.turn.call.arguments if self.turn is not None else {}
+        taken = {*self.binding.arguments.values(), self.binding.selector}
+        return {name: value for name, value in called.items() if name not in taken}
 
     def has(self, role: str) -> bool:
         """Return whether the tool has an argument with a role, or the call from Python gives it."""

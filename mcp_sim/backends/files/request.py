@@ -16,8 +16,6 @@ from mcp_sim.backends.operation import Operation
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import singular, vocabulary, words
 
 _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
@@ -93,7 +91,7 @@ class FilesRequest(Request):
     @property
     def is_open(self) -> bool:
         """Whether the tool has no output schema that lists the parts of a result."""
-        return self.tool is not None and not properties(expanded(self.tool.output_schema or {})).keys() - {"result"}
+        return self.binding.is_open
 
     @property
     def is_of_notes(self) -> bool:
