@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +11,7 @@ from mcp_sim.infer.argument_names import CONTAINERS, CURSORS, LIMITS, OFFSETS, O
 from mcp_sim.infer.envelopes import ROW_NAMES
 from mcp_sim.infer.filters import KnownFields, find_filter, is_time
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import items, line_parts, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import as_list, items, line_parts, main_type, properties, required
 from mcp_sim.types.lexicon.english import plural, snake, words
 from mcp_sim.types.plans import Filter, Paging, Verb
 
@@ -70,6 +70,7 @@ def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb
     """
     sets: dict[str, str] = {}
     unexplained: list[str] = []
+    taken: set[str | None] = set()
     leaves = dict(_leaves(schema, known))
     named_fields = {known.fields.get(snake(path.rsplit(".", 1)[-1])) for path in leaves}
     for path, part in leaves.items():
@@ -85,12 +86,13 @@ def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb
             found = known.by_synonym(name)
         if found is None and inside is None and verb in _SET_VERBS and known.by_ending(name) not in named_fields:
             found = known.by_ending(name)
-        if found is not None and found not in sets.values() and _may_hold(known.schemas.get(found, {}), part):
+        if found is not None and found not in taken and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
         elif inside is not None:
             sets[path] = inside
         elif not _is_secret(part):
             unexplained.append(path)
+        taken.add(sets.get(path))
     sets |= _match_by_lines(known, {path: leaves[path] for path in unexplained}, {*sets.values()})
     return Roles(key, sets, unexplained=tuple(path for path in unexplained if path not in sets))
 
@@ -101,18 +103,29 @@ def _is_option(path: str, schema: Record) -> bool:
     A required id is part of one.
     """
     name = snake(path.rsplit(".", 1)[-1])
-    return name in OPTIONS and not (name.endswith("_id") and path in required(schema))
+    return name in OPTIONS and not (name.endswith("_id") and path in as_list(schema.get("required")))
 
 
 def _match_by_lines(known: KnownFields, unexplained: Mapping[str, Record], taken: AbstractSet[str]) -> dict[str, str]:
     """Match lists to fields whose rows have the same parts: an argument `payments` to a field `history`."""
-    found: dict[str, str] = {}
-    for path, part in unexplained.items():
-        parts = {snake(name) for name in line_parts(part)}
-        lists = {name: line_parts(known.schemas.get(name, {})) for name in known.fields.values()}
-        alike = [name for name, inner in lists.items() if name not in taken and parts <= {snake(one) for one in inner}]
-        found |= {path: alike[0]} if len(alike) == 1 and len(parts) > 1 else {}
-    return found
+    wanted = {path: frozenset(map(snake, line_parts(part))) for path, part in unexplained.items()}
+    wanted = {path: parts for path, parts in wanted.items() if len(parts) > 1}
+    fields = [name for name in known.fields.values() if wanted and name not in taken]
+    alike = _lists_with_parts({*wanted.values()}, {name: line_parts(known.schemas.get(name, {})) for name in fields})
+    return {path: alike[parts][0] for path, parts in wanted.items() if len(alike[parts]) == 1}
+
+
+def _lists_with_parts(
+    wanted: AbstractSet[frozenset[str]], lists: Mapping[str, Iterable[str]]
+) -> dict[frozenset[str], list[str]]:
+    """Return the lists whose rows have certain parts, among others, for each of these sets of parts."""
+    parts_of = {name: {snake(part) for part in parts} for name, parts in lists.items()}
+    with_part: dict[str, list[str]] = {}
+    for name, parts in parts_of.items():
+        for part in parts:
+            with_part.setdefault(part, []).append(name)
+    rarest = {parts: min((with_part.get(part, []) for part in parts), key=len) for parts in wanted}
+    return {parts: [name for name in names if parts <= parts_of[name]] for parts, names in rarest.items()}
 
 
 def _may_hold(field: Record, argument: Record) -> bool:

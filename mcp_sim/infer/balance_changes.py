@@ -13,7 +13,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.transitions import IN_USE, find_status_field
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import main_type, property_of, required
 from mcp_sim.types.lexicon.english import last_word, snake, vocabulary, words
 from mcp_sim.types.plans import Also, How, Plan
 
@@ -113,9 +113,7 @@ def _transfer(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | None:
 
 def _amount_argument(schema: Record) -> str | None:
     """Find the argument that holds the amount."""
-    numbers = [
-        name for name in required(schema) if main_type(properties(schema).get(name, {})) in {"integer", "number"}
-    ]
+    numbers = [name for name in required(schema) if main_type(property_of(schema, name)) in {"integer", "number"}]
     named = [name for name in numbers if last_word(name) in _AMOUNTS]
     return named[0] if len(named) == 1 else None
 

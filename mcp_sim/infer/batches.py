@@ -10,7 +10,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, property_of
 from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
@@ -79,7 +79,7 @@ def _unfold_field(schema: Record, listed: str, field: str) -> UnfoldedArguments:
     """Return the arguments for one of several new records, if a list holds one field of them."""
     parts = {field if name == listed else name: part for name, part in properties(schema).items()}
     needed = [field if name == listed else name for name in as_list(schema.get("required"))]
-    one = {**parts, field: items(properties(schema)[listed])}
+    one = {**parts, field: items(property_of(schema, listed))}
     return UnfoldedArguments({**schema, "properties": one, "required": needed}, listed, {field: listed})
 
 

@@ -16,7 +16,7 @@ from mcp_sim.infer.verbs import (
 )
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import at, main_type, properties, required_among
 from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
@@ -114,7 +114,7 @@ def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[f
     if plan.verb == "create" and not plan.sets:
         yield -0.3, "takes nothing that a record could hold"
     if plan.verb in _READS:
-        lost = [name for name in evidence.unexplained if name in required(evidence.input)]
+        lost = required_among(evidence.unexplained, evidence.input)
         if lost:
             yield -0.2, f"unclear what {', '.join(lost)} is for"
 

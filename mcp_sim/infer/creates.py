@@ -11,7 +11,7 @@ from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import main_type, properties, required, required_among
 from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
@@ -81,7 +81,7 @@ def plan_creating_updates(
 
 def _takes_whole_record(features: ToolFeatures, plan: Plan) -> bool:
     plain = plan.verb == "update" and plan.backend == "records" and plan.each is None and not plan.fixed
-    needed = [name for name in plan.sets if name in required(features.input)]
+    needed = required_among(plan.sets, features.input)
     return plain and plan.key is not None and features.parsed.word == "update" and len(needed) >= _MIN_FIELDS
 
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from mcp_sim.infer.arguments import Roles
 from mcp_sim.infer.entity_keys import is_natural, key_like
-from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.implied_records import ACTOR_FIELDS
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.links import add_counts, add_links
+from mcp_sim.infer.links import add_counts, add_links, links_by_target
 from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required
+from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required, required_among
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
@@ -37,39 +37,31 @@ def build_entities(
 
     Their fields come from results, arguments, declarations and given records.
     """
+    groups = group_by_entity(feature_list)
     schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
     linked = {name: _with_name(add_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
     if not given.entities:
-        chosen = {name for name in fields.keys() - {*declared} if _has_chosen_key(name, keys, feature_list, roles)}
+        chosen = {name for name in fields.keys() - {*declared} if _has_chosen_key(keys[name], groups[name], roles)}
         linked = {name: _linked_by_name(name, parts, keys[name], chosen) for name, parts in linked.items()}
+    links = links_by_target(linked)
     entities: dict[str, Entity] = {}
     for name, parts in linked.items():
-        seen = _seen_keys(name, keys[name], feature_list, examples)
+        mine = groups[name]
+        seen = _seen_keys(name, keys[name], mine, examples)
         like = key_like(declared.get(name), parts[keys[name]], seen, name)
-        whole = add_counts(name, parts, linked)
+        whole = add_counts(parts, links.get(name, ()))
         if given.entities:
             whole = _without_actor_links(whole, given)
         if given.records.get(name):
             whole = _check_links(whole, given.records[name], given, keys)
         rows = given.records.get(name, ())
-        whole = with_choices(whole, [features for features in feature_list if features.entity == name], roles, rows)
-        made = Entity(
-            name,
-            keys[name],
-            like,
-            _key_first(keys[name], whole),
-            natural=_has_chosen_key(name, keys, feature_list, roles),
-        )
+        whole = with_choices(whole, mine, roles, rows)
+        natural = _has_chosen_key(keys[name], mine, roles)
+        made = Entity(name, keys[name], like, _key_first(keys[name], whole), natural=natural)
         if not rows and name not in declared:
-            made = replace(
-                made,
-                fields=with_creation_time(
-                    made.fields, [features for features in feature_list if features.entity == name]
-                ),
-            )
-        mine = [features for features in feature_list if features.entity == name]
+            made = replace(made, fields=with_creation_time(made.fields, mine))
         whole_entity = with_initial_state(_as_declared(declared.get(name), made), rows, mine)
-        is_open = not given.entities and name not in declared and is_open_entity(whole_entity, feature_list, roles)
+        is_open = not given.entities and name not in declared and is_open_entity(whole_entity, mine, roles)
         whole_entity = with_given_defaults(whole_entity, rows)
         entities[name] = replace(whole_entity, open=is_open or whole_entity.open)
     return entities if given.entities else {name: _with_foreign_ids(one, entities) for name, one in entities.items()}
@@ -85,13 +77,11 @@ def _with_foreign_ids(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
     return replace(entity, key_like=other.key_like) if mine == theirs else entity
 
 
-def _has_chosen_key(
-    entity: str, keys: Mapping[str, str], feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]
-) -> bool:
-    """Whether the callers who create a record choose its key."""
-    creates = [features for features in feature_list if features.entity == entity and features.verb == "create"]
+def _has_chosen_key(key: str, feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]) -> bool:
+    """Whether the callers who create a record choose its key. The tools are those of its entity."""
+    creates = [features for features in feature_list if features.verb == "create"]
     made = [roles[features.tool.id].sets.get(path, "") for features in creates for path in required(features.input)]
-    return is_natural(keys[entity], made)
+    return is_natural(key, made)
 
 
 def _linked_by_name(entity: str, fields: Mapping[str, Field], key: str, chosen: set[str]) -> dict[str, Field]:
@@ -158,9 +148,9 @@ def _key_first(key: str, fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], examples: Sequence[Example]) -> list[Key]:
-    """Return the ids of this entity that occur in examples."""
-    by_name = {features.tool.name: features for features in feature_list if features.entity == entity}
-    by_id = {features.tool.id: features for features in feature_list if features.entity == entity}
+    """Return the ids of this entity, to which the tools belong, that occur in examples."""
+    by_name = {features.tool.name: features for features in feature_list}
+    by_id = {features.tool.id: features for features in feature_list}
     found: list[Json] = []
     for example in examples:
         features = by_id.get(example.tool) or by_name.get(example.tool)
@@ -173,8 +163,8 @@ def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], exam
 
 
 def is_open_entity(entity: Entity, feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]) -> bool:
-    """Whether tools only ask for records of the entity by what callers know from elsewhere."""
-    mine = [features for features in feature_list if features.entity == entity.name and features.verb not in RECORDLESS]
+    """Whether the tools of the entity only ask for records by what callers know from elsewhere."""
+    mine = [features for features in feature_list if features.verb not in RECORDLESS]
     plain = not entity.singleton and entity.inside is None
     return plain and bool(mine) and all(_reads_freely(features, roles[features.tool.id], entity) for features in mine)
 
@@ -184,6 +174,6 @@ def _reads_freely(features: ToolFeatures, roles: Roles, entity: Entity) -> bool:
         return False
     if roles.key is not None:
         return snake(roles.key) not in {"id", "uuid", f"{entity.name}_id"} and not snake(roles.key).endswith("_id")
-    needed = [rule for name, rule in roles.filters.items() if name in required(features.input)]
+    needed = [roles.filters[name] for name in required_among(roles.filters, features.input)]
     free = any(entity.fields[rule.field].link is None for rule in needed)
     return bool(needed) and (free or features.verb == "get") and all(rule.op in {"equals", "in"} for rule in needed)

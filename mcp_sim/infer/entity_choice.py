@@ -9,7 +9,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName, first_nouns, last_nouns, noun_spans
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.json_schema.shapes import properties, property_of, required
 from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary, words
 
 _ATTRIBUTES = vocabulary(
@@ -137,13 +137,13 @@ def _entity_with_part(noun: tuple[str, ...], schema: Record, nouns: Mapping[tupl
 
 def _id_belongs_to_whole(schema: Record, whole: str, part: str) -> bool:
     """Whether a bare `id` is described as that of the whole, not of its part."""
-    described = {*words(str(properties(schema).get("id", {}).get("description", "")).lower())}
+    described = {*words(str(property_of(schema, "id").get("description", "")).lower())}
     return whole in described and part not in described
 
 
 def _entity_of_described_id(parsed: ParsedName, schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
     """Find the entity that the description of a bare `id` names: `get_context(id)`."""
-    described = words(str(properties(schema).get("id", {}).get("description", "")).lower())
+    described = words(str(property_of(schema, "id").get("description", "")).lower())
     if parsed.plural or not parsed.noun or not {*parsed.noun}.isdisjoint(described):
         return None
     phrases = (
@@ -156,15 +156,22 @@ def _entity_of_described_id(parsed: ParsedName, schema: Record, nouns: Mapping[t
 
 def names_key(schema: Record, entity: str) -> bool:
     """Whether an argument is named after the key of the entity."""
-    return bool({f"{entity}_id", f"{entity}_key", entity} & {snake(name) for name in properties(schema)})
+    return entity in named_by_keys(schema)
+
+
+def named_by_keys(schema: Record) -> set[str]:
+    """Return the nouns of which an argument may be the key: `task` and `task_id` of `task_id`."""
+    names = [snake(name) for name in properties(schema)]
+    return {noun for name in names for noun in (name, name.removesuffix("_id"), name.removesuffix("_key"))}
 
 
 def _entity_of_schemas(
     schema: Record, output: Record, nouns: Mapping[tuple[str, ...], str], declared: Mapping[str, Entity]
 ) -> str:
     """Find the entity whose key or rows the schemas name, or the only one there is."""
-    for entity in nouns.values():
-        if names_key(schema, entity) or snake(plural(entity)) in {snake(name) for name in properties(output)}:
+    named, shown = named_by_keys(schema), {snake(name) for name in properties(output)}
+    for entity in nouns.values() if named or shown else ():
+        if entity in named or snake(plural(entity)) in shown:
             return entity
     known = {*declared, *nouns.values()}
     return next(iter(known)) if len(known) == 1 else ""

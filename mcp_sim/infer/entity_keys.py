@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 
 from mcp_sim.infer.argument_names import OPTIONS
-from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Entity, Field
@@ -110,8 +110,9 @@ def find_scoped_entities(feature_list: Sequence[ToolFeatures], keys: Mapping[str
     Callers choose the name in a create, and every tool requires both.
     """
     found: set[str] = set()
+    groups = group_by_entity(features for features in feature_list if features.singleton is None)
     for name, key in keys.items():
-        mine = [features for features in feature_list if features.entity == name and features.singleton is None]
+        mine = groups[name]
         ones = [features for features in mine if features.verb in _ONE]
         made = [features for features in mine if features.verb == "create"]
         if len(ones) < 2 or not made or any(features.declared_key or features.item_arguments.each for features in mine):

@@ -148,6 +148,14 @@ def collect_features(
     return feature_list
 
 
+def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:
+    """Return the features of the tools of each entity. An entity without tools has none."""
+    groups: defaultdict[str, list[ToolFeatures]] = defaultdict(list)
+    for features in feature_list:
+        groups[features.entity].append(features)
+    return groups
+
+
 def _is_hidden_part(entity: str, declared: Mapping[str, Entity]) -> bool:
     """Whether it is a part of given records that is not shown with them."""
     place = declared[entity].inside if entity in declared else None

@@ -12,7 +12,7 @@ from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.filters import BOUNDS, is_time
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 from mcp_sim.types.plans import RECORDLESS
 
@@ -84,8 +84,9 @@ def merge_shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
     """Merge the fields that results show, the fullest shape first. The first declaration of a field wins."""
     fields: dict[str, Field] = {}
     for shape in sorted(shapes, key=lambda shape: -len(properties(shape))):
+        asked = required(shape)
         for name, schema in properties(shape).items():
-            needed = name in required(shape)
+            needed = name in asked
             known = fields.get(name)
             fields[name] = Field(name, schema, required=needed) if known is None else known
             if known is not None and needed and not known.required:
@@ -118,11 +119,12 @@ def fields_of_filters(unexplained: Sequence[str], schema: Record, *, is_shown: b
     `is_shown`: a schema shows the fields of the records. Then only choices and required arguments are new fields. Other
     texts and numbers are fields only if nothing is known of the records.
     """
+    needed = required(schema)
     for name in unexplained:
-        part = properties(schema).get(name, {})
+        part = property_of(schema, name)
         if _is_presentation(name, part):
             continue
-        if name in required(schema) or not is_shown or _is_choice(part):
+        if name in needed or not is_shown or _is_choice(part):
             found = _make_field(name, part)
             if found is not None:
                 yield found

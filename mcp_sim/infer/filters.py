@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from mcp_sim.infer.names import last_nouns
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import plural, singular, snake
@@ -53,7 +55,7 @@ _PARTIAL = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b"
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KnownFields:
     """What is known of an entity when arguments get roles: its name, its key, its fields by snake-case name."""
 
@@ -82,15 +84,28 @@ class KnownFields:
 
     def _abbreviated(self, argument: str) -> str | None:
         """Return the field of an abbreviation: `date_of_birth` of `dob`."""
-        found = [
-            name for short, name in self.fields.items() if "".join(part[:1] for part in short.split("_")) == argument
-        ]
+        found = self._by_initials.get(argument, ())
         return found[0] if len(argument) > 2 and len(found) == 1 else None
 
     def by_ending(self, argument: str) -> str | None:
         """Return the only field with this ending: `target_temperature` of `temperature`."""
-        found = [field for name, field in self.fields.items() if name.endswith(f"_{argument}")]
+        found = self._by_ending.get(argument, ())
         return found[0] if len(found) == 1 and len(argument) > 3 else None
+
+    @cached_property
+    def _by_initials(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for short, name in self.fields.items():
+            found.setdefault("".join(part[:1] for part in short.split("_")), []).append(name)
+        return found
+
+    @cached_property
+    def _by_ending(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for short, name in self.fields.items():
+            for end in last_nouns(tuple(short.split("_")[1:])):
+                found.setdefault("_".join(end), []).append(name)
+        return found
 
     def by_synonym(self, argument: str) -> str | None:
         """Return the field whose name means the same as the argument's."""

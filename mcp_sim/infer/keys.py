@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from mcp_sim.infer.argument_names import OPTIONS, QUERIES
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
 from mcp_sim.types.lexicon.translations import noun_in_english
 from mcp_sim.types.plans import Verb
@@ -26,10 +26,11 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
         for name, part in properties(schema).items()
         if _is_scalar(part)
     ]
-    best = max(scored, key=lambda entry: (entry[0], entry[1] in required(schema)), default=(0, ""))
+    asked = required(schema)
+    best = max(scored, key=lambda entry: (entry[0], entry[1] in asked), default=(0, ""))
     if best[0]:
         return best[1], best[0]
-    needed = [name for name in properties(schema) if name in required(schema) and _is_scalar(properties(schema)[name])]
+    needed = [name for name in required_among(properties(schema), schema) if _is_scalar(property_of(schema, name))]
     if verb in {"get", "delete"} and len(needed) == 1 and snake(needed[0]) not in QUERIES | OPTIONS:
         return needed[0], 1
     return None, 0
@@ -62,13 +63,6 @@ def noun_of_key(argument: str) -> str:
     """Return the noun of a key argument: `booking` of `booking_reference`. '' if it is no key."""
     stem, _, ending = snake(argument).rpartition("_")
     return stem if ending in {"id", "number", "no", "ref", "reference"} else ""
-
-
-def common_id_type(inputs: Iterable[Record]) -> str:
-    """Return the type of the ids of a server: integer if all of them are, else string."""
-    named = ((snake(name), part) for schema in inputs for name, part in properties(schema).items())
-    kinds = {main_type(part) for name, part in named if name == "id" or name.endswith("_id")}
-    return "integer" if kinds == {"integer"} else "string"
 
 
 def _is_shortened(argument: str, entity: str) -> bool:

@@ -94,13 +94,24 @@ def _is_always_known(field: Field, link: Field) -> bool:
     return link.link is not None and (certain or not field.required or is_nullable(field.schema))
 
 
-def add_counts(entity: str, fields: Mapping[str, Field], others: Mapping[str, Mapping[str, Field]]) -> dict[str, Field]:
-    """Derive fields that count the records of another entity: `contact_count`, `num_contacts`."""
+def links_by_target(fields: Mapping[str, Mapping[str, Field]]) -> dict[str, list[tuple[str, Field]]]:
+    """Return the fields that link to one record of an entity, each with its own entity."""
+    found: dict[str, list[tuple[str, Field]]] = {}
+    for entity, parts in fields.items():
+        for field in parts.values():
+            if field.link is not None and main_type(field.schema) != "array":
+                found.setdefault(field.link, []).append((entity, field))
+    return found
+
+
+def add_counts(fields: Mapping[str, Field], links: Sequence[tuple[str, Field]]) -> dict[str, Field]:
+    """Derive fields that count the records of another entity: `contact_count`, `num_contacts`.
+
+    `links` lead to this entity.
+    """
     counts = {
         name: f"#{other}.{link.name}"
-        for other, theirs in others.items()
-        for link in theirs.values()
-        if link.link == entity and main_type(link.schema) != "array"
+        for other, link in links
         for name in (f"{other}_count", f"{plural(other)}_count", f"num_{plural(other)}", f"{other}s_count")
     }
     return {

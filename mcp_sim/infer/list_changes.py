@@ -11,7 +11,7 @@ from mcp_sim.infer.features import ListChange, ToolFeatures
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import Words, last_nouns
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required, required_among
 from mcp_sim.types.lexicon.english import plural, singular_phrase, snake, vocabulary
 from mcp_sim.types.plans import How
 
@@ -120,5 +120,5 @@ def _element_argument(features: ToolFeatures, key: str, names: Sequence[str], fi
     others = [name for name in properties(features.input) if name != key and snake(name) not in OPTIONS]
     wanted = {field, *names, *(f"{name}_{ending}" for name in names for ending in ("id", "name", "ids", "key"))}
     named = [name for name in others if snake(name) in wanted | {plural(name) for name in names}]
-    needed = [name for name in others if name in required(features.input)]
+    needed = required_among(others, features.input)
     return named[0] if named else needed[0] if len(needed) == 1 and len(others) == 1 else None

@@ -157,7 +157,8 @@ def _make_variant(tool: Tool, argument: str, value: str, noun: tuple[str, ...]) 
     """Return the tool as if it had only this operation."""
     schema = tool.input_schema
     rest = {name: part for name, part in _variant_arguments(tool, value, noun).items() if name != argument}
-    needed = [name for name in rest if name in required(schema) or _is_required_for(rest[name], value)]
+    asked = required(schema)
+    needed = [name for name in rest if name in asked or _is_required_for(rest[name], value)]
     body = {**schema, "properties": rest, "required": needed}
     definition = {
         **tool.definition,

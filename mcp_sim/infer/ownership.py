@@ -10,7 +10,7 @@ from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.links import is_single_valued
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import line_parts, main_type, properties
+from mcp_sim.types.json_schema.shapes import line_parts, main_type, properties, property_of
 from mcp_sim.types.lexicon.english import singular_phrase, snake, vocabulary, words
 from mcp_sim.types.plans import Also, Among, Children, Owner, Plan
 
@@ -90,7 +90,7 @@ def _required_owner(features: ToolFeatures, plan: Plan, mine: Entity, other: Ent
 
 
 def _describes_owner(features: ToolFeatures, argument: str) -> bool:
-    about = str(properties(features.input)[argument].get("description", "")).lower()
+    about = str(property_of(features.input, argument).get("description", "")).lower()
     return " own" in about or "belongs" in about
 
 

@@ -19,11 +19,11 @@ from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.names import noun_spans
 from mcp_sim.infer.partial_results import find_whole_text
 from mcp_sim.infer.related_entities import find_state_filter
-from mcp_sim.infer.singleton_effects import SingletonEffect, match_field
+from mcp_sim.infer.singleton_effects import FieldNames, SingletonEffect
 from mcp_sim.infer.transitions import find_created_state, find_requirements, find_swap, find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties
+from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties, property_of
 from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, words
 from mcp_sim.types.plans import RECORDLESS, Envelope, How, Plan
 
@@ -44,9 +44,10 @@ def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
     for features in feature_list:
         if features.verb not in RECORDLESS:
             verbs[features.entity].add(features.verb)
-    for entity, found in verbs.items():
-        if any(name == f"{entity}_id" and other != entity for name, other in referred):
-            found.add("referred to")
+    for name, entity in referred:
+        target = name.removesuffix("_id")
+        if target not in {name, entity} and target in verbs:
+            verbs[target].add("referred to")
     return {entity: len(found) for entity, found in verbs.items()}
 
 
@@ -149,7 +150,7 @@ def _accepts_appending(field: Field) -> bool:
 
 def _takes_two_lists(features: ToolFeatures, roles: Roles) -> bool:
     """Whether an update takes lists that are not fields of the record."""
-    lists = [name for name in roles.unexplained if main_type(properties(features.input).get(name, {})) == "array"]
+    lists = [name for name in roles.unexplained if main_type(property_of(features.input, name)) == "array"]
     return features.verb == "update" and len(lists) >= 2
 
 
@@ -250,12 +251,14 @@ def find_renamed_fields(features: ToolFeatures, entity: Entity) -> dict[str, str
     """Return places of a record in the result with other names: `order_id` for its `id`."""
     if features.verb not in {"get", "create", "update"} or features.envelope.record is None:
         return {}
-    base = features.envelope.record
+    base, fields = features.envelope.record, FieldNames(entity)
     found: dict[str, str] = {}
     for name, part in properties(at(features.output, base)).items():
+        if name in entity.fields:
+            continue
         short = snake(name).removeprefix(f"{entity.name}_").removeprefix(f"{entity.name.rsplit('_', 1)[-1]}_")
-        field = entity.key if short == "id" else match_field(short, part, entity)
-        if name not in entity.fields and field is not None:
+        field = entity.key if short == "id" else fields.match(short, part)
+        if field is not None:
             found[f"{base}.{name}" if base else name] = field
     return found
 
@@ -271,7 +274,7 @@ def find_searched_fields(features: ToolFeatures, roles: Roles, entity: Entity) -
     if by == "by" and "_".join(what) in entity.fields:
         return ("_".join(what),)
     texts = [name for name, field in entity.fields.items() if name != entity.key and _is_searchable(field)]
-    about = str(properties(features.input)[roles.query].get("description", ""))
+    about = str(property_of(features.input, roles.query).get("description", ""))
     places = " ".join(hit[1] for hit in _SEARCHED_IN.finditer(features.tool.description))
     return tuple(_mentioned_fields(texts, about) or _mentioned_fields(texts, places) or texts)
 

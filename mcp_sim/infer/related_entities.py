@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from mcp_sim.infer.descriptions import choices_of
-from mcp_sim.infer.entity_choice import names_key
+from mcp_sim.infer.entity_choice import named_by_keys
 from mcp_sim.infer.envelopes import find_envelope
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import Words, last_nouns
+from mcp_sim.infer.names import LONGEST_NOUN, Words, last_nouns
 from mcp_sim.infer.states import find_state_field
 from mcp_sim.infer.transitions import find_status_field, known_states
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import is_plural, singular, snake, vocabulary, words
 from mcp_sim.types.plans import RECORDLESS, Envelope, Plan
 
@@ -27,7 +26,9 @@ _MANY = frozenset({"list", "search"})
 _DONE = vocabulary("done complete completed finished")
 _UNDONE = vocabulary("undone incomplete uncompleted unfinished")
 _ONE = frozenset({"get", "update", "delete"})
-_CREATES = r"\W*(?:register|create|start|submit|open|place|initiate|begin)(?:s)? (?:an? |the )?(?:new )?(?:\w+ )?"
+_CREATES = re.compile(r"\W*(?:register|create|start|submit|open|place|initiate|begin)s? ")
+_DETERMINERS = ("", "a ", "an ", "the ", "new ", "a new ", "an new ", "the new ")
+_PHRASE = re.compile(rf"\w+(?: \w+){{0,{LONGEST_NOUN}}}")
 _GENERIC_NOUNS = vocabulary(
     "detail details object record item entity entry resource element thing node document data info information any "
     "anything"
@@ -43,19 +44,29 @@ def find_related_entities(feature_list: Sequence[ToolFeatures], declared: Mappin
         if features.verb not in RECORDLESS and features.singleton is None:
             about[features.entity].append(features)
     made = {name for name, mine in about.items() if any(features.verb == "create" for features in mine)} - {*declared}
+    unmade = {
+        name.replace("_", " "): name
+        for name, mine in about.items()
+        if name not in made and any(one.verb in _ONE for one in mine)
+    }
     return [
-        features if features.entity in declared or features.singleton else _with_related_entity(features, about, made)
+        features
+        if features.entity in declared or features.singleton
+        else _with_related_entity(features, about, made, unmade)
         for features in feature_list
     ]
 
 
 def _with_related_entity(
-    features: ToolFeatures, about: Mapping[str, Sequence[ToolFeatures]], made: set[str]
+    features: ToolFeatures,
+    about: Mapping[str, Sequence[ToolFeatures]],
+    made: set[str],
+    unmade: Mapping[str, str],
 ) -> ToolFeatures:
     verbs = [other.verb for other in about.get(features.entity, ())]
     entity = None
     if features.verb == "create" and {*verbs} == {"create"}:
-        entity = find_registered_entity(features, about, made)
+        entity = find_registered_entity(features, unmade)
     if features.verb in _MANY and _MANY.issuperset(verbs):
         entity = _entity_in_state(features.parsed.noun, about, made)
     elif features.verb == "update" and {*verbs} == {"update"}:
@@ -97,8 +108,8 @@ def _only_named_entity(features: ToolFeatures, made: set[str]) -> str | None:
     """Return the only entity that an argument names: the task of `set_blocker(task_id, reason)`."""
     if key_argument("update", features.entity, "id", features.input)[1] >= 2:
         return None
-    named = [one for one in made if names_key(features.input, one)]
-    return named[0] if len(named) == 1 else None
+    named = made & named_by_keys(features.input)
+    return next(iter(named)) if len(named) == 1 else None
 
 
 def find_state_filter(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
@@ -113,7 +124,7 @@ def find_state_filter(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     if not prefix:
         return {}
     name = find_status_field(entity)
-    shown = choices_of(properties(features.shape).get(name or "", {}))
+    shown = choices_of(property_of(features.shape, name or ""))
     known = [*known_states(name, entity, rows), *map(str, shown)] if name is not None else []
     states = {snake(one): one for one in known}
     if name is not None and prefix in states:
@@ -129,17 +140,25 @@ def find_state_filter(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     return {done: prefix in _DONE} if done is not None and prefix in _DONE | _UNDONE else {}
 
 
-def find_registered_entity(
-    features: ToolFeatures, about: Mapping[str, Sequence[ToolFeatures]], made: AbstractSet[str]
-) -> str | None:
+def find_registered_entity(features: ToolFeatures, unmade: Mapping[str, str]) -> str | None:
     """Return the entity that the description says is created, if no other tool creates it.
 
-    No other tool mentions the noun of this tool.
+    No other tool mentions the noun of this tool. `unmade` are the entities that no tool creates, by their words.
     """
-    description = (features.tool.description or "").lower()
-    unmade = (name for name, mine in about.items() if name not in made and any(one.verb in _ONE for one in mine))
-    found = [name for name in unmade if re.match(_CREATES + name.replace("_", " ") + r"\b", description)]
-    return found[0] if len(found) == 1 and not names_key(features.input, found[0]) else None
+    found = {unmade[phrase] for phrase in _created_phrases(features.tool.description.lower()) if phrase in unmade}
+    name = next(iter(found), None)
+    return name if name is not None and len(found) == 1 and name not in named_by_keys(features.input) else None
+
+
+def _created_phrases(description: str) -> Iterator[str]:
+    """Yield the first words of what a description says is created, with and without one word before it."""
+    verb = _CREATES.match(description)
+    start = verb.end() if verb is not None else len(description)
+    for determiner in _DETERMINERS:
+        if description.startswith(determiner, start):
+            object_ = _PHRASE.match(description, start + len(determiner))
+            parts = object_[0].split(" ") if object_ is not None else []
+            yield from (" ".join(parts[at:end]) for at in (0, 1) for end in range(at + 1, len(parts) + 1))
 
 
 def plan_any_record(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> dict[str, Plan]:
@@ -183,7 +202,7 @@ def _id_argument(features: ToolFeatures) -> str | None:
     if features.parsed.verb not in {"get", "list", "search"} or len(needed) != 1 or properties(features.output):
         return None
     stem, _, ending = snake(needed[0]).rpartition("_")
-    is_text = main_type(properties(features.input)[needed[0]]) in {"string", ""}
+    is_text = main_type(property_of(features.input, needed[0])) in {"string", ""}
     is_id = ending in _IDS and (not stem or stem in _GENERIC_NOUNS)
     return needed[0] if is_id and is_text and _GENERIC_NOUNS.issuperset(features.parsed.noun) else None
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from mcp_sim.infer.arguments import Roles, assign_read_roles, assign_write_roles
 from mcp_sim.infer.creates import origin_argument
 from mcp_sim.infer.entity_keys import choose_key, find_example_id, find_naming_arguments, find_scoped_entities
-from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.fields import fields_of_filters
 from mcp_sim.infer.filters import KnownFields
-from mcp_sim.infer.keys import common_id_type, key_argument
+from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.states import fields_from_verbs
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import at, main_type, properties, required, required_among
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import RECORDLESS, Filter
 
@@ -37,7 +37,8 @@ def assign_roles(
     declared: Mapping[str, Entity],
 ) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
     """Return the roles of every tool's arguments, the fields with those that only arguments show, and the keys."""
-    fields = {name: _with_described_state(name, parts, feature_list) for name, parts in shown_by_results.items()}
+    groups = group_by_entity(feature_list)
+    fields = {name: _with_described_state(parts, groups[name]) for name, parts in shown_by_results.items()}
     roles: dict[str, Roles] = {}
     keys = _choose_keys(feature_list, shown_by_results, declared)
     within = find_scoped_entities(feature_list, {name: key for name, key in keys.items() if name not in declared})
@@ -69,21 +70,17 @@ def assign_roles(
         mine.update(added)
         known = _known_fields(features.entity, keys[features.entity], mine)
         roles[features.tool.id] = _roles_of(features, known, names) if added else found
+    ids = _ids_of_servers(feature_list)
     for name, key in keys.items():
-        schema = {"type": "string"} if name in within else _key_schema(feature_list, name)
-        fields[name].setdefault(key, Field(key, schema, required=True))
+        if key not in fields[name]:
+            schema = {"type": "string"} if name in within else _key_schema(groups[name], name, ids)
+            fields[name][key] = Field(key, schema, required=True)
     return roles, fields, keys
 
 
-def _with_described_state(
-    entity: str, fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]
-) -> dict[str, Field]:
+def _with_described_state(fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     """Return the fields. If neither results nor declarations show any, add the state that verbs mention."""
-    mine = [
-        features
-        for features in feature_list
-        if features.entity == entity and features.verb not in RECORDLESS and features.singleton is None
-    ]
+    mine = [features for features in feature_list if features.verb not in RECORDLESS and features.singleton is None]
     return dict(fields) if fields else {field.name: field for field in fields_from_verbs(mine)}
 
 
@@ -97,27 +94,44 @@ def _choose_keys(
         if name is not None:
             arguments[features.entity].append(name)
         if features.verb == "create":
-            made[features.entity] += [one for one in properties(features.input) if one in required(features.input)]
+            made[features.entity] += required_among(properties(features.input), features.input)
     return {
         name: choose_key(name, declared.get(name), parts, arguments[name], made[name]) for name, parts in fields.items()
     }
 
 
-def _key_schema(feature_list: Sequence[ToolFeatures], entity: str) -> Record:
-    asking = (features for features in feature_list if features.entity == entity and features.verb in _ONE)
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """The id arguments of all tools: the first declared type of each name, and all types on each server."""
+
+    type_of: Mapping[str, str]
+    types_on: Mapping[str, AbstractSet[str]]
+
+    def usual_type(self, servers: Iterable[str]) -> str:
+        """Return the type of the ids of servers: integer if all of them are, else string."""
+        kinds = {kind for server in servers for kind in self.types_on.get(server, ())}
+        return "integer" if kinds == {"integer"} else "string"
+
+
+def _ids_of_servers(feature_list: Iterable[ToolFeatures]) -> _Ids:
+    type_of: dict[str, str] = {}
+    types_on: dict[str, set[str]] = defaultdict(set)
+    for features in feature_list:
+        for argument, part in properties(features.input).items():
+            name, kind = snake(argument), main_type(part)
+            if name == "id" or name.endswith("_id"):
+                types_on[features.tool.server].add(kind)
+                type_of[name] = type_of.get(name) or kind
+    return _Ids(type_of, types_on)
+
+
+def _key_schema(feature_list: Sequence[ToolFeatures], entity: str, ids: _Ids) -> Record:
+    asking = (features for features in feature_list if features.verb in _ONE)
     named = ((features, name) for features in asking if (name := features.key_argument("id")) is not None)
     own = [properties(features.input).get(name, {"type": "string"}) for features, name in named]
     if own:
         return next((schema for schema in own if find_example_id(str(schema.get("description", "")))), own[0])
-    referring = (
-        part
-        for features in feature_list
-        for name, part in properties(features.input).items()
-        if snake(name) == f"{entity}_id"
-    )
-    servers = {features.tool.server for features in feature_list if features.entity == entity}
-    beside = common_id_type(features.input for features in feature_list if features.tool.server in servers)
-    return {"type": next((main_type(part) for part in referring if main_type(part)), beside)}
+    return {"type": ids.type_of.get(f"{entity}_id") or ids.usual_type({one.tool.server for one in feature_list})}
 
 
 def _known_fields(entity: str, key: str, fields: Mapping[str, Field]) -> KnownFields:
@@ -211,6 +225,7 @@ def _fields_of_arguments(
     added: dict[str, Field] = {}
     is_given = declared is not None and declared.key_like is not None and bool(declared.fields)
     unexplained = [path for path in roles.unexplained if path not in features.settled_arguments]
+    asked = required(features.input)
     for path in unexplained:
         if is_given and features.verb == "update" and snake(path).endswith(("_id", "_ids", *_WHY)):
             continue
@@ -221,7 +236,7 @@ def _fields_of_arguments(
         if name in known:
             continue
         if features.verb in {"create", "update"}:
-            needed = features.verb == "create" and path in required(features.input)
+            needed = features.verb == "create" and path in asked
             added[name] = Field(name, schema, required=needed)
         elif features.verb in _ASKS and scope != features.entity and scope in entities:
             added[name] = Field(name, schema, link=scope)

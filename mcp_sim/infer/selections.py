@@ -13,7 +13,7 @@ from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.transitions import known_states
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
 from mcp_sim.types.plans import Filter, Picked, Plan
 
@@ -95,8 +95,8 @@ def _mapping_fields(entity: Entity, rows: Sequence[Record]) -> Iterator[tuple[st
 
 def _entry_arguments(features: ToolFeatures, plan: Plan, fields: Sequence[tuple[str, bool]]) -> Iterator[Picked]:
     taken = {plan.key, *(path for path in plan.filters)}
-    for name, part in properties(features.input).items():
-        if name in taken or name not in required(features.input) or main_type(part) not in {"string", ""}:
+    for name in required_among(properties(features.input), features.input):
+        if name in taken or main_type(property_of(features.input, name)) not in {"string", ""}:
             continue
         for field, is_daily in fields:
             if snake(field) in {plural(snake(name)), f"by_{snake(name)}"} or (is_daily and "date" in words(name)):
@@ -139,7 +139,7 @@ def plan_field_choices(draft: Draft) -> dict[str, Plan]:
         if entity is not None and arguments and plan.key is not None and plan.choice is None:
             choices = {
                 name: _choice(plan, name, arguments)
-                for name in _selectable_fields(entity, properties(features.input)[arguments[0]], plan)
+                for name in _selectable_fields(entity, property_of(features.input, arguments[0]), plan)
             }
             found |= {features.tool.id: _with_choices(plan, arguments[0], choices)} if choices else {}
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mcp_sim.infer.flags import TOGGLES, find_flag, find_participle_flag, find_switch
 from mcp_sim.infer.names import ParsedName, Words
@@ -47,7 +48,7 @@ def find_verb_flag(
     if parsed.verb != "unknown" or len(parsed.noun) < 2 or "".join(parsed.noun[1:]) != join_words(entity.name):
         return None
     fixed = find_flag(parsed.noun[0], entity)
-    sets = {name: found for name, part in arguments.items() if (found := match_field(name, part, entity)) is not None}
+    sets = FieldNames(entity).match_all(arguments.items())
     if not fixed or fixed.keys() & {*sets.values()}:
         return None
     return SingletonEffect(
@@ -89,17 +90,39 @@ def find_emptied_list(
     )
 
 
-def match_field(path: str, part: Record, entity: Entity) -> str | None:
-    """Return the field that a name means, exactly or without words like `new` and `status`."""
-    name = path.rsplit(".", 1)[-1]
-    kind = main_type(part)
-    fits = [name for name, field in entity.fields.items() if not kind or _is_compatible(main_type(field.schema), kind)]
-    for reduce in (join_words, _strip_prefixes, core_words):
-        wanted = reduce(name)
-        found = [one for one in fits if wanted and reduce(one) == wanted]
-        if len(found) == 1:
-            return found[0]
-    return None
+class FieldNames:
+    """The fields of an entity by what their names mean, exactly or without words like `new` and `status`."""
+
+    def __init__(self, entity: Entity) -> None:
+        self._entity = entity
+
+    def match(self, path: str, part: Record) -> str | None:
+        """Return the field that a name means, or None."""
+        name, kind = path.rsplit(".", 1)[-1], main_type(part)
+        for reduce, fields in self._by_meaning:
+            found = [one for one in fields.get(reduce(name), ()) if not kind or _is_compatible(self._type(one), kind)]
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def match_all(self, parts: Iterable[tuple[str, Record]]) -> dict[str, str]:
+        """Return the fields that names mean, by path."""
+        return {path: found for path, part in parts if (found := self.match(path, part)) is not None}
+
+    @cached_property
+    def _by_meaning(self) -> list[tuple[Callable[[str], str], dict[str, list[str]]]]:
+        """The fields by their reduced names, for each reduction."""
+        indexes: list[tuple[Callable[[str], str], dict[str, list[str]]]] = []
+        for reduce in (join_words, _strip_prefixes, core_words):
+            fields: dict[str, list[str]] = {}
+            for name in self._entity.fields:
+                fields.setdefault(reduce(name), []).append(name)
+            fields.pop("", None)
+            indexes.append((reduce, fields))
+        return indexes
+
+    def _type(self, name: str) -> str:
+        return main_type(self._entity.fields[name].schema)
 
 
 def _is_compatible(own: str, kind: str) -> bool:

@@ -9,6 +9,7 @@ from mcp_sim.infer.descriptions import choices_of, nearest_choice
 from mcp_sim.infer.flags import find_flag
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.infer.singleton_effects import (
+    FieldNames,
     SingletonEffect,
     core_words,
     find_emptied_list,
@@ -19,11 +20,10 @@ from mcp_sim.infer.singleton_effects import (
     find_toggle,
     find_verb_flag,
     join_words,
-    match_field,
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import at, items, main_type, properties, required, types_of
+from mcp_sim.types.json_schema.shapes import at, items, main_type, properties, required_among, types_of
 from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
 from mcp_sim.types.plans import How
 
@@ -74,7 +74,7 @@ def _effects_by_near_name(parsed: ParsedName, schema: Record, singles: Iterable[
 
 
 def _effects_on_one_field(parsed: ParsedName, schema: Record, about: str, entity: Entity) -> Iterator[SingletonEffect]:
-    needed = [name for name in properties(schema) if name in required(schema)]
+    needed = required_among(properties(schema), schema)
     side = find_switched_field(parsed, needed, entity) or find_shown_fields(parsed, needed, about, entity)
     if side is not None:
         yield side
@@ -88,7 +88,7 @@ def _rank(one: SingletonEffect) -> tuple[int, int, int]:
 def _effects_on(parsed: ParsedName, schema: Record, output: Record, entity: Entity) -> Iterator[SingletonEffect]:
     shows = _shown_fields(output, entity)
     arguments = {name: part for name, part in properties(schema).items() if snake(name) not in OPTIONS}
-    needed = [name for name in arguments if name in required(schema)]
+    needed = required_among(arguments, schema)
     change = _list_change(parsed, arguments, needed, entity) or _amount_change(parsed, arguments, shows, entity)
     if change is not None:
         argument, name, how = change
@@ -137,9 +137,7 @@ def _fits(place: Record, field: Record) -> bool:
 
 def _shown_fields(output: Record, entity: Entity) -> dict[str, str]:
     """Return place of the result -> the field shown there."""
-    return {
-        path: found for path, part in _leaves(output, "", 0) if (found := match_field(path, part, entity)) is not None
-    }
+    return FieldNames(entity).match_all(_leaves(output, "", 0))
 
 
 def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record]]:
@@ -200,7 +198,7 @@ def _written_fields(
     exact = [name for name in entity.fields if len(parsed.noun) > 1 and join_words(name) == "".join(parsed.noun)]
     if len(exact) == 1 and len(needed) == 1 and parsed.word in _SETTERS:
         return {needed[0]: exact[0]}, {}
-    sets = {name: found for name, part in arguments.items() if (found := match_field(name, part, entity)) is not None}
+    sets = FieldNames(entity).match_all(arguments.items())
     if sets:
         return sets, {}
     field = find_field(parsed, shows, entity)

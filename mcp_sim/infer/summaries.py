@@ -13,7 +13,7 @@ from mcp_sim.infer.names import Words, noun_spans
 from mcp_sim.infer.server_names import last_segment
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, vocabulary, words
 from mcp_sim.types.plans import RECORDLESS, Envelope, Filter, Plan
 
@@ -166,7 +166,7 @@ def _time_filters(features: ToolFeatures, about: Entity | None) -> dict[str, Fil
     known = KnownFields(about.name, about.key, fields, {name: one.schema for name, one in about.fields.items()})
     asked = [name for name in _time_arguments(features) if snake(name) not in fields]
     spans = {snake(name) for name in asked} - _PERIODS
-    found = {name: find_filter(snake(name), properties(features.input)[name], known, spans) for name in asked}
+    found = {name: find_filter(snake(name), property_of(features.input, name), known, spans) for name in asked}
     return {name: rule for name, rule in found.items() if rule is not None}
 
 
@@ -174,7 +174,8 @@ def _is_about_one_record(
     features: ToolFeatures, about: Entity | None, narrowed: Mapping[str, str], entities: Mapping[str, Entity]
 ) -> bool:
     """Whether it is about one record without parts, so that its numbers are no counts."""
-    needed = {field for field, argument in narrowed.items() if argument in required(features.input)}
+    asked = required(features.input)
+    needed = {field for field, argument in narrowed.items() if argument in asked}
     if about is None or not needed:
         return False
     of_parts = {*words(last_segment(features.tool.name))} & _STATISTICS

@@ -15,7 +15,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, property_of
 from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.plans import RECORDLESS, Plan, Swap
 
@@ -238,7 +238,7 @@ def find_created_state(features: ToolFeatures, entity: Entity, rows: Sequence[Re
     name, word = find_status_field(entity), features.parsed.word
     if name is None or not word:
         return {}
-    shown = choices_of(properties(features.shape).get(name, {}))
+    shown = choices_of(property_of(features.shape, name))
     states = {snake(str(one)): one for one in (*known_states(name, entity, rows), *shown)}
     found = next(
         (states[one] for one in (*_CREATED_STATES.get(word, ()), *regular_participles(word)) if one in states), None

@@ -15,7 +15,7 @@ from mcp_sim.infer.names import ParsedName
 from mcp_sim.infer.verbs import CREATION_VERBS
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import plural, snake, vocabulary
 from mcp_sim.types.plans import Verb
 
@@ -79,8 +79,8 @@ def _takes_only_key(entity: str, schema: Record) -> bool:
 
 def _takes_list(entity: str, schema: Record) -> bool:
     """Whether a list is required, and no key: `get_prices(symbols)`."""
-    lists = [name for name in required(schema) if main_type(properties(schema).get(name, {})) == "array"]
-    plain = [name for name in lists if main_type(items(properties(schema)[name])) in {"string", "integer", ""}]
+    lists = [name for name in required(schema) if main_type(property_of(schema, name)) == "array"]
+    plain = [name for name in lists if main_type(items(property_of(schema, name))) in {"string", "integer", ""}]
     return bool(plain) and key_argument("get", entity, "id", schema)[1] < 2
 
 

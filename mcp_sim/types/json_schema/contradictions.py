@@ -15,7 +15,7 @@ from mcp_sim.types.json_schema.shapes import (
     fitting_type,
     items,
     main_type,
-    properties,
+    property_of,
     required,
     types_of,
 )
@@ -109,7 +109,7 @@ def _of_objects(schema: Record) -> Iterator[str]:
     for name in as_list(schema.get("required")):
         if declared.get(name) is False or (closed and name not in declared):
             yield f"it requires {name!r}, and forbids it"
-        reason = contradiction(properties(schema).get(str(name), {}))
+        reason = contradiction(property_of(schema, str(name)))
         if reason is not None:
             yield f"{name}: {reason}"
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
-from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required, types_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required, required_among, types_of
 
 IMPOSSIBLE: Record = NEVER
 """The schema of no value at all. The expansion ends with it where a schema refers back to itself."""
@@ -119,7 +119,7 @@ def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int)
         if isinstance(flat.get(word), Mapping):
             parts = as_object(flat[word])
             if depth >= source.deepest:
-                parts = {name: part for name, part in parts.items() if name in required(flat)}
+                parts = {name: parts[name] for name in required_among(parts, flat)}
             nested[word] = {name: _part(part, source, trail, depth) for name, part in parts.items()}
     for word in _INNER:
         if isinstance(flat.get(word), dict):

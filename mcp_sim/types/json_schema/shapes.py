@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
 
 from mcp_sim.types import Json, Record
@@ -76,9 +77,20 @@ def properties(schema: Record) -> dict[str, Record]:
     return {name: as_object(part) for name, part in declared.items()}
 
 
+def property_of(schema: Record, name: str) -> Record:
+    """Return the schema of a property; {} if it is not declared. Its cost does not depend on the other properties."""
+    return as_object(as_object(schema.get("properties")).get(name))
+
+
 def required(schema: Record) -> frozenset[str]:
     """Return the names of the required properties."""
     return frozenset(str(name) for name in as_list(schema.get("required")))
+
+
+def required_among(names: Iterable[str], schema: Record) -> list[str]:
+    """Return those of the names that are required properties, in their order."""
+    needed = required(schema)
+    return [name for name in names if name in needed]
 
 
 def items(schema: Record) -> Record:
@@ -116,7 +128,7 @@ def is_rows(schema: Record) -> bool:
 def at(schema: Record, path: str) -> Record:
     """Return the schema at a dotted path of properties; '' is the whole, {} means that there is none."""
     for part in path.split(".") if path else ():
-        schema = properties(schema).get(part, {})
+        schema = property_of(schema, part)
     return schema
 
 
