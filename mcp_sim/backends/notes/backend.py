@@ -91,7 +91,7 @@ class Notes(OperationsBackend):
 
     def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
         """Return one entity per list."""
-        return [replace(_NOTE, name=noun) for noun in dict.fromkeys(one.entity for one in matched)]
+        return [replace(_NOTE, name=noun) for noun in dict.fromkeys(one.entity or _NOTE.name for one in matched)]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
