@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,6 +21,9 @@ from mcp_sim.types.time_formats import time_format
 
 NO_DRAWS = Draws(0, "", "", 0)
 """The draws of calls from Python that give none."""
+
+_USUAL_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+"""The form of times where no record has another one."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,8 @@ class Request:
         name, view = self.entity_named(entity), self.view
         keys = (view.last_key(name), view.sample_key(name, 0))
         record = next((one for key in keys if key is not None and (one := view.get(name, key)) is not None), None)
-        form = time_format((record or {}).get(field))
+        newest: Json = (record or {}).get(field)
+        form = None if newest is None or _USUAL_TIME.fullmatch(str(newest)) else time_format(newest)
         return iso_seconds(self.now) if form is None else form.write(self.now)
 
     def put(self, key: Key, record: Record, entity: str = "") -> None:
