@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.files.operations import OPERATION_WORDS, SPACES
-from mcp_sim.backends.files.paths import (
-    DIRECTORY,
-    FILE,
-    ROOT,
-    SHELL,
-    is_within,
-    join_path,
-    normalize,
-    parent,
-    split_path,
-)
+from mcp_sim.backends.files.paths import DIRECTORY, FILE, ROOT, SHELL, is_within, join_path, normalize, parent
 from mcp_sim.backends.given import Given, innermost
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import singular, snake, vocabulary
+from mcp_sim.types.lexicon.english import last_word, singular, snake, vocabulary
 
 _WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
 _ALLOWED = vocabulary("allowed_directories allowed_dirs allowed_paths allowed_roots roots")
@@ -40,7 +30,7 @@ _NAMED = vocabulary(
     "file files filesystem file_system fs file_tree tree directory directories folder folders root disk "
     "vaults projects workspaces buckets notebooks"
 )
-_DIRECTORY_WORDS = vocabulary("directory dir folder")
+_KINDS = {"file": FILE, "directory": DIRECTORY, "dir": DIRECTORY, "folder": DIRECTORY}
 
 Found: TypeAlias = "tuple[str, Record | None]"
 """A path and the fields of the file there; None for a directory."""
@@ -48,54 +38,51 @@ Found: TypeAlias = "tuple[str, Record | None]"
 
 @dataclass(slots=True)
 class GivenFiles:
-    """Files and directories by path, the working directory, and the allowed directories.
+    """Files and directories by path, the working directory, and the allowed directories."""
 
-    `root` is the directory that relative paths are below.
-    """
-
-    files: dict[str, Record] = field(default_factory=dict[str, Record])
-    directories: dict[str, Record] = field(default_factory=dict[str, Record])
+    entries: dict[str, Record | None] = field(default_factory=dict[str, "Record | None"])
+    """Path -> the fields of the file there; None for a directory."""
     working: str | None = None
-    allowed: list[str] = field(default_factory=list[str])
+    allowed: Sequence[str] = ()
     root: str | None = None
+    """The directory that relative paths are below."""
     is_nested: bool = False
-    bare: set[str] = field(default_factory=set[str])
+    bare: frozenset[str] = frozenset()
     """Paths without a leading `/`, or nested: nothing says which directory they are below."""
 
-    def add(self, path: str, fields: Record | None, space: str) -> None:
-        """Add a file, or a directory if it has no fields, within a space."""
-        is_bare = bool(space) or (not path.startswith(("/", "\\")) and ":" not in path[:3])
-        path = normalize(f"{space}/{path}")
-        if path == ROOT:
-            return
-        if is_bare:
-            self.bare.add(path)
-        if fields is None:
-            self.directories[path] = {"path": path}
-        else:
-            self.files[path] = {"path": path, **fields}
+    @property
+    def files(self) -> Mapping[str, Record]:
+        """The records of files by path."""
+        return {path: {"path": path, **fields} for path, fields in self.entries.items() if fields is not None}
 
-    def paths(self) -> list[str]:
-        """Return all paths."""
-        return [*self.files, *self.directories]
+    @property
+    def directories(self) -> Mapping[str, Record]:
+        """The records of directories by path."""
+        return {path: {"path": path} for path, fields in self.entries.items() if fields is None}
 
     @property
     def is_open(self) -> bool:
         """Whether nothing says which directory the files are below."""
-        return not (self.root or self.working or self.allowed) and self.bare.issuperset(self.paths())
+        return not (self.root or self.working or self.allowed) and self.bare.issuperset(self.entries)
 
     @property
     def is_empty(self) -> bool:
         """Whether the state has no files, and does not say where they are."""
-        return not (self.files or self.directories or self.working or self.allowed)
+        return not (self.entries or self.working or self.allowed)
+
+    def add(self, path: str, fields: Record | None, space: str) -> None:
+        """Add a file, or a directory if it has no fields, within a space."""
+        place = normalize(f"{space}/{path}")
+        if place != ROOT:
+            self.entries[place] = fields if fields is not None else self.entries.get(place)
+            if space or (not path.startswith(("/", "\\")) and ":" not in path[:3]):
+                self.bare |= {place}
 
     def below(self, base: str, paths: Iterable[str]) -> GivenFiles:
         """Return the same files, with these paths below a directory if they are not there already."""
         places = {path: join_path(base, path.lstrip("/")) for path in paths if not is_within(path, [base])}
-        files = {places.get(path, path): {**row, "path": places.get(path, path)} for path, row in self.files.items()}
-        at = [places.get(path, path) for path in self.directories]
-        bare = {places.get(path, path) for path in self.bare}
-        return replace(self, files=files, directories={path: {"path": path} for path in at}, bare=bare)
+        entries = {places.get(path, path): fields for path, fields in self.entries.items()}
+        return replace(self, entries=entries, bare=frozenset(places.get(path, path) for path in self.bare))
 
 
 def given_records(state: Json, matched: Sequence[MatchedTool], *, is_whole: bool) -> Given:
@@ -115,22 +102,18 @@ def given_records(state: Json, matched: Sequence[MatchedTool], *, is_whole: bool
 
 
 def _allowed(given: GivenFiles, operations: set[str]) -> list[str]:
-    """Return the allowed directories.
-
-    If a tool lists them and the state does not give them, the common parent of all given files is allowed.
-    """
-    places = [*map(parent, given.files), *given.directories]
+    """Return the allowed directories: the common parent of all files if a tool lists them and the state does not."""
+    places = [path if fields is None else parent(path) for path, fields in given.entries.items()]
     if given.is_open or given.allowed or not places or "allowed" not in operations:
-        return given.allowed or [ROOT]
+        return [*given.allowed] or [ROOT]
     return [posixpath.commonpath(places)]
 
 
 def _home(given: GivenFiles, operations: set[str]) -> str:
     """Return the initial working directory: the only top-level directory if it contains everything."""
-    tops = {split_path(path)[0] for path in given.paths()}
-    home = ROOT + next(iter(tops), "")
-    is_home = given.is_nested and len(tops) == 1 and home in given.directories
-    return home if is_home and not operations.isdisjoint({"cd", "pwd"}) else ROOT
+    tops = [path for path in given.directories if parent(path) == ROOT][:1]
+    is_home = given.is_nested and not operations.isdisjoint({"cd", "pwd"})
+    return tops[0] if is_home and tops and all(is_within(path, tops) for path in given.entries) else ROOT
 
 
 def read_given_files(
@@ -150,8 +133,10 @@ def read_given_files(
     rest = reader.extract("", state)
     if is_whole and reader.given.is_empty and state is not None:
         rest = reader.extract("files", innermost(state))
-    given = reader.located()
-    if root is not None and root.startswith("/") and given.paths():
+    given = reader.given
+    if len(reader.spaces) == 1:
+        given = given.below(normalize(reader.spaces[0]), given.entries)
+    if root is not None and root.startswith("/") and given.entries:
         given.root = given.root or normalize(root)
     return _make_absolute(given), rest
 
@@ -159,9 +144,9 @@ def read_given_files(
 def _make_absolute(given: GivenFiles) -> GivenFiles:
     """Return the files with absolute paths, if the state says which directory they are below."""
     root = given.root or (given.allowed[0] if len(given.allowed) == 1 else None)
-    found = given.below(given.working or ROOT, given.bare) if root is None else given.below(root, given.paths())
+    found = given.below(given.working or ROOT, given.bare) if root is None else given.below(root, given.entries)
     for place in {given.root or ROOT, given.working or ROOT} - {ROOT}:
-        found.directories.setdefault(place, {"path": place})
+        found.entries.setdefault(place, None)
     if given.root is not None:
         found.allowed, found.working = given.allowed or [given.root], given.working or given.root
     return found
@@ -172,73 +157,72 @@ class _Reader:
 
     def __init__(self, nouns: frozenset[str], has_spaces: bool) -> None:
         self.given = GivenFiles()
-        self._nouns, self._has_spaces = nouns, has_spaces
-        self._spaces: list[str] = []
+        self.spaces: list[str] = []
         """The names of spaces whose files are not inside them."""
-
-    def located(self) -> GivenFiles:
-        """Return the files; those beside the name of the only space are in it."""
-        if len(self._spaces) != 1:
-            return self.given
-        return self.given.below(normalize(self._spaces[0]), self.given.paths())
+        self._nouns, self._has_spaces = nouns, has_spaces
 
     def extract(self, name: str, value: Json, space: str = "") -> Json:
         """Move the files of a value into `given`. Return what is left, None if nothing is."""
-        if self._has_spaces and singular(_last_word(name)) in SPACES and self._take_spaces(value):
+        if self._has_spaces and singular(last_word(name)) in SPACES and self._take_spaces(value):
             return None
         is_nested = not self._holds_table(value) and self._is_tree(name, value)
-        found = [*read_nested_files(ROOT, value)] if is_nested else self._flat(name, value)
-        if found:
-            for path, fields in found:
-                self.given.add(path.lstrip("/") if is_nested else path, fields, space)
-            self.given.is_nested = self.given.is_nested or is_nested
-            return None
-        return self._extract_parts(value, space) if isinstance(value, dict) else value
+        found = [*_nested(ROOT, value)] if is_nested else self._flat(name, value)
+        for path, fields in found:
+            self.given.add(path.lstrip("/") if is_nested else path, fields, space)
+        self.given.is_nested |= is_nested and bool(found)
+        return None if found else self._extract_parts(value, space) if isinstance(value, dict) else value
 
     def _extract_parts(self, value: Json, space: str) -> Json:
         body, left = as_object(value), dict[str, Json]()
         for part, inner in body.items():
-            if not _read_shell_setting(snake(part), inner, self.given):
+            if not self._take_setting(snake(part), inner):
                 remaining = self.extract(part, inner, space)
                 if remaining is not None or inner is None:
                     left[part] = remaining
         return left if left or not body else None
 
-    # spaces
+    def _take_setting(self, name: str, value: Json) -> bool:
+        """Read a working directory, a root or a list of allowed directories. Return whether the value is one."""
+        if name in _ALLOWED and _texts(value):
+            self.given.allowed = [normalize(one) for one in _texts(value)]
+        elif isinstance(value, str) and name in _WORKING:
+            self.given.working = normalize(value)
+        elif isinstance(value, str) and name in _ROOTS and value.startswith("/"):
+            self.given.root = normalize(value)
+        else:
+            return False
+        return True
 
     def _take_spaces(self, value: Json) -> bool:
         """Read spaces: a list of names, one object, or several of them, each with a table of files."""
         names = _texts(value)
-        self._spaces += names
+        self.spaces += names
         rows = [as_object(value)] if self._holds_table(value) else [] if names else rows_of(value, "name") or []
         if not all(isinstance(row.get("name"), str) and self._holds_table(row) for row in rows):
             return False
         for row in rows or [{"name": name} for name in names]:
-            self._take_space(str(row["name"]), row)
+            self.given.add(row["name"], None, "")
+            self._extract_parts({part: inner for part, inner in row.items() if part != "name"}, row["name"])
         return bool(names or rows)
-
-    def _take_space(self, name: str, row: Record) -> None:
-        self.given.add(name, None, "")
-        self._extract_parts({part: inner for part, inner in row.items() if part != "name"}, name)
 
     def _holds_table(self, value: Json) -> bool:
         """Whether a part of an object is called as the tools call files."""
         return any(isinstance(part, dict | list) and self._is_noun(name) for name, part in as_object(value).items())
 
-    # shapes
-
     def _is_noun(self, name: str) -> bool:
-        return singular(_last_word(name)) in self._nouns
+        return singular(last_word(name)) in self._nouns
 
     def _is_known(self, name: str) -> bool:
-        return not _NAMED.isdisjoint({snake(name), _last_word(name)}) or self._is_noun(name)
+        return not _NAMED.isdisjoint({snake(name), last_word(name)}) or self._is_noun(name)
 
     def _is_tree(self, name: str, value: Json) -> bool:
         """Return whether a value is the content of a directory: names with files, directories, texts or objects."""
         nodes: list[Json] = as_list(value) or [*as_object(value).values()]
-        if nodes and all(_is_node(one) for one in nodes):
-            return isinstance(value, dict) or all(_is_named_only(as_object(one)) for one in nodes)
-        return self._is_known(name) and _is_plain(as_object(value))
+        if nodes and all(map(_kind, nodes)):
+            return isinstance(value, dict) or all("name" in one and "path" not in one for one in map(as_object, nodes))
+        leaves = list(_leaves(as_object(value)))
+        is_of_texts = all(isinstance(leaf, str) for _, leaf in leaves) and any("." in one for one, _ in leaves)
+        return self._is_known(name) and is_of_texts and not any("/" in one for one in as_object(value))
 
     def _flat(self, name: str, value: Json) -> list[Found]:
         """Return the files of a table: by path, in a list, or under columns; none if it is no such table."""
@@ -247,15 +231,11 @@ class _Reader:
             is_directory = snake(name).startswith(("director", "folder"))
             return [(path, None if is_directory or path.endswith("/") else {"content": ""}) for path in _texts(value)]
         rows, keys = rows_of(value, "path", "content") or [], [*as_object(value)]
-        if keys != [row.get("path") for row in rows]:
-            return _all_files(rows, is_named=is_named)
-        may_be = all(self._may_be_path(path, name, is_named=is_named) for path in keys)
-        return _all_files(rows, is_named=True) if may_be else []
-
-    def _may_be_path(self, key: str, name: str, *, is_named: bool) -> bool:
-        if is_named:
-            return self._is_noun(name) or "/" in key or "." in key
-        return "/" in key.strip("/") and " " not in key and "://" not in key and not key.endswith("/")
+        is_by_path = keys == [row.get("path") for row in rows]
+        if is_by_path and not all(self._is_noun(name) or _may_be_path(key, is_named=is_named) for key in keys):
+            return []
+        found = [_file(row, is_named=is_named or is_by_path) for row in rows]
+        return [one for one in found if one is not None] if None not in found else []
 
 
 def _texts(value: Json) -> list[str]:
@@ -264,50 +244,10 @@ def _texts(value: Json) -> list[str]:
     return found if len(found) == len(as_list(value)) else []
 
 
-def _last_word(name: str) -> str:
-    return snake(name).rsplit("_", 1)[-1]
-
-
-def _read_shell_setting(name: str, value: Json, given: GivenFiles) -> bool:
-    """Read a working directory, root or list of allowed directories into `given`. Return whether it was one."""
-    if name in _ALLOWED and _texts(value):
-        given.allowed = [normalize(one) for one in _texts(value)]
-        return True
-    if isinstance(value, str) and name in _WORKING:
-        given.working = normalize(value)
-        return True
-    if isinstance(value, str) and name in _ROOTS and value.startswith("/"):
-        given.root = normalize(value)
-        return True
-    return False
-
-
-# nested ---------------------------------------------------------------------------------------------------------------
-
-
-def _kind(value: Json) -> str:
-    """Return what a value says itself that it is, such as `file`; empty if it does not."""
-    kind = as_object(value).get("type", as_object(value).get("kind"))
-    return kind.lower() if isinstance(kind, str) else ""
-
-
-def _is_directory(value: Json) -> bool:
-    return _kind(value) in _DIRECTORY_WORDS
-
-
-def _is_node(value: Json) -> bool:
-    return _is_directory(value) or _kind(value) == "file"
-
-
-def _is_named_only(node: Record) -> bool:
-    return "name" in node and "path" not in node
-
-
-def _is_plain(body: Record) -> bool:
-    """Return whether a value is nested objects with texts as leaves, and at least one leaf has a file name."""
-    leaves = list(_leaves(body))
-    is_of_texts = all(isinstance(leaf, str) for _, leaf in leaves) and any("." in name for name, _ in leaves)
-    return is_of_texts and not any("/" in key for key in body)
+def _may_be_path(key: str, *, is_named: bool) -> bool:
+    if is_named:
+        return "/" in key or "." in key
+    return "/" in key.strip("/") and " " not in key and "://" not in key and not key.endswith("/")
 
 
 def _leaves(body: Record) -> Iterator[tuple[str, Json]]:
@@ -318,35 +258,28 @@ def _leaves(body: Record) -> Iterator[tuple[str, Json]]:
             yield name, value
 
 
-def read_nested_files(path: str, content: Json) -> Iterator[Found]:
+# files ----------------------------------------------------------------------------------------------------------------
+
+
+def _kind(value: Json) -> str:
+    """Return the entity that a value says itself that it is; empty if it does not."""
+    kind = as_object(value).get("type", as_object(value).get("kind"))
+    return _KINDS.get(kind.lower(), "") if isinstance(kind, str) else ""
+
+
+def _nested(path: str, content: Json) -> Iterator[Found]:
     """Yield the files and directories in the content of the directory at a path."""
-    named = [(str(as_object(one)["name"]), one) for one in as_list(content)] if isinstance(content, list) else None
-    for name, node in named if named is not None else as_object(content).items():
-        child = join_path(path, name)
+    named = [(str(as_object(one)["name"]), one) for one in as_list(content)]
+    for name, node in named or as_object(content).items():
+        child, kind, body = join_path(path, name), _kind(node), as_object(node)
         if not isinstance(node, dict):
             yield child, {"content": _text(node)}
-        elif _is_node(node) and not _is_directory(node):
-            yield child, _fields(as_object(node))
+        elif kind == FILE:
+            yield child, _fields(body)
         else:
             yield child, None
-            yield from read_nested_files(child, _directory_content(as_object(node)))
-
-
-def _directory_content(node: Record) -> Json:
-    """Return the content of a directory."""
-    if not _is_node(node):
-        return node
-    contents: list[Json] = [node[name] for name in _CONTENT_KEYS if isinstance(node.get(name), dict | list)]
-    return contents[0] if contents else None
-
-
-# rows -----------------------------------------------------------------------------------------------------------------
-
-
-def _all_files(rows: Sequence[Record], *, is_named: bool) -> list[Found]:
-    """Return the files of all rows; none if one of them is no file."""
-    found = [_file(row, is_named=is_named) for row in rows]
-    return [] if None in found else [one for one in found if one is not None]
+            parts = (body[key] for key in _CONTENT_KEYS if isinstance(body.get(key), dict | list))
+            yield from _nested(child, next(parts, None) if kind else body)
 
 
 def _file(row: Record, *, is_named: bool) -> Found | None:
@@ -356,9 +289,9 @@ def _file(row: Record, *, is_named: bool) -> Found | None:
         place = row["name"]
     if not isinstance(place, str) or "id" in row:
         return None
-    if _is_directory(row) or (place.endswith("/") and not text):
+    if _kind(row) == DIRECTORY or (place.endswith("/") and not text):
         return place, None
-    return (place, _fields(row)) if _is_node(row) or (is_named and text is not None) else None
+    return (place, _fields(row)) if _kind(row) or (is_named and text is not None) else None
 
 
 def _first(row: Record, names: Iterable[str]) -> Json:
@@ -367,11 +300,9 @@ def _first(row: Record, names: Iterable[str]) -> Json:
 
 def _fields(node: Record) -> Record:
     """Return the fields of a file under the names of the entity."""
-    fields: Record = {"content": _text(_first(node, _TEXTS))}
-    for name, value in node.items():
-        if snake(name) in {"created_at", "modified_at"} and isinstance(value, str):
-            fields[snake(name)] = value
-    return fields
+    named = ((snake(name), value) for name, value in node.items() if isinstance(value, str))
+    times = {name: value for name, value in named if name in {"created_at", "modified_at"}}
+    return {"content": _text(_first(node, _TEXTS)), **times}
 
 
 def _text(value: Json) -> str:
