@@ -2,24 +2,170 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.backends.document.given import DOCUMENT, given_documents
-from mcp_sim.backends.document.operations import DOCUMENTS, OPERATIONS, counted_kind, part_kind
+from mcp_sim.backends.document.given import DOCUMENT, KINDS, PARTS, given_documents
 from mcp_sim.backends.document.request import DEFAULT_NAME, Conventions
 from mcp_sim.backends.given import Given
-from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles, unnamed
 from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, Operation, Role, Test, compact, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
 from mcp_sim.types.kinds import Tables, backends
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.lexicon.english import singular, vocabulary, words
+from mcp_sim.types.plans import Plan, Verb
+
+_DOCUMENTS = "document|doc|presentation|notebook|file|deck"
+_HOLDERS = vocabulary("slide page section")
+"""Parts that contain others, which are put there by the index of the part."""
+_MAKES, _TAKES, _READS = "add|append|insert|new", "delete|remove", "get|read|view|show|extract"
+_EDITS = "edit|update|set|modify|change|replace|format|customize"
+_COUNTED = f"slide page section {KINDS} task element entry question"
+_PLACES = (f"{part}_{word}" for part in _COUNTED.split() for word in ("index", "idx", "number", "position"))
+_INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER)
+_FILES = ("filename document document_id doc_id filepath presentation_id presentation notebook notebook_id "
+          "notebook_path doc_path nb_filepath notebook_filepath path")  # fmt: skip
+_TEXTS = "text title content task source body heading value new_text new_content"
+_ROLES = roles(
+    _INDEX, Role("kind"), Role("holder"), Role("fields"),
+    role("document", f"{_FILES} source_filename source_path source", TEXT),
+    role("text", _TEXTS),
+    role("near", "target_text anchor_text near_text after_text reference_text", TEXT),
+    role("side", "position where placement", TEXT),
+    role("query", "find_text text_to_find query old_text old_str old_string search_text search find pattern "
+                  "text", TEXT),
+    role("replacement", "replace_text replacement new_text replace_with replace new_str new_string", TEXT),
+    role("source", "from_index source_index old_index from_position from", NUMBER),
+    role("indexes", "indices", LIST, similar=True),
+    role("order", "new_order ordering", LIST),
+    role("items", types=OBJECTS, positional=True),
+    role("path", "file_path filename", TEXT),
+    role("sources", "file_paths filenames documents document_ids presentations presentation_ids notebooks paths "
+                    "source_files source_paths source_filenames input_files", LIST),
+    role("target", "target_filename target_path destination_filename destination_path destination dest dest_path "
+                   "new_filename new_name new_path new_title output_path output_file output_filename output", TEXT),
+) | {
+    "target_index": role("target", "to_index target_index new_index to_position to", NUMBER),
+    "line": role("text", _TEXTS, TEXT, similar=True),
+    "opened": role("document", "presentation_id document_id doc_id notebook_id id", TEXT),
+    "created": role("document", f"{_FILES} name id title", TEXT),
+}  # fmt: skip
+"""Roles, and other argument names for some of them in some operations."""
+
+
+def _part_kind(profile: ToolProfile) -> str:
+    """Return the kind of part in a tool's name."""
+    return next((word for word in map(singular, reversed(profile.words)) if word in PARTS), "")
+
+
+def _counted_kind(profile: ToolProfile) -> str | None:
+    """Return the kind of part that the index counts: from the argument's name, else from the tool's."""
+    name = possible_roles((_INDEX,), profile).get("index")
+    if name is None:
+        return None
+    kind = "_".join(words(name)[:-1])
+    return kind if kind in PARTS | _HOLDERS else _part_kind(profile)
+
+
+def field_of(role: str, names: Iterable[str]) -> str:
+    """Return which of these names of fields is that of an index or a text; empty if there is none."""
+    return next((name for name in names if compact(name) in _ROLES[role].names), "")
+
+
+def _worded(listed: str) -> Test:
+    """Return a test whether a tool's name has one of these words, which may be plurals."""
+    known = vocabulary(listed)
+    return lambda profile: not known.isdisjoint(profile.words)
+
+
+def _needs_index(profile: ToolProfile) -> bool:
+    return possible_roles((_INDEX,), profile).get("index") in profile.needed
+
+
+def _fills_holder(profile: ToolProfile) -> bool:
+    """Whether a tool puts a part into another one, such as a table onto a slide."""
+    holder = _counted_kind(profile)
+    return _needs_index(profile) and holder in _HOLDERS and holder != _part_kind(profile)
+
+
+def _objects(profile: ToolProfile) -> list[Record]:
+    """Return the schemas of required lists of objects."""
+    listed = (profile.arguments.get(name, {}) for name in profile.needed)
+    return [one for one in listed if main_type(items(one)) == "object"]
+
+
+def _lists_places(profile: ToolProfile) -> bool:
+    """Whether a tool needs a list of parts, each with its index."""
+    declared = ([*properties(items(one))] for one in _objects(profile))
+    described = (re.findall(r"\w+", str(one.get("description", ""))) for one in _objects(profile))
+    return any(field_of("index", names) for names in (*declared, *described))
+
+
+def _about(profile: ToolProfile) -> bool:
+    """Whether a tool works on properties of a whole document."""
+    return profile.has("property", "metadata", "kernel") and _OF_WHOLE(profile) and not _needs_index(profile)
+
+
+_OF_PART, _OF_WHOLE, _UNINDEXED = named(KINDS.replace(" ", "|")), unnamed(KINDS), lacks(_INDEX)
+_OF_MANY = _worded("paragraphs headings slides cells items steps bullets checklist blocks")
+_SOME, _OF_DOCUMENT = both(_OF_PART, _UNINDEXED), both(named(_DOCUMENTS), _UNINDEXED)
+_SAVES = both(_OF_WHOLE, lambda profile: bool(possible_roles((_ROLES["opened"],), profile)))
+
+
+def _operation(name: str, verb: Verb, line: str, words: str, *means: Test) -> Operation:
+    """Return an operation with the name of its function. If it takes `fields`, other arguments become fields."""
+    return Operation(
+        name, f"documents:{name}", verb, pick(line, _ROLES), both(named(words), *means), is_open="fields?" in line
+    )
+
+
+_OPERATIONS = (
+    _operation("move", "update", "source target_index kind? document?", "reorder|move"),
+    _operation("untick", "update", "index kind? document?", "undone"),
+    _operation("tick", "update", "index kind? document?", "done|complete|completed"),
+    _operation("replace", "update", "query replacement document?", "replace search|find|text", _UNINDEXED),
+    _operation("find", "get", "query kind? document?", "find|search", _UNINDEXED,
+               either(_OF_MANY, named(_DOCUMENTS))),
+    _operation("replace_within", "update", "index query replacement kind? document?", "replace"),
+    _operation("reorder", "update", "order kind? document?", "reorder|rearrange"),
+    _operation("remove_many", "update", "indexes kind? document?", _TAKES, _SOME),
+    _operation("add_many", "update", "items kind? document?", _MAKES, _SOME, _lists_places),
+    _operation("change_many", "update", "items kind? document?", _EDITS, _SOME, _lists_places),
+    _operation("put_in", "update", "holder? index kind? text? document? fields?", "add|insert|populate|fill|put",
+               _OF_PART, _fills_holder),
+    _operation("add_near", "update", "near line? kind? side? document? fields?", _MAKES, _OF_PART,
+               lacks(_ROLES["text"])),
+    _operation("add", "update", "kind? text? index? holder? document? fields?", _MAKES, _OF_PART,
+               lambda profile: not _objects(profile)),
+    _operation("remove", "update", "index kind? document?", _TAKES, _OF_PART),
+    _operation("read_part", "get", "index kind? document?", _READS, _OF_PART),
+    _operation("change", "update", "index text? kind? document? fields?", _EDITS, _OF_PART),
+    _operation("update", "update", "document fields?", _EDITS, _about),
+    _operation("info", "get", "document", _READS, _about),
+    _operation("validate", "get", "document", f"validate|verify {_DOCUMENTS}", _OF_WHOLE),
+    _operation("count", "get", "kind? document?", "count", _SOME),
+    _operation("save", "update", "path opened?", f"save {_DOCUMENTS}", _SAVES),
+    _operation("load", "update", "path opened?", f"open|load {_DOCUMENTS}", _SAVES),
+    _operation("merge", "update", "sources target", f"merge {_DOCUMENTS}"),
+    _operation("create", "create", "created? fields?", f"create {_DOCUMENTS}", _OF_WHOLE),
+    _operation("copy", "create", "target? document?", f"copy|duplicate {_DOCUMENTS}"),
+    _operation("delete", "delete", "document?", _TAKES, _OF_DOCUMENT, _OF_WHOLE),
+    _operation("list_documents", "list", "", "list", _worded("documents docs presentations notebooks")),
+    _operation("outline", "get", "kind? document?", f"{_READS}|list", _OF_MANY, _UNINDEXED),
+    _operation("text", "get", "document?", f"{_READS} text|content", _OF_DOCUMENT),
+    _operation("outline", "get", "kind? document?", f"{_READS} outline|structure", _OF_DOCUMENT),
+    _operation("info", "get", "document?", f"{_READS} info|property|metadata", _OF_DOCUMENT),
+    _operation("read", "get", "document?", "", named(f"{_READS} {_DOCUMENTS}", "full entire"), _UNINDEXED),
+)  # fmt: skip
+"""In the order in which a tool's words are compared with them."""
 
 _INDEXED = frozenset({"remove", "read_part", "change", "move", "tick", "untick"})
 """Operations that take the index of a part."""
@@ -41,13 +187,13 @@ class Document(OperationsBackend):
 
     order = 90
     confidence = 0.8
-    operations = OPERATIONS
+    operations = _OPERATIONS
     request = "request:DocumentRequest"
     entities = (Entity(DOCUMENT, "name", "report-001.docx", {"name": _NAME, "parts": _PARTS}, natural=True),)
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations of a tool, with the kind of part in its name and the kind that its index counts."""
-        kind, counted = part_kind(profile), counted_kind(profile)
+        kind, counted = _part_kind(profile), _counted_kind(profile)
         kinds = {"kind": kind, "holder": counted if counted != kind else ""}
         for one in super().match_tool(profile):
             fixed = {role: kind for role, kind in kinds.items() if kind and one.operation.role(role) is not None}
@@ -56,10 +202,10 @@ class Document(OperationsBackend):
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
         if sum("document" in one.arguments for one in found) >= _MIN_NAMED:
-            found = [one for one in found if "document" in one.arguments or one.profile.has(*DOCUMENTS.split("|"))]
+            found = [one for one in found if "document" in one.arguments or one.profile.has(*_DOCUMENTS.split("|"))]
         added = {_kind(one) for one in found if one.name == "add"}
         by_index = {_kind(one) for one in found if one.name in _INDEXED}
-        counted = by_index | {counted_kind(profile) for profile in listed}
+        counted = by_index | {_counted_kind(profile) for profile in listed}
         if not (by_index and counted & added) and not _fills_documents(found):
             return []
         return [one for one in found if one.name == "put_in" or _kind(one) in {"", *added}]

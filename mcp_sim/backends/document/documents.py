@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mcp_sim.backends.compute.text_changes import replace_text
-from mcp_sim.backends.document.operations import field_of
+from mcp_sim.backends.document.backend import field_of
 from mcp_sim.backends.document.request import DEFAULT_NAME, DocumentRequest, line_of, text_of
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused, label
@@ -93,19 +93,18 @@ def text(request: DocumentRequest) -> Outcome:
 
 def outline(request: DocumentRequest) -> Outcome:
     """List the parts, of one `kind` if it is given, each with its index."""
-    placed, many = _placed(request), f"{request.kind}s"
-    facts: Record = {many: _rows(request, placed), "count": len(placed)}
-    return Outcome(_lines(placed) or f"No {many} yet", facts, many, is_json=True)
+    (rows, lines), many = _listed(request), f"{request.kind}s"
+    return Outcome(lines or f"No {many} yet", {many: rows, "count": len(rows)}, many, is_json=True)
 
 
 def read(request: DocumentRequest) -> Outcome:
     """Return everything in a `document`: its fields and its parts."""
-    record, placed, kind = request.document, _placed(request), request.kind
+    record, kind, (rows, lines) = request.document, request.kind, _listed(request)
     fields = {name: value for name, value in record.items() if name != "parts"}
-    noun = next((str(part["kind"]) for _, part in placed if "kind" in part), kind)
-    title = f"{record['name']} ({_counted(len(placed), noun)})"
-    shown: Record = {**fields, f"{kind}_count": len(placed), f"{kind}s": _rows(request, placed)}
-    return Outcome(f"{title}\n\n{_lines(placed)}".strip(), {"value": shown}, "value", is_json=True)
+    noun = next((str(row["kind"]) for row in rows if "kind" in row), kind)
+    shown: Record = {**fields, f"{kind}_count": len(rows), f"{kind}s": rows}
+    text = f"{record['name']} ({_counted(len(rows), noun)})\n\n{lines}"
+    return Outcome(text.strip(), {"value": shown}, "value", is_json=True)
 
 
 def count(request: DocumentRequest) -> Outcome:
@@ -167,17 +166,11 @@ def _made(request: DocumentRequest, record: Record, sentence: str) -> Outcome:
     return request.store(record, sentence, **{request.conventions.key: record["name"]})
 
 
-def _placed(request: DocumentRequest) -> list[tuple[int, Record]]:
-    """Return the parts that an index counts, each after its index."""
-    return list(enumerate((request.parts[place] for place in request.places()), request.conventions.first))
-
-
-def _rows(request: DocumentRequest, placed: list[tuple[int, Record]]) -> list[Json]:
-    return [{"index": at, **request.shown(part)} for at, part in placed]
-
-
-def _lines(placed: list[tuple[int, Record]]) -> str:
-    return "\n".join(f"[{at}] {line_of(part)}" for at, part in placed)
+def _listed(request: DocumentRequest) -> tuple[list[Json], str]:
+    """Return the parts that an index counts, each with its index, and a line for each."""
+    placed = list(enumerate((request.parts[place] for place in request.places()), request.conventions.first))
+    rows: list[Json] = [{"index": at, **request.shown(part)} for at, part in placed]
+    return rows, "\n".join(f"[{at}] {line_of(part)}" for at, part in placed)
 
 
 def _counted(number: int, kind: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from mcp_sim.backends.document.operations import PARTS
 from mcp_sim.backends.document.request import DEFAULT_NAME
 from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given
 from mcp_sim.types import Json, Record
@@ -15,6 +14,10 @@ from mcp_sim.types.json_values import decode_strict
 from mcp_sim.types.lexicon.english import last_word, singular, vocabulary
 
 DOCUMENT = "document"
+KINDS = ("paragraph heading slide cell item block section line table picture image break page_break list bullet "
+          "footnote endnote step textbox shape chart row")  # fmt: skip
+PARTS = vocabulary(KINDS)
+"""Kinds of parts."""
 
 _NAMES = vocabulary("document doc presentation notebook deck")
 _KEYS = ("name", "filename", "file_name", "path", "file_path", "filepath", "id", "title")

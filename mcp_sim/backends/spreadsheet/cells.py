@@ -7,7 +7,7 @@ sheet does not exist, or an address or a number is out of range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mcp_sim.backends.compute.text_changes import replace_text
 from mcp_sim.backends.matching.positions import first_position
@@ -20,6 +20,11 @@ from mcp_sim.backends.spreadsheet.given import SHEET
 from mcp_sim.backends.spreadsheet.request import SheetRequest
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
+
+_SHIFTS = {
+    ("Inserted", "row"): grids.insert_rows, ("Inserted", "column"): grids.insert_columns,
+    ("Deleted", "row"): grids.delete_rows, ("Deleted", "column"): grids.delete_columns,
+}  # fmt: skip
 
 
 def read_range(request: SheetRequest) -> Outcome:
@@ -95,14 +100,16 @@ def check_range(request: SheetRequest) -> Outcome:
 
 def find_cells(request: SheetRequest) -> Outcome:
     """Find the cells whose value contains the text `query`. Raises `Refused` if a regular expression is invalid."""
-    found = [hit for record in _sheets(request) for hit in _hits(request, record)]
+    fits, found = _test(request), list[tuple[str, str, Json]]()
+    for record in _sheets(request):
+        for at, row in enumerate(request.shown(record, grids.EVERYTHING), 1):
+            cells = ((f"{grids.letters(column)}{at}", value) for column, value in enumerate(row) if value is not None)
+            found += [(record["name"], place, value) for place, value in cells if fits(as_text(value))]
     lines = "\n".join(f"{sheet}!{cell}: {as_text(value)}" for sheet, cell, value in found) or "No cells found"
+    rows: list[Json] = [{"sheet": sheet, "cell": cell, "value": value} for sheet, cell, value in found]
     if not isinstance(request.results.get("matches", {}).get("additionalProperties"), dict):
-        rows: list[Json] = [{"sheet": sheet, "cell": cell, "value": value} for sheet, cell, value in found]
         return Outcome(lines, {"count": len(rows), "matches": rows, "value": rows}, "value", is_json=True)
-    by_sheet: Record = {}
-    for sheet, cell, value in found:
-        by_sheet.setdefault(sheet, {})[cell] = value
+    by_sheet = {sheet: {cell: value for name, cell, value in found if name == sheet} for sheet, _, _ in found}
     return Outcome(lines, {"matches": by_sheet, "count": len(found)}, "matches", is_json=True)
 
 
@@ -125,32 +132,32 @@ def replace_cells(request: SheetRequest) -> Outcome:
 
 def insert_rows(request: SheetRequest) -> Outcome:
     """Insert `count` rows, by default one, before the row `at`, with these `values` or empty."""
-    return _shift(request, grids.insert_rows, "Inserted", "row")
+    return _shift(request, "Inserted", "row")
 
 
 def insert_columns(request: SheetRequest) -> Outcome:
     """Insert `count` empty columns, by default one, before the column `at`."""
-    return _shift(request, grids.insert_columns, "Inserted", "column")
+    return _shift(request, "Inserted", "column")
 
 
 def delete_rows(request: SheetRequest) -> Outcome:
     """Delete `count` rows, by default one, from the row `at` on."""
-    return _shift(request, grids.delete_rows, "Deleted", "row")
+    return _shift(request, "Deleted", "row")
 
 
 def delete_columns(request: SheetRequest) -> Outcome:
     """Delete `count` columns, by default one, from the column `at` on."""
-    return _shift(request, grids.delete_columns, "Deleted", "column")
+    return _shift(request, "Deleted", "column")
 
 
 def insert_by_axis(request: SheetRequest) -> Outcome:
     """Insert rows or columns, as `axis` says."""
-    return insert_columns(request) if _is_column(request) else insert_rows(request)
+    return _shift(request, "Inserted", _axis(request))
 
 
 def delete_by_axis(request: SheetRequest) -> Outcome:
     """Delete rows or columns, as `axis` says."""
-    return delete_columns(request) if _is_column(request) else delete_rows(request)
+    return _shift(request, "Deleted", _axis(request))
 
 
 def _rows(request: SheetRequest) -> list[list[Json]]:
@@ -171,14 +178,6 @@ def _sheets(request: SheetRequest) -> list[Record]:
     return request.sheets() if request.get("sheet") is None else [request.sheet]
 
 
-def _hits(request: SheetRequest, record: Record) -> Iterator[tuple[str, str, Json]]:
-    fits = _test(request)
-    for at, row in enumerate(request.shown(record, grids.EVERYTHING)):
-        for place, value in enumerate(row):
-            if value is not None and fits(as_text(value)):
-                yield record["name"], f"{grids.letters(place)}{at + 1}", value
-
-
 def _test(request: SheetRequest) -> Callable[[str], bool]:
     """Return the test of a cell's text: as a regular expression, as a whole, or by case, as the call says."""
     query = request.text("query")
@@ -191,17 +190,17 @@ def _test(request: SheetRequest) -> Callable[[str], bool]:
     return lambda text: wanted in fold(text)
 
 
-def _is_column(request: SheetRequest) -> bool:
-    return request.text("axis").lower().startswith("c")
+def _axis(request: SheetRequest) -> str:
+    return "column" if request.text("axis").lower().startswith("c") else "row"
 
 
-def _shift(request: SheetRequest, change: Callable[..., list[list[Json]]], verb: str, noun: str) -> Outcome:
-    record, first, number = request.sheet, first_position(request.tool, request.named("at")), request.number("at")
-    at, count = -1 if number is None else number - first, int(request.get("count", 1))
+def _shift(request: SheetRequest, verb: str, noun: str) -> Outcome:
+    record, number, count = request.sheet, request.number("at"), int(request.get("count", 1))
+    first = first_position(request.tool, request.named("at"))
+    at = -1 if number is None else number - first
     if at < 0 or count < 1 or at + count > grids.MOST:
         message = f"Invalid {noun}: {request.get('at')}. The first {noun} is {first}, and at least one is needed"
         raise Refused("invalid", message)
-    rows, values = change(record["rows"], at, count), _rows(request)
+    rows, values = _SHIFTS[verb, noun](record["rows"], at, count), _rows(request)
     rows = grids.write_values(rows, at, 0, values) if values else rows
-    message = f"{verb} {count} {noun}(s) at {noun} {number} of {record['name']}"
-    return request.store({**record, "rows": rows}, message)
+    return request.store({**record, "rows": rows}, f"{verb} {count} {noun}(s) at {noun} {number} of {record['name']}")

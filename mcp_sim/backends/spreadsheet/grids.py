@@ -99,21 +99,23 @@ def area(address: str) -> tuple[str | None, Area]:
 
 def read(rows: Rows, cells: Area) -> list[list[Json]]:
     """Return the values of an area. Empty cells are null; empty rows at the end are left out."""
-    bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
-    widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
-    right = cells.right if cells.right is not None else widest - 1
+    bottom, right = _last(rows, cells)
+    right = right if cells.right is None else cells.right
     _check_cells((bottom + 1 - cells.top) * (right + 1 - cells.left), "The range has")
-    return [
-        [row[at] if at < len(row) else None for at in range(cells.left, right + 1)]
-        for row in rows[cells.top : bottom + 1]
-    ]
+    columns = range(cells.left, right + 1)
+    return [[row[at] if at < len(row) else None for at in columns] for row in rows[cells.top : bottom + 1]]
 
 
 def trim_to_values(rows: Rows, cells: Area) -> Area:
     """Return the part of an area that contains values."""
-    bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
-    widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
-    return replace(cells, bottom=bottom, right=min(widest - 1, widest if cells.right is None else cells.right))
+    bottom, right = _last(rows, cells)
+    return replace(cells, bottom=bottom, right=right if cells.right is None else min(right, cells.right))
+
+
+def _last(rows: Rows, cells: Area) -> tuple[int, int]:
+    """Return the last row and column of an area that contain values."""
+    bottom = len(rows) - 1 if cells.bottom is None else min(len(rows) - 1, cells.bottom)
+    return bottom, max((len(row) for row in rows[cells.top : bottom + 1]), default=0) - 1
 
 
 def write_values(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
@@ -162,13 +164,11 @@ def delete_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
 
 
 def _check_rows(number: int) -> None:
-    """Raise `Refused` if a sheet would have too many rows."""
     if number > MOST:
         raise Refused("invalid", f"Row {number} is beyond the sheet, which has {MOST} rows")
 
 
 def _check_growth(rows: Rows, more: int) -> None:
-    """Raise `Refused` if a sheet would have too many cells."""
     if more:
         _check_cells(more + sum(map(len, rows)), "The sheet would have")
 

@@ -13,13 +13,15 @@ from mcp_sim.backends.refusal import Refused, label
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.backends.spreadsheet.given import SHEET, WORKBOOK, key_of, sheet_of
 from mcp_sim.backends.spreadsheet.request import SheetRequest
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import participle
 
 _NAME_ALONE = re.compile(r"[Rr]eturns? the (?:\w+ ){0,3}(?:name|path)\b")
 _MERGED = "merge"
 """The kind of the mark of merged cells."""
+_EMPTY_SIZE, _CELL_SIZE = 5000, 16
+"""Approximate bytes of a file without cells, and of each cell."""
 
 
 def create_workbook(request: SheetRequest) -> Outcome:
@@ -43,7 +45,8 @@ def list_workbooks(request: SheetRequest) -> Outcome:
     names = [one for one in names if directory in {"", "."} or one.rpartition("/")[0] == directory]
     text = "\n".join(names) or "No workbooks"
     if main_type(as_object(request.result.get("additionalProperties"))) == "integer":
-        sizes: Record = {name: _size(request.sheets(name)) for name in names}
+        cells = {name: sum(len(row) for sheet in request.sheets(name) for row in sheet["rows"]) for name in names}
+        sizes: Record = {name: _EMPTY_SIZE + _CELL_SIZE * count for name, count in cells.items()}
         return Outcome(text, {"sizes": sizes}, "sizes", is_json=True)
     facts: Record = {"workbooks": names, "files": names, "total": len(names), "value": names}
     return Outcome(text, facts, "value", is_json=True)
@@ -57,15 +60,12 @@ def list_sheets(request: SheetRequest) -> Outcome:
 
 
 def describe_workbook(request: SheetRequest) -> Outcome:
-    """Return the sheets of a `workbook`, and their used ranges if the tool shows them."""
+    """Return the sheets of a `workbook`, and their extents if the tool shows them."""
     sheets, name = request.sheets(), request.workbook.rpartition("/")[2]
     lines = [f"{row['name']}: {grids.used_range(row['rows'])}" for row in sheets]
-    facts: Record = {"filename": name, "sheets": [row["name"] for row in sheets]}
-    if properties(items(request.results.get("sheets", {}))):
-        facts["sheets"] = [{"name": row["name"], **_extent(row)} for row in sheets]
-    elif any(value is True and "range" in name.lower() for name, value in request.others.items()):
-        facts["used_ranges"] = {row["name"]: grids.used_range(row["rows"]) for row in sheets}
-    return Outcome("\n".join((name, *lines)), facts, is_json=True)
+    shows_extents = properties(items(request.results.get("sheets", {})))
+    listed = [{"name": row["name"], **_extent(row)} if shows_extents else row["name"] for row in sheets]
+    return Outcome("\n".join((name, *lines)), {"filename": name, "sheets": listed}, is_json=True)
 
 
 def create_sheet(request: SheetRequest) -> Outcome:
@@ -121,8 +121,8 @@ def headers(request: SheetRequest) -> Outcome:
 
 def last_row(request: SheetRequest) -> Outcome:
     """Return the number of the last row of a `sheet`."""
-    record = request.sheet
-    return Outcome(str(len(record["rows"])), {"last_row": len(record["rows"]), "sheet_name": record["name"]})
+    number = len(request.sheet["rows"])
+    return Outcome(str(number), {"last_row": number, "sheet_name": request.sheet["name"]})
 
 
 def merge_cells(request: SheetRequest) -> Outcome:
@@ -188,11 +188,6 @@ def _message(request: SheetRequest, sentence: str, name: str) -> str:
     return name if promised else sentence
 
 
-def _size(sheets: Sequence[Record]) -> int:
-    """Return the approximate file size of a workbook in bytes."""
-    return 5000 + sum(16 * len(row) for sheet in sheets for row in sheet["rows"])
-
-
 def _extent(record: Record) -> Record:
     """Return the used range and the number of rows and columns."""
     rows = record["rows"]
@@ -205,9 +200,12 @@ def _described(facts: Record) -> Outcome:
     return Outcome("\n".join(lines), facts, is_json=True)
 
 
+def _marks(record: Record) -> list[Record]:
+    return [*map(as_object, as_list(record.get("marks")))]
+
+
 def _merged(record: Record) -> list[str]:
-    """Return the ranges of merged cells of a sheet."""
-    return [str(as_object(one)["cells"]) for one in as_list(record.get("marks")) if _is(one, _MERGED)]
+    return [str(one["cells"]) for one in _marks(record) if one.get("kind") == _MERGED]
 
 
 def _mark(request: SheetRequest, kind: str, past: str) -> Outcome:
@@ -215,14 +213,9 @@ def _mark(request: SheetRequest, kind: str, past: str) -> Outcome:
     mark = {"kind": kind, **as_object(request.get("fields")), **request.others, "cells": place}
     name = record["name"]
     message = f"Cells {place} of '{name}' {past}" if past else f"{label(kind)} added to {name} {place}".rstrip()
-    return request.store({**record, "marks": [*as_list(record.get("marks")), mark]}, message, range=place)
+    return request.store({**record, "marks": [*_marks(record), mark]}, message, range=place)
 
 
 def _without(record: Record, kind: str, place: str) -> Record:
-    marks = as_list(record.get("marks"))
-    left = [one for one in marks if not (_is(one, kind) and as_object(one).get("cells") == place)]
-    return record if len(left) == len(marks) else {**record, "marks": left}
-
-
-def _is(mark: Json, kind: str) -> bool:
-    return as_object(mark).get("kind") == kind
+    left = [one for one in _marks(record) if (one.get("kind"), one.get("cells")) != (kind, place)]
+    return {**record, "marks": left} if len(left) < len(_marks(record)) else record
