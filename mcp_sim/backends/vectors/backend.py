@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from mcp_sim.backends.given import Given
+from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Names, Operation, pick, role, roles
+from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Names, Operation, Test, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
-from mcp_sim.backends.vectors.entities import COLLECTION, DOCUMENT, ENTITIES, take_collections
-from mcp_sim.types import Json
-from mcp_sim.types.domain import Entity
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.given_rows import rows_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Verb
+
+COLLECTION = "collection"
+DOCUMENT = "document"
+KEY = "key"
+"""Field that identifies a text within the world: its collection and its id."""
 
 _OBJECT = frozenset({"object"})
 _ROLES = roles(
@@ -35,24 +41,32 @@ _TEXT_NOUNS = ("document", "text", "chunk", "embedding", "record", "item", "entr
 _PAGE = "limit? offset?"
 _FILTERS = f"where? holding? include? {_PAGE}"
 
-
-def _is_of_texts(profile: ToolProfile) -> bool:
-    counts = profile.has("collection") and profile.has("count")
-    return profile.has(*_TEXT_NOUNS) and not counts
-
-
-def _is_of_collections(profile: ToolProfile) -> bool:
-    return profile.has("collection") and not _is_of_texts(profile)
-
-
-def _on_texts(name: str, verb: Verb, line: str, verbs: str) -> Operation:
-    means = both(_is_of_texts, named(verbs))
-    return Operation(name, f"operations:{name}", verb, pick(line, _ROLES), means=means, entity=DOCUMENT)
+_NAMES = ("name", "collection_name", "collection", "id")
+_LISTS = ("documents", "texts", "chunks", "contents", "points", "vectors", "entries", "items", "records")
+"""Names under which a collection holds its texts."""
+_TEXTS = ("text", "document", "content", "page_content", "chunk", "body")
+"""Names under which a text is held beside its id."""
+_ABOUT = frozenset({*_NAMES, *_LISTS, "ids", "metadata", "metadatas", "description", "count", "dimension", "rows"})
+"""Names that a collection has itself. Any other name is the id of a text."""
 
 
-def _on_collections(name: str, verb: Verb, line: str, verbs: str) -> Operation:
-    means = both(_is_of_collections, named(verbs))
-    return Operation(name, f"operations:{name}", verb, pick(line, _ROLES), means=means, entity=COLLECTION)
+def _is_on(entity: str) -> Test:
+    def test(profile: ToolProfile) -> bool:
+        counts = {"collection", "count"} <= profile.nouns
+        is_on_texts = profile.has(*_TEXT_NOUNS) and not counts
+        return is_on_texts if entity == DOCUMENT else profile.has("collection") and not is_on_texts
+
+    return test
+
+
+def _operation(name: str, verb: Verb, line: str, verbs: str, entity: str = DOCUMENT) -> Operation:
+    means = both(_is_on(entity), named(verbs))
+    return Operation(name, f"operations:{name}", verb, pick(line, _ROLES), means=means, entity=entity)
+
+
+def _fields(*names: str) -> dict[str, Field]:
+    texts = {name: Field(name, {"type": "string"}, required=True) for name in names}
+    return {**texts, "metadata": Field("metadata", {})}
 
 
 @backends.register("vectors")
@@ -66,8 +80,11 @@ class Vectors(OperationsBackend):
 
     order = 150
     confidence = 0.9
-    entities = ENTITIES
-    request = "request:VectorsRequest"
+    entities = (
+        Entity(COLLECTION, "name", None, _fields("name"), natural=True),
+        Entity(DOCUMENT, KEY, None, _fields(KEY, COLLECTION, "id", "text"), natural=True),
+    )
+    request = "operations:VectorsRequest"
     names: ClassVar[Names] = {
         "documents": ("texts", "contents", "results", "chunks"),
         "collections": ("names", "result", "results"),
@@ -76,20 +93,20 @@ class Vectors(OperationsBackend):
         "distances": ("scores",),
     }
     operations = (
-        _on_texts("add", "create", "collection texts ids metadatas?", "add|insert|store|create"),
-        _on_texts("upsert", "create", "collection texts ids metadatas?", "upsert"),
-        _on_texts("query", "search", f"collection query {_FILTERS}", "query|search|find"),
-        _on_texts("update", "update", "collection ids texts? metadatas?", "update|modify|edit"),
-        _on_texts("delete", "delete", "collection ids", "delete|remove"),
-        _on_texts("get", "get", f"collection ids? {_FILTERS}", "get|fetch|read|list|retrieve"),
-        _on_collections("count", "get", "collection", "count"),
-        _on_collections("peek", "list", f"collection {_PAGE}", "peek|sample"),
-        _on_collections("copy_collection", "create", "collection new_name", "fork|copy|clone|duplicate"),
-        _on_collections("create_collection", "create", "collection metadata?", "create|make"),
-        _on_collections("modify_collection", "update", "collection new_name? metadata?", "modify|update|rename"),
-        _on_collections("delete_collection", "delete", "collection", "delete|drop|remove"),
-        _on_collections("list_collections", "list", _PAGE, "list"),
-        _on_collections("info", "get", "collection", "info|get|describe|stat|show"),
+        _operation("add", "create", "collection texts ids metadatas?", "add|insert|store|create"),
+        _operation("upsert", "create", "collection texts ids metadatas?", "upsert"),
+        _operation("query", "search", f"collection query {_FILTERS}", "query|search|find"),
+        _operation("update", "update", "collection ids texts? metadatas?", "update|modify|edit"),
+        _operation("delete", "delete", "collection ids", "delete|remove"),
+        _operation("get", "get", f"collection ids? {_FILTERS}", "get|fetch|read|list|retrieve"),
+        _operation("count", "get", "collection", "count", COLLECTION),
+        _operation("peek", "list", f"collection {_PAGE}", "peek|sample", COLLECTION),
+        _operation("copy_collection", "create", "collection new_name", "fork|copy|clone|duplicate", COLLECTION),
+        _operation("create_collection", "create", "collection metadata?", "create|make", COLLECTION),
+        _operation("modify_collection", "update", "collection new_name? metadata?", "modify|update|rename", COLLECTION),
+        _operation("delete_collection", "delete", "collection", "delete|drop|remove", COLLECTION),
+        _operation("list_collections", "list", _PAGE, "list", COLLECTION),
+        _operation("info", "get", "collection", "info|get|describe|stat|show", COLLECTION),
     )
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
@@ -99,4 +116,55 @@ class Vectors(OperationsBackend):
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
-        return take_collections(state, is_whole=is_whole)
+        """Return the collections and their texts.
+
+        Collections are objects in a list or under their names. Texts are a list, an object by id, or lists side by side
+        (`documents`, `ids`, `metadatas`). If `is_whole`, the outermost object that holds texts is one of collections.
+        """
+        given = take_given(state, [Sought(COLLECTION, "name", frozenset({COLLECTION}), plain="documents")])
+        rows, rest = given.records[COLLECTION], given.rest
+        if not rows and is_whole and state is not None:
+            rows = rows_of(_without_wrappers(state), "name", "documents") or []
+            rest = None if rows else rest
+        collections = [{"name": _name(row), "metadata": row.get("metadata")} for row in rows]
+        documents = [one for row in rows for one in _documents(_name(row), row)]
+        return Given({COLLECTION: collections, DOCUMENT: documents}, rest)
+
+
+def key_of(collection: str, id_: str) -> str:
+    """Return the key of a text, unique for collection and id."""
+    return f"{collection.replace('|', '||')} | {id_}"
+
+
+def _without_wrappers(state: Json) -> Json:
+    for _ in range(MAX_DEPTH):
+        inner = as_object(next(iter(as_object(state).values()), None))
+        has_texts = not _ABOUT.isdisjoint(inner) or any(isinstance(one, str) for one in inner.values())
+        if len(as_object(state)) != 1 or not inner or has_texts:
+            break
+        state = inner
+    return state
+
+
+def _name(row: Record) -> str:
+    """Return the name of a collection. A row that is a text alone is its name."""
+    usual: Json = row["documents"] if isinstance(row.get("documents"), str) else ""
+    return str(next((row[one] for one in _NAMES if one in row), usual))
+
+
+def _documents(collection: str, row: Record) -> Iterator[Record]:
+    """Yield the texts of a collection. Texts without an id have their number as id."""
+    ids, metadatas = as_list(row.get("ids")), as_list(row.get("metadatas"))
+    for at, one in enumerate(rows_of(_held(row), "id", "text") or []):
+        id_ = str(ids[at] if at < len(ids) else one.get("id", at + 1))
+        text: Json = next((one[name] for name in _TEXTS if name in one), "")
+        metadata: Json = metadatas[at] if at < len(metadatas) else one.get("metadata")
+        key = key_of(collection, id_)
+        yield {KEY: key, COLLECTION: collection, "id": id_, "text": str(text), "metadata": metadata}
+
+
+def _held(row: Record) -> Json:
+    """Return what holds the texts of a collection: a list, an object by id, or columns with rows."""
+    held = next((row[name] for name in _LISTS if isinstance(row.get(name), list | dict)), None)
+    own = {name: value for name, value in row.items() if name != "name"}
+    return own if held is None and ("rows" in own or _ABOUT.isdisjoint(own)) else held

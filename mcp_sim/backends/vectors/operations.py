@@ -2,22 +2,80 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.vectors.entities import COLLECTION, DOCUMENT, KEY
-from mcp_sim.backends.vectors.request import VectorsRequest
-from mcp_sim.backends.vectors.similarity import filter_records, rank
+from mcp_sim.backends.request import Request
+from mcp_sim.backends.vectors.backend import COLLECTION, DOCUMENT, KEY, key_of
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.english import singular
 
-_DEFAULT_LISTS = ("documents", "metadatas")
-_MOST_COMPARED = 20_000
-"""Maximum number of comparisons of a question with a text in one call."""
-_MOST_COPIED = 10_000
-"""Maximum number of texts copied in one call."""
+_MOST_COMPARED, _MOST_COPIED = 20_000, 10_000
+"""Maximum numbers of comparisons of a question with a text, and of copied texts, in one call."""
+
+
+class VectorsRequest(Request):
+    """One call: its collection, the texts in it, and their ids."""
+
+    @property
+    def name(self) -> str:
+        """The name of the collection."""
+        return self.text("collection")
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the texts."""
+        return self.texts("ids")
+
+    def parallel(self, role: str) -> list[Json]:
+        """Return the values beside the ids; None for each if not given. Raises `Refused` if the lengths differ."""
+        listed = as_list(self.get(role))
+        if listed and len(listed) != len(self.ids):
+            raise Refused("invalid", f"There are {len(self.ids)} ids and {len(listed)} {role}: give as many of each")
+        return listed or [None] * len(self.ids)
+
+    def collection(self) -> Record:
+        """Return the record of the collection. Raises `Refused` if there is none."""
+        found = self.record(self.name, COLLECTION)
+        if found is None:
+            raise Refused("not_found", f"Collection {self.name} does not exist", key=self.name, entity=COLLECTION)
+        return found
+
+    def refuse_existing(self, name: str) -> None:
+        """Raise `Refused` if there is a collection of this name."""
+        if self.record(name, COLLECTION) is not None:
+            raise Refused("conflict", f"Collection {name} already exists", key=name, entity=COLLECTION)
+
+    def documents(self) -> list[Record]:
+        """Return the texts of the collection. Raises `Refused` if there is none."""
+        self.collection()
+        return [record for _, record in self.view.find(self.entity_named(DOCUMENT), COLLECTION, self.name)]
+
+    def known(self) -> dict[str, Record]:
+        """Return the given ids that exist, with their texts. Raises `Refused` if there is no collection."""
+        self.collection()
+        found = {id_: self.record(key_of(self.name, id_), DOCUMENT) for id_ in self.ids}
+        return {id_: one for id_, one in found.items() if one is not None}
+
+    def put_document(self, collection: str, id_: str, record: Record) -> None:
+        """Write a text."""
+        key = key_of(collection, id_)
+        self.put(key, {**record, KEY: key, COLLECTION: collection, "id": id_}, DOCUMENT)
+
+    def filtered(self) -> list[Record]:
+        """Return the texts of the collection that match the filters."""
+        return _matching(self.documents(), self.get("where"), self.get("holding"))
+
+    def page(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Return the records from the given offset, up to the given limit."""
+        limit, start = self.number("limit"), max(0, self.number("offset") or 0)
+        return records[start : None if limit is None else start + max(0, limit)]
 
 
 # collections ----------------------------------------------------------------------------------------------------------
@@ -57,14 +115,12 @@ def copy_collection(request: VectorsRequest) -> Outcome:
 
 def delete_collection(request: VectorsRequest) -> Outcome:
     """Delete a collection with its texts. Raises `Refused` if it does not exist."""
-    request.collection()
     _drop(request)
     return done(f"Successfully deleted collection {request.name}", name=request.name)
 
 
 def count(request: VectorsRequest) -> Outcome:
     """Return the number of texts in a collection. Raises `Refused` if it does not exist."""
-    request.collection()
     number = len(request.documents())
     return Outcome(str(number), {"count": number, "name": request.name}, "count")
 
@@ -97,42 +153,35 @@ def _drop(request: VectorsRequest) -> None:
 
 def add(request: VectorsRequest) -> Outcome:
     """Add `texts` with `ids` and `metadatas`. Raises `Refused` if there is no such collection, or an id exists."""
-    request.collection()
     existing = list(request.known())
     if existing:
-        message = f"IDs already exist in collection {request.name}: {', '.join(existing)}"
-        raise Refused("conflict", message, key=existing[0])
-    return _put(request, "added to")
+        listed = ", ".join(existing)
+        raise Refused("conflict", f"IDs already exist in collection {request.name}: {listed}", key=existing[0])
+    return _put(request, "added {} documents to")
 
 
 def upsert(request: VectorsRequest) -> Outcome:
     """Add `texts`, or replace those whose ids exist. Raises `Refused` if there is no such collection."""
-    request.collection()
-    return _put(request, "upserted to")
+    return _put(request, "upserted {} documents to")
 
 
 def update(request: VectorsRequest) -> Outcome:
     """Change texts and metadata. Unknown ids are ignored. Raises `Refused` if there is no such collection."""
-    request.collection()
-    return _put(request, "updated in", only_known=True)
+    return _put(request, "updated {} documents in", only_known=True)
 
 
 def delete(request: VectorsRequest) -> Outcome:
     """Delete the texts with these `ids`. Unknown ids are ignored. Raises `Refused` if there is no such collection."""
-    request.collection()
     for one in request.known().values():
         request.drop(one[KEY], DOCUMENT)
-    return _counted(request, "deleted from")
+    return _counted(request, "deleted {} documents from")
 
 
 def get(request: VectorsRequest) -> Outcome:
-    """Return the texts with these `ids` or all, that match `where` and `holding`.
-
-    Raises `Refused` if there is no such collection, or a filter has an unknown operator.
-    """
+    """Return the texts, all or with `ids`, that match `where` and `holding`. Raises `Refused` for unknown operators."""
     wanted = frozenset(request.ids)
-    found = [one for one in _filtered(request) if not wanted or one["id"] in wanted]
-    return _lists_outcome(request, _lists(request.page(found)), _DEFAULT_LISTS)
+    found = [one for one in request.filtered() if not wanted or one["id"] in wanted]
+    return _found(request, [request.page(found)], "documents metadatas", is_nested=False)
 
 
 def peek(request: VectorsRequest) -> Outcome:
@@ -141,26 +190,21 @@ def peek(request: VectorsRequest) -> Outcome:
 
 
 def query(request: VectorsRequest) -> Outcome:
-    """Return the texts nearest to `query`: a list for each of several questions, or one list for one question.
-
-    `limit` is 10 by default. Raises `Refused` as `get` does, and if there are too many comparisons.
-    """
-    found, limit, queries = _filtered(request), request.number("limit"), request.get("query")
+    """Return the texts nearest to `query`, 10 by default, for each question. Raises `Refused` if it takes too long."""
+    found, limit, queries = request.filtered(), request.number("limit"), request.get("query")
     most = 10 if limit is None else max(0, limit)
     asks = as_list(queries) or [queries]
     if len(asks) > 1 and len(asks) * len(found) > _MOST_COMPARED:
         raise Refused("invalid", f"{len(asks)} questions of {len(found)} texts are too many at once; ask fewer")
-    each = [rank(found, str(ask))[:most] for ask in asks]
-    facts = [_lists([one for one, _ in near], [far for _, far in near]) for near in each]
-    whole = {name: [one[name] for one in facts] for name in facts[0]} if isinstance(queries, list) else facts[0]
-    return _lists_outcome(request, whole, (*_DEFAULT_LISTS, "distances"))
+    near = [[{**one, "distance": far} for one, far in _rank(found, str(ask))[:most]] for ask in asks]
+    return _found(request, near, "documents metadatas distances", is_nested=isinstance(queries, list))
 
 
 def _put(request: VectorsRequest, how: str, *, only_known: bool = False) -> Outcome:
-    twice = [id_ for id_, times in Counter(request.ids).items() if times > 1]
-    if twice:
-        raise Refused("invalid", f"Expected IDs to be unique, found duplicates of: {', '.join(twice)}")
     known = request.known()
+    twice = ", ".join(id_ for id_, times in Counter(request.ids).items() if times > 1)
+    if twice:
+        raise Refused("invalid", f"Expected IDs to be unique, found duplicates of: {twice}")
     given = zip(request.ids, request.parallel("texts"), request.parallel("metadatas"), strict=True)
     for id_, text, metadata in given:
         if id_ in known or not only_known:
@@ -171,41 +215,83 @@ def _put(request: VectorsRequest, how: str, *, only_known: bool = False) -> Outc
 
 
 def _counted(request: VectorsRequest, how: str) -> Outcome:
-    past, where = how.split()
-    ids = request.ids
-    sentence = f"Successfully {past} {len(ids)} documents {where} collection {request.name}"
-    return done(sentence, count=len(ids), ids=list(ids), name=request.name)
+    sentence = f"Successfully {how.format(len(request.ids))} collection {request.name}"
+    return done(sentence, count=len(request.ids), ids=[*request.ids], name=request.name)
 
 
-def _filtered(request: VectorsRequest) -> list[Record]:
-    request.collection()
-    return filter_records(request.documents(), request.get("where"), request.get("holding"))
-
-
-def _lists(records: Sequence[Record], distances: Sequence[float] = ()) -> Record:
+def _columns(records: Sequence[Record]) -> Record:
     return {
         "ids": [one["id"] for one in records],
         "documents": [one.get("text") for one in records],
         "metadatas": [one.get("metadata") for one in records],
-        "distances": list(distances),
+        "distances": [one["distance"] for one in records if "distance" in one],
     }
 
 
-def _lists_outcome(request: VectorsRequest, lists: Record, usual: Sequence[str]) -> Outcome:
-    """Return the ids and the included lists. If the tool takes `include`, the others are null."""
-    included = request.texts("include") or [*usual]
-    shown: Record = {"ids": lists["ids"]}
-    shown |= {name: lists[name] for name in ("documents", "metadatas", "distances") if name in included}
+def _found(request: VectorsRequest, groups: Sequence[Sequence[Record]], usual: str, *, is_nested: bool) -> Outcome:
+    """Return the ids and included columns, per group if nested. If the tool takes `include`, the others are null."""
+    included, columns = request.texts("include") or usual.split(), [_columns(group) for group in groups]
+    names = [name for name in columns[0] if name == "ids" or name in included]
+    shown: Record = {name: [one[name] for one in columns] if is_nested else columns[0][name] for name in names}
     if request.has("include"):
         lacking = dict.fromkeys(("embeddings", "documents", "uris", "data", "metadatas"))
         shown = {**lacking, **shown, "included": [*included]}
-    return Outcome(_lines(lists) or "No documents", shown, is_json=True)
+    about = ((one, one.get("metadata")) for group in groups for one in group)
+    lines = [f"{one['id']}{f' {as_text(data)}' if data else ''}: {one.get('text')}" for one, data in about]
+    return Outcome("\n".join(lines) or "No documents", shown, is_json=True)
 
 
-def _lines(lists: Record) -> str:
-    """Return one line per text, with its id, its metadata if it has some, and the text."""
-    columns = [lists["ids"], lists["documents"], lists["metadatas"]]
-    if any(isinstance(one, list) for one in lists["ids"]):
-        columns = [[cell for row in column for cell in row] for column in columns]
-    rows = zip(*columns, strict=True)
-    return "\n".join(f"{id_}{f' {as_text(about)}' if about else ''}: {text}" for id_, text, about in rows)
+# filters and similarity -----------------------------------------------------------------------------------------------
+
+
+def _matching(records: Iterable[Record], where: Json, holding: Json) -> list[Record]:
+    """Return the texts that match `holding` and whose metadata match `where`. Refuse unknown operators."""
+    found = [one for one in records if _holds(as_object(where), as_object(one.get("metadata")))]
+    return [one for one in found if _fits(holding, one.get("text"))] if holding else found
+
+
+def _holds(where: Record, metadata: Record) -> bool:
+    lists = ((_JOINS[name], as_list(where[name])) for name in _JOINS if name in where)
+    joined = (join(_holds(as_object(one), metadata) for one in listed) for join, listed in lists)
+    fields = (_fits(wanted, metadata.get(name)) for name, wanted in where.items() if name not in _JOINS)
+    return all(fields) and all(joined)
+
+
+def _fits(wanted: Json, found: Json) -> bool:
+    return all(_compares(sign, found, bound) for sign, bound in (as_object(wanted) or {"$eq": wanted}).items())
+
+
+def _compares(sign: str, found: Json, bound: Json) -> bool:
+    if sign in _JOINS:
+        return _JOINS[sign](_fits(one, found) for one in as_list(bound))
+    if sign not in _SIGNS:
+        raise Refused("invalid", f"Unknown operator {sign}; use {', '.join(_SIGNS)}")
+    try:
+        return _SIGNS[sign](found, bound)
+    except TypeError:
+        return False
+
+
+_JOINS: Mapping[str, Callable[[Iterable[bool]], bool]] = {"$and": all, "$or": any}
+_SIGNS: Mapping[str, Callable[[Json, Json], bool]] = {
+    "$eq": equal, "$ne": lambda a, b: not equal(a, b),
+    "$gt": lambda a, b: a > b, "$gte": lambda a, b: a >= b, "$lt": lambda a, b: a < b, "$lte": lambda a, b: a <= b,
+    "$in": lambda a, b: a in as_list(b), "$nin": lambda a, b: a not in as_list(b),
+    "$contains": lambda a, b: str(b) in str(a), "$not_contains": lambda a, b: str(b) not in str(a),
+}  # fmt: skip
+
+
+def _rank(records: Iterable[Record], query: str) -> list[tuple[Record, float]]:
+    """Return the texts with their distance from a question, nearest first, by shared words."""
+    wanted = _counts(query)
+    found = [(one, round(2 - 2 * _likeness(wanted, _counts(one.get("text") or "")), 6)) for one in records]
+    return sorted(found, key=lambda one: one[1])
+
+
+def _counts(text: str) -> Counter[str]:
+    return Counter(singular(word) for word in re.findall(r"\w+", str(text).lower()))
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    size = math.hypot(*one.values()) * math.hypot(*other.values())
+    return sum(count * other[word] for word, count in one.items()) / size if size else 0.0
