@@ -138,18 +138,23 @@ def _nested_entities(found: _Found) -> Iterator[tuple[str, Entity]]:
     for entity, rows in found.tables.values():
         for name in _fields_with_rows(entity):
             inner = [one for row in rows for one in _inner_rows(row.get(name))]
-            if not inner or not are_alike(inner[:SAMPLE_SIZE]):
-                continue
-            fields = infer_fields(inner)
-            key = find_key(singular(snake(name)), fields, inner)
-            stem = snake(key or "").removesuffix("_id")
-            noun = next((one for one in (stem, found.nouns.entity_of(name)) if one in found.nouns.names), None)
-            if noun is None or noun in found.tables:
-                continue
-            if key is None and entity.fields[name].hidden:
-                yield noun, _entity_without_key(noun, Inside(entity.name, name), fields)
-            elif key is not None:
-                yield noun, Entity(noun, key, inner[-1].get(key), fields, inside=Inside(entity.name, name))
+            nested = _nested_entity(found, entity, name, inner) if are_alike(inner[:SAMPLE_SIZE]) else None
+            if nested is not None:
+                yield nested.name, nested
+
+
+def _nested_entity(found: _Found, holder: Entity, name: str, rows: Sequence[Record]) -> Entity | None:
+    """Return the entity of the rows in a field of other records, None if tools do not mention it."""
+    fields = infer_fields(rows)
+    key = find_key(singular(snake(name)), fields, rows)
+    stem = snake(key or "").removesuffix("_id")
+    noun = next((one for one in (stem, found.nouns.entity_of(name)) if one in found.nouns.names), None)
+    if noun is None or noun in found.tables:
+        return None
+    place = Inside(holder.name, name)
+    if key is not None:
+        return Entity(noun, key, rows[-1].get(key), fields, inside=place)
+    return _entity_without_key(noun, place, fields) if holder.fields[name].hidden else None
 
 
 def _fields_with_rows(entity: Entity) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias, cast
 
@@ -32,21 +32,24 @@ Rows: TypeAlias = "list[tuple[Key | None, Record]]"
 
 def make_table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> tuple[Entity, list[Record]]:
     """Return the entity of a table, and its rows with their keys."""
-    fields = infer_fields([row for _, row in rows])
-    outside = rows[0][0] is not None if rows else False
-    if outside:
+    records = [row for _, row in rows]
+    fields = infer_fields(records)
+    if rows and rows[0][0] is not None:
         return _table_by_outer_keys(nouns, entity, rows, fields)
-    links = {f"{noun}_id" for noun in nouns.names if noun != entity and not entity.endswith(f"_{noun}")}
-    own = {name: field for name, field in fields.items() if snake(name) not in links}
-    key = _first_key(nouns, entity, fields, [row for _, row in rows])
-    key = key or find_key(entity, own, [row for _, row in rows])
+    key = _first_key(nouns, entity, fields, records) or find_key(entity, _own_fields(nouns, entity, fields), records)
     if key is not None:
-        return _with_key(entity, key, fields, [row for _, row in rows])
+        return _with_key(entity, key, fields, records)
     if not rows:
         return Entity(entity), []
     key = "id" if "id" not in fields else "row"
-    keyed = [{key: place, **row} for place, (_, row) in enumerate(rows, 1)]
+    keyed = [{key: place, **row} for place, row in enumerate(records, 1)]
     return _with_hidden_key(entity, key, fields, keyed), keyed
+
+
+def _own_fields(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> dict[str, Field]:
+    """Return the fields that are not named as the ids of other entities."""
+    links = {f"{noun}_id" for noun in nouns.names if noun != entity and not entity.endswith(f"_{noun}")}
+    return {name: field for name, field in fields.items() if snake(name) not in links}
 
 
 def _table_by_outer_keys(
@@ -56,18 +59,21 @@ def _table_by_outer_keys(
 
     The keys become a field, visible if tools have an argument of that name.
     """
-    key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
+    key = next((name for name in fields if _repeats_outer_key(name, rows)), None)
     if key is not None:
         return _with_key(entity, key, fields, [row for _, row in rows])
-    own = f"{entity}_id"
-    numbers = own in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
-    named = _key_name_in_tools(nouns, entity, fields, [str(at) for at, _ in rows])
+    own, keys = f"{entity}_id", [str(at) for at, _ in rows]
+    are_numbers = own in nouns.numbers and all(map(str.isdecimal, keys))
+    named = _key_name_in_tools(nouns, entity, fields, keys)
     key = named or ("id" if "id" not in fields else own)
-    keyed = [{key: int(cast("str", at)) if numbers else at, **row} for at, row in rows]
-    table = (
-        _with_key(entity, key, infer_fields(keyed), keyed)[0] if named else _with_hidden_key(entity, key, fields, keyed)
-    )
-    return table, keyed
+    keyed = [{key: int(cast("str", at)) if are_numbers else at, **row} for at, row in rows]
+    if named:
+        return _with_key(entity, key, infer_fields(keyed), keyed)
+    return _with_hidden_key(entity, key, fields, keyed), keyed
+
+
+def _repeats_outer_key(name: str, rows: Rows) -> bool:
+    return all(str(row.get(name)) == str(at) for at, row in rows)
 
 
 def _key_name_in_tools(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys: Sequence[str]) -> str | None:
@@ -75,15 +81,20 @@ def _key_name_in_tools(nouns: Nouns, entity: str, fields: Mapping[str, Field], k
     asked, own = nouns.texts | nouns.numbers, f"{entity}_id"
     if own in asked | nouns.shown:
         return own if own not in nouns.bare and "id" not in fields else None
-    counted = (f"{entity}_{ending}" for ending in ("number", "no", "code", "key", "ref", "reference"))
-    called = next((one for one in counted if one in nouns.texts and one not in fields), None)
-    if called is not None and "id" not in asked:
-        return called
-    if "id" in asked or any(key.isdecimal() for key in keys):
+    if "id" in asked:
         return None
-    is_named = not any(letter.isdigit() for key in keys for letter in key)
-    tries = (f"{entity}_name", f"{entity}name", *(("name",) if is_named else ()), entity)
-    return next((one for one in tries if one in nouns.texts and one not in fields), None)
+    return next((one for one in _outer_key_names(entity, keys) if one in nouns.texts and one not in fields), None)
+
+
+def _outer_key_names(entity: str, keys: Sequence[str]) -> Iterator[str]:
+    """Yield the names that an outer key other than an id may have: those of a name unless it is a number."""
+    yield from (f"{entity}_{ending}" for ending in ("number", "no", "code", "key", "ref", "reference"))
+    if any(map(str.isdecimal, keys)):
+        return
+    yield from (f"{entity}_name", f"{entity}name")
+    if not any(map(str.isdigit, "".join(keys))):
+        yield "name"
+    yield entity
 
 
 def _first_key(nouns: Nouns, entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
@@ -110,12 +121,15 @@ def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -
     short = entity.rsplit("_", 1)[-1]
     named = [f"{one}_{ending}" for one in (entity, short) for ending in _ENDINGS]
     ids = [name for name in by_name if name.endswith(("_id", "_key"))]
-    for name in ("id", *named, *_KEYS, *ids):
-        values = [row.get(by_name[name]) for row in rows] if name in by_name else []
-        plain = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
-        if values and plain and len({*map(str, values)}) == len(values):
-            return by_name[name]
-    return None
+    tries = (by_name[name] for name in ("id", *named, *_KEYS, *ids) if name in by_name)
+    return next((name for name in tries if _identifies(name, rows)), None)
+
+
+def _identifies(name: str, rows: Sequence[Record]) -> bool:
+    """Whether all rows have different texts or whole numbers in a field."""
+    values = [row.get(name) for row in rows]
+    are_plain = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+    return bool(values) and are_plain and len({*map(str, values)}) == len(values)
 
 
 def infer_fields(rows: Sequence[Record]) -> dict[str, Field]:
