@@ -14,7 +14,7 @@ from mcp_sim.backends.patterns import path_test, search_test
 from mcp_sim.types import Json, Record
 
 
-def listing(request: FilesRequest) -> Outcome:
+def list_(request: FilesRequest) -> Outcome:
     """Return the content of a directory; with the flag `recursive` or a `depth`, what is below it, too.
 
     `among` and `exclude` are patterns of names, `sort` may be `size`, and the flag `hidden` shows names with a dot.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.files.paths import FILE
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, match_tool, named, possible_roles, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, split_by_choice
-from mcp_sim.backends.operation import ANY, FLAG, LIST, TEXT, Operation, Role, Test, pick, required_roles, role
+from mcp_sim.backends.operation import ANY, FLAG, LIST, TEXT, Operation, Role, Test, has_all, pick, required_roles, role
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
@@ -28,7 +28,6 @@ _IDLE = vocabulary(
     "encoding format timeout timeout_ms timeout_seconds reason description explanation message verbose sort_by "
     "sort_order"
 )
-
 _PATHS = (
     "path file_path filepath filename file_name file pathname relative_path full_path directory dir dir_name "
     "directory_name dir_path directory_path folder folder_path folder_name subdirectory target_file target_path "
@@ -122,7 +121,7 @@ OPERATION_WORDS = frozenset((*_READS.split("|"), *_WRITES.split("|"), "by", "pat
 """Words for what is done to a file, as opposed to what the file is called."""
 
 
-def mentions_files(profile: ToolProfile) -> bool:
+def _mentions_files(profile: ToolProfile) -> bool:
     """Return whether a tool's name mentions files or directories, or is a command for them."""
     return _OF_FILES(profile) or _alone(*_COMMAND_NAMES)(profile) or _runs(profile)
 
@@ -152,8 +151,8 @@ def _is_search_of_contents(profile: ToolProfile) -> bool:
     about, arguments = profile.description, profile.arguments
     is_said = any(phrase in about for phrase in ("file contents", "note contents"))
     is_of_files = "pattern" in arguments and "in file" in about
-    is_of_notes = not mentions_files(profile) and "query" in arguments
-    is_of_notes = is_of_notes and not profile.mentions("filename", "title", "glob")
+    is_of_notes = "query" in arguments and not profile.mentions("filename", "title", "glob")
+    is_of_notes = is_of_notes and not _mentions_files(profile)
     return profile.has("content", "text", "line", "code", "grep") or is_said or is_of_files or is_of_notes
 
 
@@ -161,10 +160,6 @@ def _by_lines(profile: ToolProfile) -> bool:
     """Whether a tool takes line numbers."""
     given = possible_roles(pick("start end", _ROLES), profile)
     return any("line" in name for name in given.values()) and not _EDITS(profile)
-
-
-def _needs_paths(profile: ToolProfile) -> bool:
-    return profile.needed <= EXACT
 
 
 def _of_tags(profile: ToolProfile) -> bool:
@@ -200,83 +195,82 @@ _EDITS = either(takes(_ROLES["edits"]), takes(_ROLES["old"], _ROLES["new"]))
 # the operations -------------------------------------------------------------------------------------------------------
 
 
-def _of(name: str, run: str, verb: Verb, line: str, means: Test, *, is_placed: bool = True) -> Operation:
+def _of(run: str, verb: Verb, line: str, means: Test, *, is_placed: bool = True) -> Operation:
     """Return an operation. `is_placed`: its paths may be within a space or folder that the call names."""
     picked = pick(f"{line} space? folder?" if is_placed else line, _ROLES)
-    return Operation(name, run, verb, picked, means, FILE)
+    return Operation(run.partition(":")[2].rstrip("_"), run, verb, picked, means, FILE)
 
 
 OPERATIONS = (
-    _of("batch", "moving:batch", "update", "operations dry? stop?", _lists_operations, is_placed=False),
-    _of("find", "inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
+    _of("moving:batch", "update", "operations dry? stop?", _lists_operations, is_placed=False),
+    _of("inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
         _alone("find", "glob")),
-    _of("run", "shell_commands:run", "update", "command args? cwd? stdin?", _runs, is_placed=False),
-    _of("change_ranges", "writing:change_ranges", "update", "path? ranges? hash? files?",
+    _of("shell_commands:run", "update", "command args? cwd? stdin?", _runs, is_placed=False),
+    _of("writing:change_ranges", "update", "path? ranges? hash? files?",
         both(named(f"{_CHANGES}|delete"), _lists_ranges)),
-    _of("read_ranges", "reading:read_ranges", "get", "path? ranges? hash? files?", both(named(_READS), _lists_ranges)),
-    _of("allowed", "inspection:allowed", "get", "", named(f"allowed|permitted {_DIRECTORIES}|path|root"),
+    _of("reading:read_ranges", "get", "path? ranges? hash? files?", both(named(_READS), _lists_ranges)),
+    _of("inspection:allowed", "get", "", named(f"allowed|permitted {_DIRECTORIES}|path|root"),
         is_placed=False),
-    _of("tree", "inspection:tree", "list", "path? depth? exclude?", both(named("tree"), _needs_paths)),
-    _of("cd", "moving:cd", "update", "path",
+    _of("inspection:tree", "list", "path? depth? exclude?", both(named("tree"), lambda one: one.needed <= EXACT)),
+    _of("moving:cd", "update", "path",
         either(_alone("cd", "chdir"), both(_is_cwd, named("change|set|switch|cd"), lambda one: bool(one.needed)))),
-    _of("pwd", "inspection:pwd", "get", "",
-        either(_alone("pwd"), both(_is_cwd, lambda one: not one.needed),
+    _of("inspection:pwd", "get", "", either(_alone("pwd"), both(_is_cwd, lambda one: not one.needed),
                both(named("get directory"), lambda one: not one.arguments)),
         is_placed=False),
-    _of("rename_tag", "tags:rename", "update", "old_tag new_tag", both(named("rename|replace"), _of_tags)),
-    _of("add_tags", "tags:add", "update", "paths? tags location? path?", both(named("add|insert"), _TAGS_FILES)),
-    _of("remove_tags", "tags:remove", "update", "paths? tags path?", both(named("remove|delete"), _TAGS_FILES)),
-    _of("move", "moving:move", "update", "source destination overwrite?", named("move|rename|mv")),
-    _of("copy", "moving:copy", "create", "source destination overwrite?", named("copy|duplicate|cp")),
-    _of("append", "writing:append", "update", "path content", named("append")),
-    _of("prepend", "writing:prepend", "update", "path content", named("prepend")),
-    _of("insert", "writing:insert", "update", "path line content", both(named("insert"), takes(_ROLES["line"]))),
-    _of("replace_lines", "writing:replace_lines", "update", "path start end? content",
+    _of("tags:rename_tag", "update", "old_tag new_tag", both(named("rename|replace"), _of_tags)),
+    _of("tags:add_tags", "update", "paths? tags location? path?", both(named("add|insert"), _TAGS_FILES)),
+    _of("tags:remove_tags", "update", "paths? tags path?", both(named("remove|delete"), _TAGS_FILES)),
+    _of("moving:move", "update", "source destination overwrite?", named("move|rename|mv")),
+    _of("moving:copy", "create", "source destination overwrite?", named("copy|duplicate|cp")),
+    _of("writing:append", "update", "path content", named("append")),
+    _of("writing:prepend", "update", "path content", named("prepend")),
+    _of("writing:insert", "update", "path line content", both(named("insert"), takes(_ROLES["line"]))),
+    _of("writing:replace_lines", "update", "path start end? content",
         both(named("edit|replace|update|modify|change|set"), _by_lines)),
-    _of("delete_lines", "writing:delete_lines", "update", "path start end?",
-        both(named("delete|remove line"), _by_lines)),
-    _of("edit", "writing:edit", "update", "path old? new? edits? everywhere? dry? times?",
+    _of("writing:delete_lines", "update", "path start end?", both(named("delete|remove line"), _by_lines)),
+    _of("writing:edit", "update", "path old? new? edits? everywhere? dry? times?",
         both(named("edit|replace|patch|modify|update"), _EDITS)),
-    _of("overwrite", "writing:overwrite", "update", "path content",
+    _of("writing:overwrite", "update", "path content",
         both(lambda one: one.choice in {"replace", "overwrite", "update", "rewrite"}, _not(_EDITS))),
-    _of("mkdir", "moving:mkdir", "create", "new_path parents?",
-        named(f"create|make|new|add|mkdir {_DIRECTORIES}|mkdir")),
-    _of("rmdir", "moving:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
-    _of("delete", "moving:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
-    _of("exists", "inspection:exists", "get", "path", named("exist|exists")),
-    _of("front_matter", "tags:front_matter", "get", "path", named(f"frontmatter|front {_READS}")),
-    _of("stat", "inspection:stat", "get", "path",
-        named("info|stat|metadata|property|attribute|detail|status|information")),
-    _of("du", "inspection:du", "get", "path? human?", either(_alone("du"), named("size|usage"))),
-    _of("grep", "inspection:grep", "search", "pattern path? case? ignore_case? exclude? among? kind?",
+    _of("moving:mkdir", "create", "new_path parents?", named(f"create|make|new|add|mkdir {_DIRECTORIES}|mkdir")),
+    _of("moving:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
+    _of("moving:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
+    _of("inspection:exists", "get", "path", named("exist|exists")),
+    _of("tags:front_matter", "get", "path", named(f"frontmatter|front {_READS}")),
+    _of("inspection:stat", "get", "path", named("info|stat|metadata|property|attribute|detail|status|information")),
+    _of("inspection:du", "get", "path? human?", either(_alone("du"), named("size|usage"))),
+    _of("inspection:grep", "search", "pattern path? case? ignore_case? exclude? among? kind?",
         both(named("search|find|grep"), _is_search_of_contents)),
-    _of("find", "inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
+    _of("inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
         named("search|find|glob|locate")),
-    _of("head", "reading:head", "get", "path lines?", named("head")),
-    _of("tail", "reading:tail", "get", "path lines?", named("tail")),
-    _of("wc", "reading:wc", "get", "path mode?", either(_alone("wc"), named("count word|line|character"))),
-    _of("diff", "inspection:diff", "get", "one other", named("diff|compare")),
-    _of("sort", "reading:sort", "get", "path", _alone("sort")),
-    _of("read", "reading:read", "get", "path start? end? limit? head? tail?", both(named("extract"), _by_lines)),
-    _of("list", "inspection:listing", "list", "path? hidden? recursive? depth? sort? among? exclude?",
+    _of("reading:head", "get", "path lines?", named("head")),
+    _of("reading:tail", "get", "path lines?", named("tail")),
+    _of("reading:wc", "get", "path mode?", either(_alone("wc"), named("count word|line|character"))),
+    _of("inspection:diff", "get", "one other", named("diff|compare")),
+    _of("reading:sort", "get", "path", _alone("sort")),
+    _of("reading:read", "get", "path start? end? limit? head? tail?", both(named("extract"), _by_lines)),
+    _of("inspection:list_", "list", "path? hidden? recursive? depth? sort? among? exclude?",
         either(_alone("dir"), both(named("list|ls|browse|enumerate|show|listing"), _not(named("content"))),
                named(f"list {_DIRECTORIES}"))),
-    _of("read_many", "reading:read_many", "get", "paths", both(named(_READS), _PATHS_GIVEN)),
-    _of("write", "writing:write", "update", "new_path? content overwrite? append? parents?",
+    _of("reading:read_many", "get", "paths", both(named(_READS), _PATHS_GIVEN)),
+    _of("writing:write", "update", "new_path? content overwrite? append? parents?",
         either(_alone("echo"), both(named(_WRITES), takes(_ROLES["content"])))),
-    _of("touch", "writing:touch", "create", "new_path",
-        either(_alone("touch"), named(f"create|touch {_FILES}"))),
-    _of("read", "reading:read", "get", "path start? end? limit? head? tail?", named(_READS)),
+    _of("writing:touch", "create", "new_path", either(_alone("touch"), named(f"create|touch {_FILES}"))),
+    _of("reading:read", "get", "path start? end? limit? head? tail?", named(_READS)),
 )  # fmt: skip
 
 
 def match_file_tool(profile: ToolProfile) -> Iterator[MatchedTool]:
     """Yield the first operation that a tool means, if its arguments fit. Required flags need no role."""
-    meant = next((one for one in OPERATIONS if one.means is not None and one.means(profile)), None)
+    meant = _meant(profile, OPERATIONS)
     if meant is not None:
         flags = (name for name in profile.needed if main_type(profile.arguments.get(name, {})) == "boolean")
         idle = {*flags, *(name for name in profile.needed if name in _IDLE)}
-        yield from match_tool(profile, [meant], idle, SURE if mentions_files(profile) else LIKELY)
+        yield from match_tool(profile, [meant], idle, SURE if _mentions_files(profile) else LIKELY)
+
+
+def _meant(profile: ToolProfile, operations: Sequence[Operation]) -> Operation | None:
+    return next((one for one in operations if one.means is not None and one.means(profile)), None)
 
 
 # lists of operations --------------------------------------------------------------------------------------------------
@@ -289,21 +283,17 @@ def batch_choices(profile: ToolProfile) -> dict[str, MatchedTool]:
     """Return what an item in the list of operations may select -> the operation and its arguments."""
     item = items(profile.arguments.get(_list_of_operations(profile), {}))
     whole = replace(profile, words=("file",), arguments=properties(item), needed=required(item))
-    choices = (one for one in split_by_choice(whole) if one.selector is not None)
-    return {choice.choice: one for choice in choices for one in _match_item(choice)}
+    found: dict[str, MatchedTool] = {}
+    for one in split_by_choice(whole):
+        meant = _meant(one, OPERATIONS[1:])
+        if one.selector is not None and meant is not None:
+            place = one.argument(_PLACES, TEXT)
+            others = {"path": place} if place is not None and "path" in required_roles(meant) else {}
+            arguments = {**others, **possible_roles(meant.roles, one)}
+            if has_all([*required_roles(meant)], arguments):
+                found[one.choice] = MatchedTool(one, meant, arguments)
+    return found
 
 
 def _list_of_operations(profile: ToolProfile) -> str:
     return possible_roles((_ROLES["operations"],), profile).get("operations", "")
-
-
-def _match_item(profile: ToolProfile) -> Iterator[MatchedTool]:
-    meant = next((one for one in OPERATIONS[1:] if one.means is not None and one.means(profile)), None)
-    if meant is None:
-        return
-    arguments = possible_roles(meant.roles, profile)
-    place = profile.argument(_PLACES, TEXT)
-    if place is not None and "path" in required_roles(meant):
-        arguments = {"path": place, **arguments}
-    if all(one in arguments for one in required_roles(meant)):
-        yield MatchedTool(profile, meant, arguments)

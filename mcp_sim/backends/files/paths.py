@@ -1,28 +1,21 @@
-"""Entities of a tree of files, normalized paths, and where clients see the tree.
+"""Entities of a tree of files, and normalized paths.
 
-In the world every path is absolute and normalized: `/docs/a.md`; the root is `/`. Unless a state locates it, the tree
-begins at `/` in the world, while clients may use `/home/ada/project/notes/a.md` from the first call on. The mount point
-is the prefix to remove so that the rest of a path exists. If no path shows it, the first directory that a client names
-is the mount point.
+In the world every path is absolute and normalized: `/docs/a.md`; the root is `/`.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import PastCall, Record
+from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 FILE, DIRECTORY, SHELL = "file", "directory", "shell"
 ROOT = "/"
 _LONGEST_PATH = 4096
 _LONGEST_NAME = 255
-_FIRST_CALLS = 30
-"""Number of calls that are searched for a path that shows the mount point."""
 
 
 def entities() -> list[Entity]:
@@ -96,46 +89,6 @@ def is_within(path: str, directories: Sequence[str]) -> bool:
     return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in directories)
 
 
-# mount points ---------------------------------------------------------------------------------------------------------
-
-
 def is_absolute(path: str) -> bool:
     """Return whether a path begins at the root of a disk or with a drive letter."""
     return path.startswith(("/", "file:///")) or path[1:3] in {":\\", ":/"}
-
-
-def infer_mount_point(path: str, exists: Callable[[str], bool], history: Sequence[PastCall]) -> str:
-    """Infer the mount point from an absolute path that does not exist as a whole; `/` if nothing shows it."""
-    found = find_mount_point(path, exists)
-    if found is None:
-        earlier = (find_mount_point(one, exists) for one in islice(_absolute_paths(history), _FIRST_CALLS))
-        found = next((one for one in earlier if one is not None), None)
-    if found is None and len(split_path(path)) > 1 and not exists(ROOT + split_path(path)[0]):
-        return parent(path) if "." in split_path(path)[-1] else path
-    return found if found is not None else ROOT
-
-
-def find_mount_point(path: str, exists: Callable[[str], bool]) -> str | None:
-    """Return the prefix of a path before an existing rest, or before an existing parent; None if there is neither."""
-    names = split_path(path)
-    if names and exists(ROOT + names[0]):
-        return ROOT
-    for candidate in (names, names[:-1]):
-        for start in range(1, len(candidate)):
-            if exists(ROOT + "/".join(candidate[start:])):
-                return ROOT + "/".join(names[:start])
-    return None
-
-
-def _absolute_paths(history: Sequence[PastCall]) -> Iterator[str]:
-    """Yield the absolute paths in the arguments of the first calls, and in lists and lists of objects among them."""
-    for value in (value for past in history[:_FIRST_CALLS] for value in past.arguments.values()):
-        within = (part for one in as_list(value) for part in as_object(one).values())
-        yield from (one for one in (value, *as_list(value), *within) if isinstance(one, str) and is_absolute(one))
-
-
-def strip_mount_point(path: str, mount_point: str) -> str:
-    """Return the path within the tree; unchanged if it is elsewhere."""
-    if mount_point == ROOT or not is_within(path, [mount_point]):
-        return path
-    return path[len(mount_point) :] or ROOT

@@ -33,7 +33,7 @@ def _split(text: str) -> tuple[str | None, str]:
     return (None, text) if found is None else (found[1], text[found.end() :])
 
 
-def add(request: FilesRequest) -> Outcome:
+def add_tags(request: FilesRequest) -> Outcome:
     """Add each of `tags` once to the front matter and the text of the files at `paths` or `path`.
 
     `location` may be `frontmatter` or `content` only. If a file does not exist, none is changed.
@@ -49,7 +49,7 @@ def add(request: FilesRequest) -> Outcome:
     return _change_files(request, tagged, "Added", "to")
 
 
-def remove(request: FilesRequest) -> Outcome:
+def remove_tags(request: FilesRequest) -> Outcome:
     """Remove `tags` from the files at `paths` or `path`. If a file does not exist, none is changed."""
 
     def bare(text: str, tags: list[str]) -> str:
@@ -72,7 +72,7 @@ def _change_files(request: FilesRequest, change: Callable[[str, list[str]], str]
     return Outcome(message, {"files": names, "tags": tags, "count": len(names)})
 
 
-def rename(request: FilesRequest) -> Outcome:
+def rename_tag(request: FilesRequest) -> Outcome:
     """Rename `old_tag` and its nested tags to `new_tag` in all files of the space."""
     old, new = request.text("old_tag").lstrip("#"), request.text("new_tag").lstrip("#")
     below = request.tree.below(request.tree.at(request.path))

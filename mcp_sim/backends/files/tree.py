@@ -3,6 +3,10 @@
 Files and directories are records of two entities, keyed by path; `folder` is the directory of each, and indexed. All
 directories but the root have records. A singleton stores the working directory, the allowed directories, and the mount
 point if no state gives it.
+
+Unless a state locates the tree, it begins at `/` in the world, while clients may use `/home/ada/notes/a.md` from
+the first call on. The mount point is the prefix to remove so that the rest of a path exists. If no path shows it, the
+first directory that a client names is the mount point.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 
 from mcp_sim.backends.files.paths import (
     DIRECTORY,
@@ -17,8 +22,6 @@ from mcp_sim.backends.files.paths import (
     ROOT,
     SHELL,
     directories_above,
-    find_mount_point,
-    infer_mount_point,
     is_absolute,
     is_within,
     join_path,
@@ -26,11 +29,14 @@ from mcp_sim.backends.files.paths import (
     parent,
     resolve_path,
     split_path,
-    strip_mount_point,
 )
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
-from mcp_sim.types import Record
+from mcp_sim.types import PastCall, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+_FIRST_CALLS = 30
+"""Number of calls, and of paths in them, that are searched for one that shows the mount point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +141,30 @@ class Tree:
         if self.is_located or not is_absolute(given) or self._exists(path):
             return path
         known = self.shell["above"]
-        self._mount_point = known or infer_mount_point(path, self._exists, self._request.history)
-        inside = strip_mount_point(path, self._mount_point)
-        if inside != path or known is None:
-            return inside
-        return strip_mount_point(path, find_mount_point(path, self._exists) or ROOT)
+        self._mount_point = known or self._infer_mount_point(path)
+        inside = _without_prefix(path, self._mount_point)
+        is_known = known is None or inside != path
+        return inside if is_known else _without_prefix(path, self._find_mount_point(path) or ROOT)
+
+    def _infer_mount_point(self, path: str) -> str:
+        """Infer the mount point from an absolute path that does not exist as a whole; `/` if nothing shows it."""
+        known = islice(_absolute_paths(self._request.history[:_FIRST_CALLS]), _FIRST_CALLS)
+        found = next((one for one in map(self._find_mount_point, chain([path], known)) if one is not None), None)
+        names = split_path(path)
+        if found is None and len(names) > 1 and not self._exists(ROOT + names[0]):
+            return parent(path) if "." in names[-1] else path
+        return found if found is not None else ROOT
+
+    def _find_mount_point(self, path: str) -> str | None:
+        """Return the prefix of a path before an existing rest, or before an existing parent; None if there is none."""
+        names = split_path(path)
+        if names and self._exists(ROOT + names[0]):
+            return ROOT
+        for candidate in (names, names[:-1]):
+            for start in range(1, len(candidate)):
+                if self._exists(ROOT + "/".join(candidate[start:])):
+                    return ROOT + "/".join(names[:start])
+        return None
 
     def _exists(self, path: str) -> bool:
         return self.find(path) is not None
@@ -245,3 +270,15 @@ class Tree:
 
 def _file(path: str, record: Record) -> Entry:
     return Entry(path, record, str(record.get("content") or ""))
+
+
+def _absolute_paths(history: Sequence[PastCall]) -> Iterator[str]:
+    """Yield the absolute paths in the arguments of calls, and in lists and lists of objects among them."""
+    for value in (value for past in history for value in past.arguments.values()):
+        within = (part for one in as_list(value) for part in as_object(one).values())
+        yield from (one for one in (value, *as_list(value), *within) if isinstance(one, str) and is_absolute(one))
+
+
+def _without_prefix(path: str, prefix: str) -> str:
+    """Return the path within the tree; unchanged if it is elsewhere."""
+    return (path[len(prefix) :] or ROOT) if prefix != ROOT and is_within(path, [prefix]) else path
