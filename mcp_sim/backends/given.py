@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias, cast
@@ -34,6 +34,9 @@ class Given:
     """What it leaves for other backends."""
 
 
+Take: TypeAlias = Callable[[str, Json], Given | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Sought:
     """The records of one entity, as a backend looks for them in a given state."""
@@ -54,14 +57,23 @@ def take_given(state: Json, sought: Sequence[Sought], *, is_whole: bool = False)
 
     They may be nested under any wrappers. `is_whole`: if nothing has a known name, the whole state is the first table.
     """
-    records: dict[str, list[Record]] = {one.entity: [] for one in sought}
-    rest = _take(state, sought, records, MAX_DEPTH)
-    if is_whole and sought and not any(records.values()):
+    entities = [one.entity for one in sought]
+    found = take_matching(state, entities, lambda name, value: next(_matching(name, value, sought), None))
+    if is_whole and sought and not any(found.records.values()):
         inner = innermost(state)
         rows = _rows(inner, sought[0])
         if rows:
-            return Given({**records, sought[0].entity: rows}, unwrap_rows(inner)[1] or None)
-    return Given(records, rest)
+            return Given({**found.records, sought[0].entity: rows}, unwrap_rows(inner)[1] or None)
+    return found
+
+
+def take_matching(state: Json, entities: Iterable[str], take: Take) -> Given:
+    """Return the records of these entities that `take` finds in a given state, and the rest of the state.
+
+    `take` gets each name and the value under it, under any wrappers. It returns None if it takes nothing of the value.
+    """
+    records: dict[str, list[Record]] = {entity: [] for entity in entities}
+    return Given(records, _left(state, take, records, MAX_DEPTH))
 
 
 def innermost(state: Json) -> Json:
@@ -74,32 +86,33 @@ def innermost(state: Json) -> Json:
     return state
 
 
-def _take(value: Json, sought: Sequence[Sought], records: dict[str, list[Record]], depth: int) -> Json:
-    """Move what is sought from a value into `records`. Return the rest; None if nothing is left."""
+def _left(value: Json, take: Take, records: dict[str, list[Record]], depth: int) -> Json:
+    """Move what is taken of a value into `records`. Return the rest; None if nothing is left."""
     if not isinstance(value, dict):
         return value
     left: Record = {}
     for name, inner in islice(as_object(value).items(), MAX_OBJECTS):
-        found = next(_matching(name, inner, sought), None)
+        found = take(name, inner)
         if found is not None:
-            records[found[0]] += found[1]
-            rest = unwrap_rows(inner)[1] or None
+            for entity, rows in found.records.items():
+                records[entity] += rows
+            rest = found.rest
         else:
-            rest = _take(inner, sought, records, depth - 1) if depth else inner
+            rest = _left(inner, take, records, depth - 1) if depth else inner
         if rest is not None or inner is None:
             left[name] = rest
     left |= dict(islice(as_object(value).items(), MAX_OBJECTS, None))
     return left if left or not value else None
 
 
-def _matching(name: str, value: Json, sought: Sequence[Sought]) -> Iterator[tuple[str, list[Record]]]:
+def _matching(name: str, value: Json, sought: Sequence[Sought]) -> Iterator[Given]:
     if not isinstance(value, dict | list):
         return
     for one in sought:
         if is_named(name, one.names):
             rows = _rows(value, one)
             if rows is not None:
-                yield one.entity, rows
+                yield Given({one.entity: rows}, unwrap_rows(value)[1] or None)
 
 
 def is_named(name: str, known: Collection[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from mcp_sim.backends.document.request import DEFAULT_NAME
-from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given
+from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given, take_matching
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -40,12 +40,12 @@ def given_documents(state: Json, kinds: Collection[str], *, is_named: bool, is_w
         return _the_only_one(state, found, kinds)
     if not rows and is_whole:
         rows, found = _whole(state), Given(rest=None)
-    return Given({DOCUMENT: rows}, found.rest) if rows else _notebooks(state)
+    return Given({DOCUMENT: rows}, found.rest) if rows else take_matching(state, [DOCUMENT], _notebook)
 
 
 def _the_only_one(state: Json, found: Given, kinds: Collection[str]) -> Given:
     """Return the single document of a state under the default name."""
-    found = found if found.records[DOCUMENT] else _notebooks(state)
+    found = found if found.records[DOCUMENT] else take_matching(state, [DOCUMENT], _notebook)
     rows = found.records[DOCUMENT]
     if len(rows) == 1:
         return Given({DOCUMENT: [{**rows[0], "name": DEFAULT_NAME}]}, found.rest)
@@ -99,26 +99,9 @@ def _part(kind: str, value: Json) -> Record:
     return {**({"kind": kind} if kind else {}), **fields, **({"text": joined} if text else {})}
 
 
-def _notebooks(state: Json) -> Given:
-    """Return the notebooks among texts by path, as documents of cells, and the rest of the state."""
-    rows: list[Record] = []
-    return Given({DOCUMENT: rows}, _move_notebooks(state, rows, MAX_DEPTH + 1))
-
-
-def _move_notebooks(value: Json, rows: list[Record], depth: int) -> Json:
-    """Move notebooks from a value into `rows`. Return the rest; None if nothing is left."""
-    if not isinstance(value, dict) or not depth:
-        return value
-    left: Record = {}
-    for path, inner in as_object(value).items():
-        cells = _cells(inner) if isinstance(inner, str) and path.endswith(".ipynb") else None
-        if cells is not None:
-            rows.append({"name": path, "parts": cells})
-            continue
-        rest = _move_notebooks(inner, rows, depth - 1)
-        if rest is not None or inner is None:
-            left[path] = rest
-    return left if left or not value else None
+def _notebook(path: str, value: Json) -> Given | None:
+    cells = _cells(value) if isinstance(value, str) and path.endswith(".ipynb") else None
+    return None if cells is None else Given({DOCUMENT: [{"name": path, "parts": cells}]})
 
 
 def _cells(text: str) -> list[Record] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mcp_sim.backends.given import MAX_DEPTH, Given, is_named
+from mcp_sim.backends.given import MAX_DEPTH, Given, is_named, take_matching
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import column_names
@@ -45,39 +45,27 @@ def given_sheets(state: Json, *, has_books: bool, is_whole: bool) -> Given:
     A sheet is a list of rows, a list of objects, `{columns, rows}`, or values by address. Sheets are given by name or
     as a list of objects with a name; workbooks likewise. If no tool names a workbook (`has_books`), there is only one.
     """
-    books: dict[str, Sheets] = {}
-    rest = _take(state, books, MAX_DEPTH)
+    found = take_matching(state, [WORKBOOK], _found)
+    books: Mapping[str, Sheets] = {book["name"]: book["sheets"] for book in found.records[WORKBOOK]}
+    rest = found.rest
     if is_whole and not books:
         books = _whole(state)
         rest = None if books else state
     sheets = [sheet_of(name if has_books else DEFAULT_NAME, sheet, rows)
-              for name, found in books.items() for sheet, rows in found.items()]  # fmt: skip
+              for name, held in books.items() for sheet, rows in held.items()]  # fmt: skip
     names = books if has_books or not books else (DEFAULT_NAME,)
     return Given({SHEET: sheets, WORKBOOK: [{"name": name} for name in names]}, rest)
 
 
-def _take(value: Json, books: dict[str, Sheets], depth: int) -> Json:
-    """Move workbooks and sheets from a value into `books`. Return the rest; None if nothing is left."""
-    body = as_object(value)
-    if not body:
-        return value
-    left: Record = {}
-    for name, inner in body.items():
-        found = _found(name, inner)
-        books.update(found)
-        rest = inner if found or not depth else _take(inner, books, depth - 1)
-        if not found and (rest is not None or inner is None):
-            left[name] = rest
-    return left or None
-
-
-def _found(name: str, value: Json) -> dict[str, Sheets]:
-    """Return the workbooks under a name; none if the name is for something else."""
+def _found(name: str, value: Json) -> Given | None:
+    """Return the workbooks under a name; None if the name is for something else."""
     is_file = _FILE.fullmatch(name) is not None
     if is_named(name, _BOOKS) and not is_file:
-        return _workbooks(value)
-    sheets = _sheets(value) if is_file or is_named(name, _SHEETS) else None
-    return {name if is_file else DEFAULT_NAME: sheets} if sheets else {}
+        books = _workbooks(value)
+    else:
+        sheets = _sheets(value) if is_file or is_named(name, _SHEETS) else None
+        books = {name if is_file else DEFAULT_NAME: sheets} if sheets else {}
+    return Given({WORKBOOK: [{"name": one, "sheets": sheets} for one, sheets in books.items()]}) if books else None
 
 
 def _whole(state: Json) -> dict[str, Sheets]:
