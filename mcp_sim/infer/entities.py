@@ -11,7 +11,7 @@ from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.implied_records import ACTOR_FIELDS
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.links import add_counts, add_links, links_by_target
+from mcp_sim.infer.links import Targets, add_counts, add_links, links_by_target
 from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
@@ -38,8 +38,8 @@ def build_entities(
     Their fields come from results, arguments, declarations and given records.
     """
     groups = group_by_entity(feature_list)
-    schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
-    linked = {name: _with_name(add_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
+    targets = Targets({name: parts[keys[name]].schema for name, parts in fields.items()})
+    linked = {name: _with_name(add_links(name, parts, targets), keys[name]) for name, parts in fields.items()}
     if not given.entities:
         chosen = {name for name in fields.keys() - {*declared} if _has_chosen_key(keys[name], groups[name], roles)}
         linked = {name: _linked_by_name(name, parts, keys[name], chosen) for name, parts in linked.items()}

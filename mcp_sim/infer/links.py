@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mcp_sim.infer.names import last_nouns
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, constants, is_nullable, items, main_type
@@ -25,21 +26,43 @@ _IF_KNOWN = frozenset({"request", "client"})
 _REFERRING = vocabulary("reference ref key code number no uuid guid")
 
 
-def add_links(entity: str, fields: Mapping[str, Field], keys: Mapping[str, Record]) -> dict[str, Field]:
-    """Add the links that field names imply. `keys` has the key schema of every entity."""
-    linked = {name: _with_link(entity, field, keys) for name, field in fields.items()}
+class Targets:
+    """The entities that fields may link to. `keys` has the key schema of every entity."""
+
+    def __init__(self, keys: Mapping[str, Record]) -> None:
+        self.keys = keys
+        self._by_ending: dict[str, str] = {}
+        for name in sorted(keys, key=len, reverse=True):
+            for ending in _endings(name.partition("_")[2]):
+                self._by_ending.setdefault(ending, name)
+
+    def named(self, stem: str) -> str | None:
+        """Return the entity that a name ends with, or else the longest one that ends with the name."""
+        whole = stem if stem in self.keys else None
+        return whole or next((one for one in _endings(stem) if one in self.keys), None) or self._by_ending.get(stem)
+
+
+def _endings(name: str) -> Iterator[str]:
+    """Yield the nouns that a name ends with, the longest first."""
+    return ("_".join(noun) for noun in last_nouns(tuple(name.split("_"))))
+
+
+def add_links(entity: str, fields: Mapping[str, Field], targets: Targets) -> dict[str, Field]:
+    """Add the links that field names imply."""
+    linked = {name: _with_link(entity, field, targets) for name, field in fields.items()}
     by_name = {snake(name): name for name in linked}
     return {name: _with_derivation(field, linked, by_name) for name, field in linked.items()}
 
 
-def _with_link(entity: str, field: Field, keys: Mapping[str, Record]) -> Field:
+def _with_link(entity: str, field: Field, targets: Targets) -> Field:
     if field.link is not None:
         return field
-    target = _link_target(entity, snake(field.name), field.schema, keys)
+    target = _link_target(entity, snake(field.name), field.schema, targets)
     return field if target is None else replace(field, link=target)
 
 
-def _link_target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
+def _link_target(entity: str, name: str, schema: Record, targets: Targets) -> str | None:
+    keys = targets.keys
     many = main_type(schema) == "array"
     if many and name.endswith("_ids"):
         name, schema = name.removesuffix("s"), items(schema)
@@ -52,8 +75,7 @@ def _link_target(entity: str, name: str, schema: Record, keys: Mapping[str, Reco
         whole = entity.removeprefix("sub")
         above = whole if whole in keys else entity
         return above if _same_type(schema, keys[above]) else None
-    found = max((other for other in keys if stem == other or stem.endswith(f"_{other}")), key=len, default=None)
-    found = found or max((other for other in keys if other.endswith(f"_{stem}")), key=len, default=None)
+    found = targets.named(stem)
     if found is None:
         return _person_target(entity, stem, schema, keys)
     return found if _same_type(schema, keys[found]) else None

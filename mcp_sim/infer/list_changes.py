@@ -32,7 +32,8 @@ def find_list_changes(
     declared: Mapping[str, Entity],
 ) -> list[ToolFeatures]:
     """Return the features. Tools that change a list work on the record that has it."""
-    lists = {holder: [field for field in fields.values() if _is_list(field)] for holder, fields in shown.items()}
+    every = {holder: [field for field in fields.values() if _is_list(field)] for holder, fields in shown.items()}
+    lists = {holder: fields for holder, fields in every.items() if fields}
     return [_as_list_change(features, lists, declared) for features in feature_list]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -66,7 +66,7 @@ def assign_roles(
         names = named.get(features.tool.id, frozenset())
         found = _roles_of(features, _known_fields(features.entity, keys[features.entity], mine), names)
         is_shown = bool(shown_by_results.get(features.entity))
-        added = _fields_of_arguments(features, found, mine, {*fields}, declared.get(features.entity), is_shown=is_shown)
+        added = _fields_of_arguments(features, found, mine, fields, declared.get(features.entity), is_shown=is_shown)
         mine.update(added)
         known = _known_fields(features.entity, keys[features.entity], mine)
         roles[features.tool.id] = _roles_of(features, known, names) if added else found
@@ -212,7 +212,7 @@ def _fields_of_arguments(
     features: ToolFeatures,
     roles: Roles,
     known: Mapping[str, Field],
-    entities: set[str],
+    entities: Container[str],
     declared: Entity | None,
     *,
     is_shown: bool,

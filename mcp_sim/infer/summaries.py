@@ -66,8 +66,10 @@ def plan_summaries(draft: Draft) -> dict[str, Plan]:
     known, found = _known_entities(draft.feature_list, draft.held), dict[str, Plan]()
     for features, plan in draft.items():
         subject = _summarized_entity(features, known) if features.entity == "" else None
+        if subject is None or not draft.entities:
+            continue
         about = draft.entities.get(subject or _entity_of_amounts(features, draft.entities, known))
-        if subject is None or not draft.entities or (subject and about is None):
+        if subject and about is None:
             continue
         narrowed, times = _filter_arguments(features, about), _time_filters(features, about)
         settles = required(features.input) <= {*narrowed.values(), *times}

@@ -41,11 +41,15 @@ def expanded(schema: Json) -> Record:
     """Return the schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, no cycles."""
     root = as_object(schema)
     found: Record = {}
+    reached = max(_DEEPEST)
     for deepest in _DEEPEST:
+        if deepest > reached:
+            continue  # the same expansion again
         source = _Source(root, deepest)
         found = _expand(root, source, (), 0)
         if source.left >= 0:
             break
+        reached = source.reached
     return found
 
 
@@ -96,20 +100,25 @@ def _count_unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
 
 
 class _Source:
-    """The document in which references are looked up, the depth to expand, and how many more schemas may be made."""
+    """The document in which references are looked up, the depth to expand, and how many more schemas may be made.
 
-    __slots__ = ("deepest", "left", "root")
+    `reached` is the greatest depth so far.
+    """
+
+    __slots__ = ("deepest", "left", "reached", "root")
 
     def __init__(self, root: Record, deepest: int) -> None:
         self.root = root
         self.deepest = deepest
         self.left = _MOST
+        self.reached = 0
 
 
 def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
     source.left -= 1
     if depth > _BOTTOM or source.left < 0:
         return IMPOSSIBLE
+    source.reached = max(source.reached, depth)
     flat, trail = _without_references(schema, source, trail)
     flat = _without_single_branches(flat, source, trail, depth)
     if "not" in flat and flat["not"] == {}:
