@@ -14,6 +14,7 @@ from typing import Any
 from mcp_sim.backends.patterns import compile_expression, like_test, search_test
 from mcp_sim.types.json_values import encode
 
+Rows = Sequence[tuple[Any, ...]]
 Charge = Callable[[int], None]
 """Counts the characters that a function processes. Raises an error beyond the limit."""
 
@@ -26,10 +27,8 @@ _ROW = 64
 
 def register_functions(connection: sqlite3.Connection, charge: Charge) -> None:
     """Register the functions with a connection."""
-    for name, call in _SCALARS.items():
-        connection.create_function(name, -1, _charged(call, charge), deterministic=True)
-    for (name, size), match in _MATCHES.items():
-        connection.create_function(name, size, _charged(_of_texts(match, 3), charge), deterministic=True)
+    for (name, size), call in _SCALARS.items():
+        connection.create_function(name, size, _charged(call, charge), deterministic=True)
     for name, (size, finish) in _AGGREGATES.items():
         # The type stubs do not know this class; sqlite3 accepts it.
         connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType]
@@ -41,11 +40,6 @@ def _charged(call: Callable[..., Any], charge: Charge) -> Callable[..., Any]:
         return call(*arguments)
 
     return counted
-
-
-# aggregates ----------------------------------------------------------------------------------------------------------
-
-Rows = Sequence[tuple[Any, ...]]
 
 
 def _aggregate(finish: Callable[[Rows], Any], charge: Charge) -> Callable[[], Any]:
@@ -88,14 +82,6 @@ def _nearest_percentile(rows: Rows) -> Any:
     return values[max(0, -int(-float(rows[0][1]) * len(values) // 1) - 1)]
 
 
-def _listed(rows: Rows) -> str:
-    return encode([row[0] for row in _sorted_by(rows, 1)]).decode()
-
-
-def _joined(rows: Rows) -> str:
-    return str(rows[0][1]).join(str(row[0]) for row in _sorted_by(rows, 2))
-
-
 def _sorted_by(rows: Rows, at: int) -> Rows:
     """Return the rows sorted by the value at an index, descending if the next value is 1."""
     if not rows or len(rows[0]) <= at:
@@ -108,10 +94,8 @@ def _sort_key(value: Any) -> tuple[int, Any]:
 
 
 def _correlation(rows: Rows) -> Any:
-    pairs = [row for row in rows if None not in row]
-    one, other = [row[0] for row in pairs], [row[1] for row in pairs]
-    both = len({*one}) > 1 and len({*other}) > 1
-    return statistics.correlation(one, other) if both else None
+    columns = [*zip(*(row for row in rows if None not in row), strict=True)]
+    return statistics.correlation(*columns) if columns and all(len({*one}) > 1 for one in columns) else None
 
 
 _AGGREGATES: Mapping[str, tuple[int, Callable[[Rows], Any]]] = {
@@ -123,11 +107,10 @@ _AGGREGATES: Mapping[str, tuple[int, Callable[[Rows], Any]]] = {
     "arg_max": (2, lambda rows: max(rows, key=lambda row: _sort_key(row[1]))[0]),
     "arg_min": (2, lambda rows: min(rows, key=lambda row: _sort_key(row[1]))[0]),
     "first": (1, lambda rows: rows[0][0]), "last": (1, lambda rows: rows[-1][0]),
-    "array_agg": (-1, _listed), "joined_by": (-1, _joined), "corr": (2, _correlation),
+    "array_agg": (-1, lambda rows: encode([row[0] for row in _sorted_by(rows, 1)]).decode()),
+    "joined_by": (-1, lambda rows: str(rows[0][1]).join(str(row[0]) for row in _sorted_by(rows, 2))),
+    "corr": (2, _correlation),
 }  # fmt: skip
-
-
-# scalars ----------------------------------------------------------------------------------------------------------
 
 
 def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -135,9 +118,9 @@ def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *given: None if given[:1] in {(), (None,)} else call(str(given[0]), *given[1:])
 
 
-def _of_texts(call: Callable[..., Any], size: int = 0) -> Callable[..., Any]:
-    """Return a function that returns null if a text is null, and takes empty texts for those missing up to `size`."""
-    return lambda *given: None if None in given else call(*map(str, given), *[""] * (size - len(given)))
+def _of_texts(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that returns null if a text is null."""
+    return lambda *given: None if None in given else call(*map(str, given))
 
 
 _cached = lru_cache(maxsize=128)
@@ -159,24 +142,23 @@ def _split(text: str, mark: str, at: int) -> str:
     return parts[at - 1 if at > 0 else at] if 0 < abs(at) <= len(parts) else ""
 
 
+_KEPT = {"year": 4, "quarter": 7, "month": 7, "week": 10, "day": 10, "hour": 13, "minute": 16}
+"""Unit of time -> how many characters of a time it leaves as they are."""
+
+
 def _truncated(unit: str, moment: str) -> str:
-    """Return the beginning of the year, month, week, day or hour of a moment."""
-    parsed = datetime.fromisoformat(moment).replace(tzinfo=None)
-    day = parsed.replace(hour=0, minute=0, second=0, microsecond=0)
-    starts = {
-        "year": day.replace(month=1, day=1), "quarter": day.replace(month=(parsed.month - 1) // 3 * 3 + 1, day=1),
-        "month": day.replace(day=1), "week": day - timedelta(days=parsed.weekday()), "day": day,
-        "hour": parsed.replace(minute=0, second=0, microsecond=0), "minute": parsed.replace(second=0, microsecond=0),
-    }  # fmt: skip
-    return starts.get(unit.lower(), parsed).strftime("%Y-%m-%d %H:%M:%S")
+    """Return the beginning of the year, quarter, month, week, day, hour or minute of a moment."""
+    parsed, name = datetime.fromisoformat(moment).replace(tzinfo=None), unit.lower()
+    if name == "week":
+        parsed -= timedelta(days=parsed.weekday())
+    if name == "quarter":
+        parsed = parsed.replace(month=(parsed.month - 1) // 3 * 3 + 1, day=1)
+    kept = _KEPT.get(name, 19)
+    return parsed.strftime("%Y-%m-%d %H:%M:%S")[:kept] + "0000-01-01 00:00:00"[kept:]
 
 
 def _joined_with(mark: Any, *parts: Any) -> str:
     return str(mark).join(str(one) for one in parts if one is not None)
-
-
-def _reversed(text: str) -> str:
-    return text[::-1]
 
 
 def _padded(text: str, size: int, filling: Any = " ", *, at_left: bool) -> str:
@@ -185,20 +167,18 @@ def _padded(text: str, size: int, filling: Any = " ", *, at_left: bool) -> str:
     return (filled + text if at_left else text + filled)[: max(0, size)]
 
 
-_SCALARS: Mapping[str, Callable[..., Any]] = {
-    "regexp_extract": _of_text(_extracted), "regexp_substr": _of_text(_extracted),
-    "regexp_replace": _of_text(_replaced), "split_part": _of_text(_split), "concat": partial(_joined_with, ""),
-    "concat_ws": _joined_with, "contains": _of_texts(str.__contains__),
-    "starts_with": _of_texts(str.startswith),
-    "ends_with": _of_texts(str.endswith),
-    "lpad": _of_text(partial(_padded, at_left=True)), "rpad": _of_text(partial(_padded, at_left=False)),
-    "reverse": _of_text(_reversed), "initcap": _of_text(str.title), "date_trunc": _of_texts(_truncated),
+_SCALARS: Mapping[tuple[str, int], Callable[..., Any]] = {
+    ("regexp_extract", -1): _of_text(_extracted), ("regexp_substr", -1): _of_text(_extracted),
+    ("regexp_replace", -1): _of_text(_replaced), ("split_part", -1): _of_text(_split),
+    ("concat", -1): partial(_joined_with, ""), ("concat_ws", -1): _joined_with,
+    ("contains", -1): _of_texts(str.__contains__), ("starts_with", -1): _of_texts(str.startswith),
+    ("ends_with", -1): _of_texts(str.endswith), ("reverse", -1): _of_text(lambda text: text[::-1]),
+    ("lpad", -1): _of_text(partial(_padded, at_left=True)), ("rpad", -1): _of_text(partial(_padded, at_left=False)),
+    ("initcap", -1): _of_text(str.title), ("date_trunc", -1): _of_texts(_truncated),
+    ("like", 2): _of_texts(lambda pattern, text: _like_test(pattern, "")(text)),
+    ("like", 3): _of_texts(lambda pattern, text, escape: _like_test(pattern, escape)(text)),
+    ("glob", 2): _of_texts(lambda pattern, text: _glob_test(pattern)(text)),
+    ("regexp", 2): _of_texts(lambda expression, text: _search_test(expression)(text)),
+    ("instr", 2): _of_texts(lambda text, part: text.find(part) + 1),
 }  # fmt: skip
-_MATCHES: Mapping[tuple[str, int], Callable[[str, str, str], bool | int]] = {
-    ("like", 2): lambda pattern, text, _: _like_test(pattern, "")(text),
-    ("like", 3): lambda pattern, text, escape: _like_test(pattern, escape)(text),
-    ("glob", 2): lambda pattern, text, _: _glob_test(pattern)(text),
-    ("regexp", 2): lambda expression, text, _: _search_test(expression)(text),
-    ("instr", 2): lambda text, part, _: text.find(part) + 1,
-}
-"""Name and number of arguments -> the function. Of two arguments, the third one is empty."""
+"""Name and number of arguments, -1 for any -> the function."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, cast
 
 import sqlglot
 from sqlglot import exp
@@ -14,11 +14,9 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.catalogs import VIEWS, catalog_query, typed_columns
 from mcp_sim.backends.sql.tables import quoted
 
-Write: TypeAlias = Callable[[Any, Any], str]
-"""Writes a part of a statement: takes the generator of SQL and the part."""
-
 _LONGEST = 100_000
 _LAYOUTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
+_COUNTERS = (exp.DType.SERIAL, exp.DType.BIGSERIAL, exp.DType.SMALLSERIAL)
 _SERIES = (
     "(WITH RECURSIVE n(i) AS (SELECT {start} UNION ALL SELECT i + {step} FROM n WHERE i + {step} {below} {end}) "
     'SELECT i AS "{column}" FROM n WHERE i {below} {end}) AS {name}'
@@ -58,9 +56,6 @@ def _syntax_error(error: SqlglotError) -> Refused:
     return Refused("invalid", message, error=message)
 
 
-# what a statement means ----------------------------------------------------------------------------------------------
-
-
 def _name_columns(statement: Any, dialect: str) -> None:
     """Name computed columns after their function, as PostgreSQL and DuckDB do."""
     for one in statement.selects if isinstance(statement, exp.Select) and dialect in {"postgres", "duckdb"} else ():
@@ -71,31 +66,34 @@ def _name_columns(statement: Any, dialect: str) -> None:
 
 
 def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
-    """Replace what depends on other parts: excluded columns, `GROUP BY ALL`, and the addition of intervals."""
+    """Replace what depends on other parts: excluded columns, `GROUP BY ALL`, intervals, keys of conflicts."""
     for query in statement.find_all(exp.Select):
         _expand_excluded(query, tables)
         group: Any = query.args.get("group")
         if group is not None and group.args.get("all"):
             plain = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
             query.set("group", exp.Group(expressions=plain) if plain else None)
-    for sum_ in list(statement.find_all(exp.Add, exp.Sub)):
-        if isinstance(sum_.expression, exp.Interval):
-            kind = exp.DateAdd if isinstance(sum_, exp.Add) else exp.DateSub
-            sum_.replace(kind(this=sum_.this, expression=sum_.expression))
+    for conflict in statement.find_all(exp.OnConflict):
+        for key in conflict.args.get("conflict_keys") or ():
+            if isinstance(key, exp.Ordered):
+                key.replace(key.this)
+    for changed in list(statement.find_all(exp.Add, exp.Sub)):
+        if isinstance(changed.expression, exp.Interval):
+            kind = exp.DateAdd if isinstance(changed, exp.Add) else exp.DateSub
+            changed.replace(kind(this=changed.this, expression=changed.expression))
 
 
 def _expand_excluded(query: Any, tables: Mapping[str, str]) -> None:
     """Replace `* EXCLUDE (x)` by the other columns of the tables that a query reads, if they are known."""
     star = next((one for one in query.selects if isinstance(one, exp.Star) and one.args.get("except_")), None)
-    if star is not None:
-        excluded = {one.name.lower() for one in star.args["except_"]}
-        sources = [
-            one.this.name for one in (query.args.get("from_"), *(query.args.get("joins") or [])) if one is not None
-        ]
-        names = [name for one in sources if one in tables for name, _ in typed_columns(tables[one])]
-        kept = [exp.column(name, quoted=True) for name in names if name.lower() not in excluded]
-        if kept:
-            query.select(*(one for one in query.selects if one is not star), *kept, append=False, copy=False)
+    if star is None:
+        return
+    excluded = {one.name.lower() for one in star.args["except_"]}
+    read = [one.this.name for one in (query.args.get("from_"), *(query.args.get("joins") or ())) if one is not None]
+    names = [name for table in read if table in tables for name, _ in typed_columns(tables[table])]
+    kept = [exp.column(name, quoted=True) for name in names if name.lower() not in excluded]
+    if kept:
+        query.select(*(one for one in query.selects if one is not star), *kept, append=False, copy=False)
 
 
 def _extract_replace(statement: Any) -> list[str]:
@@ -105,9 +103,6 @@ def _extract_replace(statement: Any) -> list[str]:
     statement.set("replace", None)
     made: Any = statement.find(exp.Table)
     return [f"DROP {statement.args['kind']} IF EXISTS {quoted(made.name)}"]
-
-
-# how SQLite writes it ------------------------------------------------------------------------------------------------
 
 
 def _table(sql: Any, node: Any) -> str:
@@ -133,12 +128,6 @@ def _series(sql: Any, series: Any, alias: Any) -> str:
     return _SERIES.format(start=start, end=end, step=step or 1, below=below, column=column, name=quoted(name))
 
 
-def _on_conflict(sql: Any, node: Any) -> str:
-    keys = [key.this if isinstance(key, exp.Ordered) else key for key in node.args.get("conflict_keys") or []]
-    node.set("conflict_keys", keys or None)
-    return sql.onconflict_sql(node)
-
-
 def _date_part(sql: Any, node: Any) -> str:
     """Write `YEAR(x)` and `EXTRACT(YEAR FROM x)`."""
     part, moment = (node.name, node.expression) if isinstance(node, exp.Extract) else (node.key, node.this)
@@ -146,16 +135,12 @@ def _date_part(sql: Any, node: Any) -> str:
     return f"CAST({sql.func('STRFTIME', layout, moment)} AS INTEGER)"
 
 
-def _moved(sign: str) -> Write:
-    """Return what writes the addition of an interval, or its subtraction."""
-
-    def write(sql: Any, node: Any) -> str:
-        by = node.expression
-        amount, unit = (by.this, by.args.get("unit")) if isinstance(by, exp.Interval) else (by, node.args.get("unit"))
-        change = f"{sign}{amount.name} {'day' if unit is None else unit.name.lower()}"
-        return sql.func("DATETIME", node.this, exp.Literal.string(change))
-
-    return write
+def _moved(sql: Any, node: Any) -> str:
+    """Write the addition or subtraction of an interval."""
+    by, sign = node.expression, "-" if isinstance(node, exp.DateSub) else "+"
+    amount, unit = (by.this, by.args.get("unit")) if isinstance(by, exp.Interval) else (by, node.args.get("unit"))
+    change = f"{sign}{amount.name} {'day' if unit is None else unit.name.lower()}"
+    return sql.func("DATETIME", node.this, exp.Literal.string(change))
 
 
 def _aggregate(sql: Any, node: Any) -> str:
@@ -182,27 +167,26 @@ def _values(sql: Any, node: Any) -> str:
     return sql.values_sql(node, values_as_table=alias is None or not alias.columns)
 
 
-def _truncated(sql: Any, node: Any) -> str:
-    return sql.func("DATE_TRUNC", exp.Literal.string(node.text("unit").lower()), node.this)
+_WRITERS: Mapping[type[Any], Callable[[Any, Any], str]] = {
+    **dict.fromkeys((exp.Extract, exp.Year, exp.Month, exp.Day), _date_part),
+    **dict.fromkeys((exp.ArrayAgg, exp.GroupConcat), _aggregate),
+    **dict.fromkeys((exp.DateAdd, exp.DateSub), _moved),
+    **dict.fromkeys(
+        (exp.TimestampTrunc, exp.DateTrunc),
+        lambda sql, node: sql.func("DATE_TRUNC", exp.Literal.string(node.text("unit").lower()), node.this),
+    ),
+    exp.Table: _table, exp.WithinGroup: _within_group, exp.Values: _values,
+    exp.Left: lambda sql, node: sql.func("SUBSTR", node.this, exp.Literal.number(1), node.expression),
+    exp.Right: lambda sql, node: sql.func("SUBSTR", node.this, exp.Neg(this=node.expression)),
+    exp.Parameter: lambda _, node: f"?{node.name}",
+    exp.TruncateTable: lambda sql, node: f"DELETE FROM {sql.sql(node.expressions[0])}",  # noqa: S608 (parsed)
+}  # fmt: skip
+"""Part of a statement -> what writes it: takes the generator of SQL and the part."""
 
 
 class _Translated(SQLite):
     """SQLite with the functions that its connections have, and without what it cannot parse."""
 
     class Generator(SQLite.Generator):
-        TYPE_MAPPING: ClassVar[Any] = {
-            **SQLite.Generator.TYPE_MAPPING,
-            **dict.fromkeys((exp.DType.SERIAL, exp.DType.BIGSERIAL, exp.DType.SMALLSERIAL), "INTEGER"),
-        }
-        TRANSFORMS: ClassVar[Any] = {
-            **SQLite.Generator.TRANSFORMS,
-            **dict.fromkeys((exp.Extract, exp.Year, exp.Month, exp.Day), _date_part),
-            **dict.fromkeys((exp.TimestampTrunc, exp.DateTrunc), _truncated),
-            **dict.fromkeys((exp.ArrayAgg, exp.GroupConcat), _aggregate),
-            exp.Table: _table, exp.OnConflict: _on_conflict, exp.WithinGroup: _within_group, exp.Values: _values,
-            exp.DateAdd: _moved("+"), exp.DateSub: _moved("-"),
-            exp.Left: lambda sql, node: sql.func("SUBSTR", node.this, exp.Literal.number(1), node.expression),
-            exp.Right: lambda sql, node: sql.func("SUBSTR", node.this, exp.Neg(this=node.expression)),
-            exp.Parameter: lambda _, node: f"?{node.name}",
-            exp.TruncateTable: lambda sql, node: f"DELETE FROM {sql.sql(node.expressions[0])}",  # noqa: S608 (parsed)
-        }  # fmt: skip
+        TYPE_MAPPING: ClassVar[Any] = {**SQLite.Generator.TYPE_MAPPING, **dict.fromkeys(_COUNTERS, "INTEGER")}
+        TRANSFORMS: ClassVar[Any] = {**SQLite.Generator.TRANSFORMS, **_WRITERS}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, possible_roles
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
-from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Role, Test, pick, role, roles
+from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Test, pick, role, roles
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import encode
@@ -15,25 +16,27 @@ from mcp_sim.types.lexicon.english import singular, vocabulary, words
 from mcp_sim.types.plans import Verb
 
 _TABLE = "table table_name tablename"
-_ROLES = roles(
-    role("statement",
-         "sql query statement sql_query sql_statement query_string command q mutation queries statements sqls commands",
-         TEXT | TEXTS, positional=True, similar=True),
-    role("table", _TABLE, TEXT),
-    role("data", "data values record records row rows fields row_data updates set new_values item",
-         LIST | {"object"}),
-    role("conditions", "conditions where filters filter condition criteria where_clause match query"),
-    role("columns", "columns select column_names fields schema column_definitions"),
-    role("order", "order_by orderby sort sort_by order", TEXT),
-    role("limit", "limit max_rows row_limit page_size", similar=True),
-    role("offset", "offset skip"),
-    role("parameters", "params parameters values args bindings bind query_params where_params where_args",
-         similar=True),
-    role("new_name", "new_name new_table new_table_name to_table", TEXT),
-)  # fmt: skip
+_ROLES = {
+    **roles(
+        role("statement",
+             "sql query statement sql_query sql_statement query_string command q mutation queries statements sqls "
+             "commands", TEXT | TEXTS, positional=True, similar=True),
+        role("table", _TABLE, TEXT),
+        role("data", "data values record records row rows fields row_data updates set new_values item",
+             LIST | {"object"}),
+        role("conditions", "conditions where filters filter condition criteria where_clause match query"),
+        role("columns", "columns select column_names fields schema column_definitions"),
+        role("order", "order_by orderby sort sort_by order", TEXT),
+        role("limit", "limit max_rows row_limit page_size", similar=True),
+        role("offset", "offset skip"),
+        role("parameters", "params parameters values args bindings bind query_params where_params where_args",
+             similar=True),
+        role("new_name", "new_name new_table new_table_name to_table", TEXT),
+    ),
+    "any_table": role("table", f"{_TABLE} name tables table_names", similar=True),
+    "renamed": role("table", f"{_TABLE} old_name old_table old_table_name current_name from_table", TEXT),
+}  # fmt: skip
 _STATEMENT = _ROLES["statement"]
-_ANY_TABLE = role("table", f"{_TABLE} name tables table_names", similar=True)
-_RENAMED = role("table", f"{_TABLE} old_name old_table old_table_name current_name from_table", TEXT)
 
 STATEMENT_OPERATIONS = frozenset({"query", "write", "execute", "create"})
 ROW_OPERATIONS = frozenset({"insert", "select", "update", "delete"})
@@ -54,8 +57,11 @@ OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmesp
 _READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
 _CHANGES = re.compile(r"insert|update|delete|create|any sql|ddl")
 
-_RUNS = vocabulary("execute exec run query sql statement mutation mutate select insert update delete write read modify "
-                   "raw custom safe db database data")  # fmt: skip
+_RUNS = vocabulary(
+    "execute exec run query sql statement mutation mutate select insert update delete write read modify raw custom "
+    "safe db database data"
+)
+"""Words of names of tools that run statements, and do nothing else."""
 _INFORMS = vocabulary(
     "get show list describe read database db sqlite info information stat statistic overview summary all"
 )
@@ -66,7 +72,7 @@ _BARE = vocabulary("insert update delete select query run execute")
 def takes_sql(profile: ToolProfile) -> bool:
     """Return whether a tool takes a statement, by its own words, its description, or examples of the argument."""
     name = possible_roles([_STATEMENT], profile).get("statement")
-    if name is None or (profile.selector is not None and not _is_named_as_running(profile)):
+    if name is None or (profile.selector is not None and not _own_words(profile) <= _RUNS):
         return False
     schema, spelled = profile.arguments[name], name.replace("_", " ")
     examples = encode([schema.get("examples"), schema.get("example"), schema.get("default")]).decode()
@@ -79,9 +85,15 @@ def takes_sql(profile: ToolProfile) -> bool:
     return _mentions_sql(text) and not OTHER_LANGUAGES.search(text)
 
 
-def are_mentioned(pattern: re.Pattern[str], listed: Iterable[ToolProfile]) -> bool:
+def are_mentioned(pattern: re.Pattern[str], listed: Sequence[ToolProfile]) -> bool:
     """Return whether a tool of a server mentions one of these names, in its name, description or arguments."""
-    return any(pattern.search(text) for one in listed for text in _texts(one))
+    about = (
+        f"{name.replace('_', ' ')} {schema.get('description', '')} {as_list(schema.get('examples'))}"
+        for one in listed
+        for name, schema in one.arguments.items()
+    )
+    texts = (text for one in listed for text in (" ".join(one.words), one.tool.description))
+    return any(map(pattern.search, chain(texts, about)))
 
 
 def dialect_of(tools: Iterable[Tool]) -> str:
@@ -105,12 +117,6 @@ _DIALECTS: Mapping[str, re.Pattern[str]] = {
 """Dialect -> the names of its database."""
 
 
-def _texts(profile: ToolProfile) -> list[str]:
-    parts = (f"{name.replace('_', ' ')} {schema.get('description', '')} {as_list(schema.get('examples'))}"
-             for name, schema in profile.arguments.items())  # fmt: skip
-    return [" ".join(profile.words), profile.tool.description, *parts]
-
-
 def _mentions_sql(text: str) -> bool:
     return bool(DATABASES.search(text) or _KEYWORDS.search(text))
 
@@ -120,17 +126,12 @@ def _own_words(profile: ToolProfile) -> frozenset[str]:
     return frozenset(map(singular, words(profile.choice))) or profile.nouns
 
 
-def _is_named_as_running(profile: ToolProfile) -> bool:
-    """Whether the name is one of a tool that runs statements, and of nothing else."""
-    return _own_words(profile) <= _RUNS
-
-
 def _may_take_sql(profile: ToolProfile) -> bool:
     name = possible_roles([_STATEMENT], profile).get("statement")
     if name is None:
         return False
     is_likely = not {"command", "q"}.intersection(words(name)) and not OTHER_LANGUAGES.search(profile.description)
-    return (is_likely and _is_named_as_running(profile)) or takes_sql(profile)
+    return (is_likely and _own_words(profile) <= _RUNS) or takes_sql(profile)
 
 
 def _description(profile: ToolProfile) -> str:
@@ -166,47 +167,36 @@ def _is_choice(*choices: str) -> Test:
     return lambda profile: profile.selector is not None and _own_words(profile) <= {*choices, "table"}
 
 
-_LISTS_TABLES = either(both(named("table list|show|get"), lacks(_ANY_TABLE)), _is_choice("list", "show"))
-_DESCRIBES = either(named("describe|schema|column table|schema|column"), _is_choice("describe"))
-
-
 # operations -----------------------------------------------------------------------------------------------------------
 
 
-def _on_statements(name: str, verb: Verb, *means: Test) -> Operation:
-    roles = pick("statement parameters? limit?", _ROLES)
-    return Operation(name, f"statements:{name}", verb, roles, means=both(_may_take_sql, *means))
+def _operation(function: str, verb: Verb, line: str, *means: Test) -> Operation:
+    return Operation(function.partition(":")[2], function, verb, pick(line, _ROLES), means=both(*means))
 
 
-def _on_rows(name: str, verb: Verb, line: str, verbs: str) -> Operation:
-    return Operation(name, f"rows:{name}", verb, pick(line, _ROLES), means=both(_is_of_rows, named(verbs)))
-
-
-def _on_tables(name: str, verb: Verb, roles: Sequence[Role], verbs: str) -> Operation:
-    return Operation(name, f"rows:{name}", verb, tuple(roles), means=both(_is_of_tables, named(verbs)))
-
-
-def _on_catalog(name: str, verb: Verb, *means: Test, roles: tuple[Role, ...] = ()) -> Operation:
-    return Operation(name, f"statements:{name}", verb, roles, means=both(*means))
-
-
+_TAKING = "statement parameters? limit?"
 _SELECTING = "table conditions? columns? order? limit? offset? parameters?"
 OPERATIONS = (
-    _on_statements("create", "create", named("create table")),
-    _on_statements("query", "search", _reads),
-    _on_statements("write", "update", named("write|insert|update|delete|modify|mutation|mutate")),
-    _on_statements("query", "search", _only_selects),
-    _on_statements("execute", "update"),
-    _on_rows("insert", "create", "table data columns?", "insert|create|add"),
-    _on_rows("update", "update", "table data conditions parameters?", "update|modify|edit"),
-    _on_rows("delete", "delete", "table conditions parameters?", "delete|remove"),
-    _on_rows("select", "search", _SELECTING, "read|select|get|list|find|query|fetch|retrieve"),
-    _on_tables("create_table", "create", pick("table columns", _ROLES), "create|make"),
-    _on_tables("drop_table", "delete", pick("table", _ROLES), "drop|delete|remove"),
-    _on_tables("rename_table", "update", [_RENAMED, _ROLES["new_name"]], "rename"),
-    _on_catalog("describe", "get", _DESCRIBES, roles=(_ANY_TABLE,)),
-    _on_catalog("databases", "list", _informs, lambda profile: "databases" in profile.words),
-    _on_catalog("info", "get", _informs),
-    _on_catalog("tables", "list", _LISTS_TABLES),
-    _on_catalog("schema", "list", named("schema get|show|list|read|database"), lambda profile: not profile.needed),
-)
+    _operation("statements:create", "create", _TAKING, _may_take_sql, named("create table")),
+    _operation("statements:query", "search", _TAKING, _may_take_sql, _reads),
+    _operation("statements:write", "update", _TAKING, _may_take_sql,
+               named("write|insert|update|delete|modify|mutation|mutate")),
+    _operation("statements:query", "search", _TAKING, _may_take_sql, _only_selects),
+    _operation("statements:execute", "update", _TAKING, _may_take_sql),
+    _operation("rows:insert", "create", "table data columns?", _is_of_rows, named("insert|create|add")),
+    _operation("rows:update", "update", "table data conditions parameters?", _is_of_rows, named("update|modify|edit")),
+    _operation("rows:delete", "delete", "table conditions parameters?", _is_of_rows, named("delete|remove")),
+    _operation("rows:select", "search", _SELECTING, _is_of_rows,
+               named("read|select|get|list|find|query|fetch|retrieve")),
+    _operation("rows:create_table", "create", "table columns", _is_of_tables, named("create|make")),
+    _operation("rows:drop_table", "delete", "table", _is_of_tables, named("drop|delete|remove")),
+    _operation("rows:rename_table", "update", "renamed new_name", _is_of_tables, named("rename")),
+    _operation("statements:describe", "get", "any_table",
+               either(named("describe|schema|column table|schema|column"), _is_choice("describe"))),
+    _operation("statements:databases", "list", "", _informs, lambda profile: "databases" in profile.words),
+    _operation("statements:info", "get", "", _informs),
+    _operation("statements:tables", "list", "",
+               either(both(named("table list|show|get"), lacks(_ROLES["any_table"])), _is_choice("list", "show"))),
+    _operation("statements:schema", "list", "", named("schema get|show|list|read|database"),
+               lambda profile: not profile.needed),
+)  # fmt: skip

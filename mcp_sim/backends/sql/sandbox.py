@@ -38,7 +38,11 @@ _PRAGMAS = frozenset({
 })  # fmt: skip
 _FILLING_FUNCTIONS = frozenset({"zeroblob", "randomblob", "printf", "format"})
 _FUNCTIONS = frozenset({"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"})
-_TIMES = ("date", "time", "datetime", "julianday", "unixepoch")
+_CLOCK = {
+    **dict.fromkeys(("current_timestamp", "now", "getdate", "sysdate"), slice(None)),
+    **dict.fromkeys(("current_date", "curdate"), slice(10)), "current_time": slice(11, None),
+}  # fmt: skip
+"""Function -> the part of the time that it returns."""
 _MOST_DRAWN = 4096
 
 
@@ -73,21 +77,17 @@ class Sandbox:
         self._connection.set_progress_handler(None, 0)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
 
-    def _step(self) -> int:
-        self._steps += _STEPS_PER_CHECK
-        return self._is_over()
-
-    def _charge(self, characters: int) -> None:
-        """Count characters that a function processed, which SQLite does not count."""
-        self._steps += characters // _CHARACTERS_PER_STEP
-        if self._is_over():
-            raise ValueError(self.reason)
-
-    def _is_over(self) -> int:
+    def _step(self, steps: int = _STEPS_PER_CHECK) -> int:
+        self._steps += steps
         if self._steps < self._most:
             return 0
         self.reason = f"The statement takes more than {self._most:,} steps; narrow it down"
         return 1
+
+    def _charge(self, characters: int) -> None:
+        """Count characters that a function processed, which SQLite does not count."""
+        if self._step(characters // _CHARACTERS_PER_STEP):
+            raise ValueError(self.reason)
 
     def _tighten(self, action: int, function: str) -> None:
         """Apply tighter limits to recursive statements and those that fill values."""
@@ -111,15 +111,10 @@ class Sandbox:
     def _register_time_and_chance(self, connection: sqlite3.Connection) -> None:
         """Replace SQLite's time and randomness by the world's."""
         add = connection.create_function
-        for name in _TIMES:
-            add(name, -1, self._timed(name, 0))
-        add("strftime", -1, self._timed("strftime", 1))
-        add("current_timestamp", 0, lambda: self._now)
-        add("current_date", 0, lambda: self._now[:10])
-        add("current_time", 0, lambda: self._now[11:])
-        for name in ("now", "getdate", "sysdate"):
-            add(name, 0, lambda: self._now)
-        add("curdate", 0, lambda: self._now[:10])
+        for name in ("date", "time", "datetime", "julianday", "unixepoch", "strftime"):
+            add(name, -1, self._timed(name, int(name == "strftime")))
+        for name, part in _CLOCK.items():
+            add(name, 0, lambda part=part: self._now[part])
         add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
         add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
         add("randomblob", 1, self._bytes)

@@ -83,7 +83,7 @@ def tables(request: SqlRequest) -> Outcome:
 
 
 def describe(request: SqlRequest) -> Outcome:
-    """List the columns of a table: name, type, default, whether required, whether a key. Raises `Refused` if missing."""
+    """List the columns of a table: name, type, default, whether required, whether a key. Raises `Refused` if none."""
     name = request.table
     rows = list(request.run([f"PRAGMA table_info({quoted(name)})"])[-1].rows)
     facts: Record = {"columns": rows, "name": name, "sql": request.tables[name], "count": len(rows)}
