@@ -254,11 +254,11 @@ def _state(place: Place, world: WorldPart, path: Path, sources: Sources) -> Plac
 
 
 def _warn_of_unused(state: Place | None, compiled: CompiledDomain, world_models: Iterable[WorldModelEntry]) -> None:
-    """Warn about parts of the given state that no tool uses, where tools are answered by their plans.
+    """Warn about parts of the given state that no tool uses, if all tools are answered by their plans.
 
-    A language model sees the state.
+    A language model sees the whole state.
     """
-    if state is None or all(entry.kind != "builtin" for entry in world_models):
+    if state is None or any(entry.kind != "builtin" for entry in world_models):
         return
     for path in compiled.unused[:MOST_UNUSED]:
         line = compiled.suggest(path)

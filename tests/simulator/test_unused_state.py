@@ -101,6 +101,20 @@ def test_only_the_first_parts_of_many_are_reported(tmp_path: Path) -> None:
     assert f"world.state: no tool uses {30 - MOST_UNUSED} more parts" in found
 
 
+def test_nothing_is_reported_if_a_language_model_sees_the_state(tmp_path: Path) -> None:
+    assert warnings(tmp_path, TASKS, {"books": [{"id": "b1", "title": "Dune"}]})
+    (tmp_path / "scenario.yaml").write_text(
+        json.dumps({
+            "mcp_sim": 1, "tools": "some.yaml", "world": {"state": {"books": [{"id": "b1", "title": "Dune"}]}},
+            "world_model": [
+                {"openai": {"base_url": "http://localhost:1/v1", "model": "m"}, "tools": "get_*"},
+                {"builtin": {}},
+            ],
+        })
+    )  # fmt: skip
+    assert not load(tmp_path / "scenario.yaml").warnings
+
+
 def test_check_and_serve_show_the_line_of_the_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     warnings(tmp_path, TASKS, {"tasks": [{"id": "t1", "title": "a"}], "books": [{"id": "b1"}]})
     path = str(tmp_path / "scenario.yaml")
