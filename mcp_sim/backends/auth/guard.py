@@ -59,12 +59,14 @@ def _with_login(
         return plan
     session = entities[login.entity or ""]
     proof = next((name for name in (*FLAGS, *CURRENT) if name in session.fields), None)
-    sentences = (one for one in profile.description[:MAX_DESCRIPTION].split(".") if _REQUIRES_LOGIN.search(one))
-    is_required = any(not _REQUIRES_NO_LOGIN.search(one) for one in sentences)
     writes = plan.verb in _WRITES and _LISTS.isdisjoint(plan.how.values())
-    if not is_required and (proof is None or not writes):
-        return plan
-    return replace(plan, login=f"{session.name}.{proof or 'current_user'}")
+    is_required = _requires_login(profile.description[:MAX_DESCRIPTION]) or (proof is not None and writes)
+    return replace(plan, login=f"{session.name}.{proof or 'current_user'}") if is_required else plan
+
+
+def _requires_login(description: str) -> bool:
+    sentences = (one for one in description.split(".") if _REQUIRES_LOGIN.search(one))
+    return any(not _REQUIRES_NO_LOGIN.search(one) for one in sentences)
 
 
 def _login_of(profile: ToolProfile, logins: Sequence[tuple[ToolProfile, Plan]]) -> Plan | None:

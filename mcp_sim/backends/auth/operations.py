@@ -63,7 +63,7 @@ class AuthRequest(Request):
 
 def login(request: AuthRequest) -> Outcome:
     """Log in a `user` with a `secret`, any if the world knows none. Raises `Refused` if they are missing or wrong."""
-    user, session, shown = request.get("user"), request.session, {snake(name) for name in request.results}
+    user, session, shown = request.get("user"), request.session, set(map(snake, request.results))
     request.check(user, request.get("secret"))
     current = next((name for name in CURRENT if name in session), "current_user")
     tokens = [name for name in _TOKENS if name in shown or name in session]

@@ -72,11 +72,15 @@ class Compute(OperationsBackend):
         types = {main_type(part) for part in declared.values()}
         if len(declared) > 1 or "object" in types:
             return one
-        layout = _documented_layout(one.profile)
+        from mcp_sim.backends.compute.dates import layout_in
+
+        described = (*(str(part.get("description", "")) for part in declared.values()), one.profile.tool.description)
+        layout = next(filter(None, map(layout_in, described)), None)
         if layout is None and types & NUMBER:
             return replace(one, operation=self.known["to_timestamp"], fixed={"date": "now"})
         if layout is None and declared:
-            layout = _implied_layout(one.profile)
+            named = "_".join((*one.profile.words, *map(snake, declared)))
+            layout = "%Y-%m-%d" if "date" in named and "time" not in named else "iso"
         return one if layout is None else replace(one, fixed={"format": layout})
 
     # answering
@@ -110,18 +114,3 @@ class Compute(OperationsBackend):
 
 
 _PHRASES = Phrasebook(Compute.operations)
-
-
-def _documented_layout(profile: ToolProfile) -> str | None:
-    """Return the layout that the descriptions of the result or of the tool mention."""
-    from mcp_sim.backends.compute.dates import layout_in
-
-    parts = properties(profile.output).values()
-    described = (*(str(part.get("description", "")) for part in parts), profile.tool.description)
-    return next((found for text in described if (found := layout_in(text))), None)
-
-
-def _implied_layout(profile: ToolProfile) -> str:
-    """Return the layout that the names of the tool and its result imply: a date has no time."""
-    named = "_".join((*profile.words, *(snake(name) for name in properties(profile.output))))
-    return "%Y-%m-%d" if "date" in named and "time" not in named else "iso"

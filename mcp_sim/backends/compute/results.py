@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from inspect import signature
@@ -119,7 +119,7 @@ def _sentence(binding: Binding, example: Example, now: datetime, run: Run) -> Se
     ordered = sorted(texts.items(), key=lambda item: -len(item[1]))
 
     def fill(called: Record, result: str) -> str:
-        parts = example.result.rpartition(value)[::2]
+        parts: Sequence[str] = example.result.rpartition(value)[::2]
         for name, text in ordered:
             if name in called:
                 parts = [part.replace(text, as_text(called[name])) for part in parts]

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.backends.refusal import Refused
@@ -236,9 +237,13 @@ def _found(request: VectorsRequest, groups: Sequence[Sequence[Record]], usual: s
     if request.has("include"):
         lacking = dict.fromkeys(("embeddings", "documents", "uris", "data", "metadatas"))
         shown = {**lacking, **shown, "included": [*included]}
-    about = ((one, one.get("metadata")) for group in groups for one in group)
-    lines = [f"{one['id']}{f' {as_text(data)}' if data else ''}: {one.get('text')}" for one, data in about]
-    return Outcome("\n".join(lines) or "No documents", shown, is_json=True)
+    text = "\n".join(map(_line, chain(*groups)))
+    return Outcome(text or "No documents", shown, is_json=True)
+
+
+def _line(one: Record) -> str:
+    about = one.get("metadata")
+    return f"{one['id']}{f' {as_text(about)}' if about else ''}: {one.get('text')}"
 
 
 # filters and similarity -----------------------------------------------------------------------------------------------
