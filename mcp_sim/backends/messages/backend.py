@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, match_tool, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.messages.entities import DIRECTORY, TEXTS, THREADS, directory_entity, message_entity
-from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, Names, Operation, pick, role, roles
+from mcp_sim.backends.messages.entities import DIRECTORY, NAMES, message_entity, user_entity
+from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, Names, Operation, Test, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
@@ -19,18 +19,16 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.kinds import Match, ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, vocabulary
+from mcp_sim.types.plans import Verb
 
 _ROLES = roles(
     role("receiver", "receiver receiver_id recipient recipient_id to to_user to_user_id to_id target_user user_id "
          "sender sender_id from_user contact contact_id username", TEXT | NUMBER),
-    role("text", " ".join(TEXTS), TEXT),
+    role("text", " ".join(NAMES["text"]), TEXT),
     role("query", "keyword query text search term search_term q keywords", TEXT),
     role("name", "user user_name username name contact_name full_name contact", TEXT),
-    role("message", " ".join((*THREADS, "message_id email_id comment_id post_id id")), similar=True),
-    role("read", types=FLAG),
-    role("inward", types=FLAG),
-    role("both", types=FLAG),
-    role("unread", types=FLAG),
+    role("message", " ".join((*NAMES["thread"], "message_id email_id comment_id post_id id")), similar=True),
+    *(role(name, types=FLAG) for name in ("read", "inward", "both", "unread")),
 )  # fmt: skip
 _BOX = "message|dm|sms|inbox|outbox|conversation|chat"
 _SHOWN = "get|view|list|read|show|fetch|check|inbox|history|conversation"
@@ -38,39 +36,41 @@ _PERSON = "user|contact|member"
 _OF_RECORDS = vocabulary("message_id id ids message_ids channel channel_id thread_id chat_id chat_jid conversation_id")
 _NOUNS = vocabulary("message email mail comment post review ticket sms dm conversation")
 _MAKES = vocabulary("send create post add compose get list read search")
-_RECEIVED = vocabulary("inbox received unread incoming")
-_KEYS = frozenset({"message_id", "id"})
-_TALKS = vocabulary("conversation chat history thread with")
+_IMPLIED = {
+    "inward": vocabulary("inbox received unread incoming"),
+    "both": vocabulary("conversation chat history thread with"),
+    "unread": vocabulary("unread new"),
+}
+"""What a list of messages shows -> the words that imply it."""
 
 
 def _lists_people(profile: ToolProfile) -> bool:
     return len(profile.words) <= 3 and not {"users", "contacts", "members"}.isdisjoint(profile.words)
 
 
+def _operation(name: str, verb: Verb, takes: str, means: Test, entity: str = "") -> Operation:
+    return Operation(name, f"operations:{name}", verb, pick(takes, _ROLES), means, entity)
+
+
 _BOXES = (
-    Operation("send", "boxes:send", "create", pick("receiver text", _ROLES),
-              means=named(f"{_BOX} send|reply|respond|answer")),
-    Operation("unsend", "boxes:unsend", "delete", pick("receiver", _ROLES), means=named(f"{_BOX} delete|unsend")),
-    Operation("mark_all", "boxes:mark_all", "update", pick("receiver?", _ROLES), means=named(f"{_BOX} mark read")),
-    Operation("search", "boxes:search", "search", pick("query", _ROLES), means=named(f"{_BOX} search|find")),
-    Operation("count", "boxes:count", "get", means=named(f"{_BOX} stat|statistic|count")),
-    Operation("list_messages", "boxes:list_messages", "list", pick("receiver? inward? both? unread?", _ROLES),
-              means=named(f"{_BOX} {_SHOWN}",
-                          "sent received all my with from user unread incoming historical recent new")),
-    Operation("find_user", "boxes:find_user", "get", pick("name", _ROLES), entity=DIRECTORY,
-              means=named("user id", "get find lookup look up by name username fetch resolve")),
-    Operation("add_user", "boxes:add_user", "create", pick("name", _ROLES), entity=DIRECTORY,
-              means=named(f"{_PERSON} add|invite")),
-    Operation("list_users", "boxes:list_users", "list", entity=DIRECTORY,
-              means=both(named(f"{_PERSON} list|get|show"), _lists_people)),
+    _operation("send", "create", "receiver text", named(f"{_BOX} send|reply|respond|answer")),
+    _operation("unsend", "delete", "receiver", named(f"{_BOX} delete|unsend")),
+    _operation("mark_all", "update", "receiver?", named(f"{_BOX} mark read")),
+    _operation("search", "search", "query", named(f"{_BOX} search|find")),
+    _operation("count", "get", "", named(f"{_BOX} stat|statistic|count")),
+    _operation("list_messages", "list", "receiver? inward? both? unread?",
+               named(f"{_BOX} {_SHOWN}", "sent received all my with from user unread incoming historical recent new")),
+    _operation("find_user", "get", "name",
+               named("user id", "get find lookup look up by name username fetch resolve"), DIRECTORY),
+    _operation("add_user", "create", "name", named(f"{_PERSON} add|invite"), DIRECTORY),
+    _operation("list_users", "list", "", both(named(f"{_PERSON} list|get|show"), _lists_people), DIRECTORY),
 )  # fmt: skip
 """On messages without ids, and on users."""
 _REPLIES = (
-    Operation("reply", "replies:reply", "create", pick("message text", _ROLES), means=named("reply|respond|answer")),
-    Operation("thread", "replies:thread", "list", pick("message", _ROLES),
-              means=named("thread|reply get|list|read|view|show|fetch")),
-    Operation("mark", "replies:mark", "update", pick("message read?", _ROLES), means=named("mark read|unread")),
-)  # fmt: skip
+    _operation("reply", "create", "message text", named("reply|respond|answer")),
+    _operation("thread", "list", "message", named("thread|reply get|list|read|view|show|fetch")),
+    _operation("mark", "update", "message read?", named("mark read|unread")),
+)
 """On one message with an id, which is a record."""
 
 
@@ -84,8 +84,8 @@ class Messages(OperationsBackend):
 
     order = 70
     operations = (*_BOXES, *_REPLIES)
-    entities = (message_entity({"type": "integer"}), directory_entity("USR001"))
-    request = "request:MessagesRequest"
+    entities = (message_entity({"type": "integer"}), user_entity("USR001"))
+    request = "operations:MessagesRequest"
     names: ClassVar[Names] = {
         "messages": ("results", "matches", "inbox", "conversation", "history", "replies", "emails", "thread",
                      "comments", "posts", "items"),
@@ -104,7 +104,7 @@ class Messages(OperationsBackend):
         if found is None:
             return None
         users = next(iter(found.records.get(DIRECTORY, ())), {"id": "USR001"})
-        entities = [directory_entity(users["id"]) if one.name == DIRECTORY else one for one in found.entities]
+        entities = [user_entity(users["id"]) if one.name == DIRECTORY else one for one in found.entities]
         return replace(found, entities=[one for one in entities if one.name in found.records])
 
     def candidates(self, listed: Sequence[ToolProfile]) -> list[MatchedTool]:
@@ -119,19 +119,20 @@ class Messages(OperationsBackend):
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools that send and show messages without ids; else those on messages with ids, if one replies."""
-        boxes = [one for one in found if one.operation in _BOXES]
-        done = {one.name for one in boxes}
-        if "send" in done and done & {"list_messages", "search", "unsend"} and not _has_records(listed):
-            return boxes
-        replies = [*_on_records([one for one in found if one.operation in _REPLIES], listed)]
-        return replies if any(one.name == "reply" for one in replies) else ()
+        done = {one.name for one in found}
+        taken = {snake(name) for one in listed if one.has(*_BOX.split("|")) for name in one.arguments}
+        if "send" in done and done & {"list_messages", "search", "unsend"} and _OF_RECORDS.isdisjoint(taken):
+            return [one for one in found if one.operation in _BOXES]
+        replies = [*_on_records(found, listed)]
+        return replies if "reply" in {one.name for one in replies} else ()
 
     def entities_for(self, matched: Sequence[MatchedTool]) -> Sequence[Entity]:
-        """Return messages and users, unless the tools work on records."""
+        """Return messages and users, unless the tools work on records. Ids have the type that a tool returns."""
         if not any(one.operation in _BOXES for one in matched):
             return ()
-        keys = (_key_type(one.profile) for one in matched if one.name == "send")
-        return message_entity({"type": next(keys, "integer")}), self.entities[1]
+        outputs = (properties(one.profile.output).items() for one in matched if one.name == "send")
+        types = [main_type(part) for name, part in next(outputs, ()) if snake(name) in {"message_id", "id"}]
+        return message_entity({"type": "string" if types[:1] == ["string"] else "integer"}), self.entities[1]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
@@ -149,36 +150,19 @@ class Messages(OperationsBackend):
         return domain.entities
 
 
-def _key_type(sender: ToolProfile) -> str:
-    """Return the type of the ids that a tool returns for the messages that it sends."""
-    types = [main_type(part) for name, part in properties(sender.output).items() if snake(name) in _KEYS]
-    return "string" if types[:1] == ["string"] else "integer"
-
-
-def _has_records(listed: Sequence[ToolProfile]) -> bool:
-    """Whether any tool takes the id of a message, or a channel to post to."""
-    box = frozenset(_BOX.split("|"))
-    return any(snake(name) in _OF_RECORDS for one in listed if one.nouns & box for name in one.arguments)
-
-
 def _settings(one: MatchedTool) -> Record:
-    """Return what the words of a tool imply: whether it marks as read; whether it shows received messages, both
-    directions, or only unread ones.
-    """
+    """Return what the words of a tool imply."""
     words = {*one.profile.words}
     if one.name == "mark":
         return {"read": "unread" not in words}
-    shown = {"inward": _RECEIVED, "both": _TALKS, "unread": {"unread", "new"}}
-    return {name: bool(words & known) for name, known in shown.items()} if one.name == "list_messages" else {}
+    return {name: bool(words & known) for name, known in _IMPLIED.items()} if one.name == "list_messages" else {}
 
 
 def _on_records(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Iterator[MatchedTool]:
-    """Yield the tools on kinds of messages that other tools make or show."""
+    """Yield the tools on kinds of messages that other tools make or show: by name, by argument, or the only kind."""
     known = {noun for one in listed for noun in one.nouns & _NOUNS if _MAKES.intersection(one.words)}
-    return (replace(one, entity=noun) for one in found if (noun := _noun(one, known)))
-
-
-def _noun(one: MatchedTool, known: set[str]) -> str:
-    """Return the kind of message of a tool: by its name, by its argument, or the only one; empty if it is open."""
-    nouns = map(singular, (*reversed(one.profile.words), *snake(one.arguments["message"]).split("_")))
-    return next((noun for noun in nouns if noun in known), next(iter(known)) if len(known) == 1 else "")
+    only = [*known] if len(known) == 1 else []
+    for one in (one for one in found if one.operation in _REPLIES):
+        names = (*reversed(one.profile.words), *snake(one.arguments["message"]).split("_"))
+        for noun in islice((noun for noun in (*map(singular, names), *only) if noun in known), 1):
+            yield replace(one, entity=noun)

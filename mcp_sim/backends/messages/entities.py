@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 
 MESSAGE, DIRECTORY = "message", "user"
-
-TEXTS = ("text", "content", "body", "message", "comment", "reply", "reply_text", "message_text")
-SENDERS = ("sender", "from", "sender_id", "from_id", "from_email", "from_user", "author", "author_id", "from_address")
-RECEIVERS = ("to", "receiver", "recipient", "recipients", "receiver_id", "recipient_id", "to_user", "to_email",
-             "to_address")  # fmt: skip
-TIMES = ("sent_at", "created_at", "timestamp", "date", "received_at", "sent", "created", "time")
-THREADS = ("thread_id", "thread_ts", "conversation_id", "parent_id", "in_reply_to", "reply_to_id")
 FLAGS = {"is_read": True, "read": True, "seen": True, "unread": False, "is_unread": False}
 """Fields that show whether a message was read, and their value if it was."""
-NAMES = ("name", "user_name", "username", "full_name")
+NAMES: Mapping[str, Sequence[str]] = {
+    "text": ("text", "content", "body", "message", "comment", "reply", "reply_text", "message_text"),
+    "sender": ("sender", "from", "sender_id", "from_id", "from_email", "from_user", "author", "author_id",
+               "from_address"),
+    "receiver": ("to", "receiver", "recipient", "recipients", "receiver_id", "recipient_id", "to_user", "to_email",
+                 "to_address"),
+    "sent_at": ("sent_at", "created_at", "timestamp", "date", "received_at", "sent", "created", "time"),
+    "thread": ("thread_id", "thread_ts", "conversation_id", "parent_id", "in_reply_to", "reply_to_id"),
+    "subject": ("subject", "title"),
+    "read": [*FLAGS],
+    "id": ("id", "user_id", "contact_id"),
+    "name": ("name", "user_name", "username", "full_name"),
+    "owner": ("current_user", "current_user_id"),
+}  # fmt: skip
+"""Field of a message, a user or a login -> the names that it may have."""
 
-_ANY: Record = {}
 _TEXT: Record = {"type": ["string", "null"]}
-_KEY: Record = {"type": ["integer", "string"]}
 
 
 def message_entity(key_schema: Record) -> Entity:
@@ -28,7 +35,7 @@ def message_entity(key_schema: Record) -> Entity:
         Field("id", key_schema, required=True),
         Field("sender", _TEXT),
         Field("receiver", {"type": ["string", "integer"]}, required=True),
-        Field("text", _ANY, required=True),
+        Field("text", {}, required=True),
         Field("sent_at", _TEXT),
         Field("read", {"type": ["boolean", "null"]}),
     )
@@ -36,7 +43,14 @@ def message_entity(key_schema: Record) -> Entity:
     return Entity(MESSAGE, "id", first, {field.name: field for field in fields})
 
 
-def directory_entity(first: str | int) -> Entity:
+def user_entity(first: str | int) -> Entity:
     """Return the entity of users. `first` is an example of their ids."""
-    fields = (Field("id", _KEY, required=True), Field("name", {"type": "string"}, required=True))
+    key: Record = {"type": ["integer", "string"]}
+    fields = (Field("id", key, required=True), Field("name", {"type": "string"}, required=True))
     return Entity(DIRECTORY, "id", first, {field.name: field for field in fields})
+
+
+def first_name(known: Iterable[str], field: str) -> str | None:
+    """Return the first of the names of a field that is known."""
+    found = {*known}
+    return next((name for name in NAMES[field] if name in found), None)

@@ -6,73 +6,46 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mcp_sim.backends.given import MAX_DEPTH, MAX_OBJECTS, Given, Sought, is_named, take_given
-from mcp_sim.backends.messages.entities import (
-    DIRECTORY,
-    FLAGS,
-    MESSAGE,
-    NAMES,
-    RECEIVERS,
-    SENDERS,
-    TEXTS,
-    TIMES,
-)
-from mcp_sim.backends.messages.request import first_name
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.backends.messages.entities import DIRECTORY, FLAGS, MESSAGE, first_name
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import snake, vocabulary
 
 _BOXES = vocabulary("inbox message sent outbox message_history sent_message")
 _PEOPLE = vocabulary("user_map user user_id user_directory contact contact_map directory")
-_OWNERS = ("current_user", "current_user_id")
-_IDS = ("id", "user_id", "contact_id")
 
 
 def given_records(state: Json, entities: Sequence[Entity], *, inward: bool, asks: bool, is_whole: bool) -> Given:
     """Return the messages and users of a state, and the rest of the state.
 
-    Messages are records, a map of users to one text or several, or a list of maps of users to texts; the user is the
-    sender if `inward`, else the receiver. Users are records, or a map of names to ids. There are none unless the state
-    has them, or a tool `asks` for them.
+    Messages may map users to one text or several: senders if `inward`, else receivers. Unless a tool `asks` for users,
+    they have nothing but a name and an id.
     """
     sought = [
         Sought(MESSAGE, "id", _BOXES, plain="text", read=_box_row),
-        Sought(DIRECTORY, "name", _PEOPLE, plain="id", read=_user if asks else _bare_user),
+        Sought(DIRECTORY, "name", _PEOPLE, plain="id", read=lambda row: _user(row) if asks or len(row) == 2 else None),
     ]
-    taken = take_given(state, sought, is_whole=is_whole)
-    owner = _owner(state, MAX_DEPTH)
+    taken, owner = take_given(state, sought, is_whole=is_whole), _owner(state, MAX_DEPTH)
     rows = [one for row in taken.records[MESSAGE] for one in _messages(row, owner, inward=inward)]
     like = next((entity.key_like for entity in entities if entity.name == MESSAGE), 1)
-    records: dict[str, Sequence[Record]] = {MESSAGE: [{"id": _key(like, at), **row} for at, row in enumerate(rows, 1)]}
-    if asks or taken.records[DIRECTORY]:
-        records[DIRECTORY] = taken.records[DIRECTORY]
-    return Given(records, taken.rest)
-
-
-def _key(like: Key | None, at: int) -> Key:
-    return at if isinstance(like, int) else f"msg_{at:04d}"
+    keyed = [{"id": at if isinstance(like, int) else f"msg_{at:04d}", **row} for at, row in enumerate(rows, 1)]
+    users = taken.records[DIRECTORY]
+    return Given({MESSAGE: keyed, **({DIRECTORY: users} if asks or users else {})}, taken.rest)
 
 
 def _user(row: Record) -> Record | None:
     """Return a row as a user with a name and an id, None if it has none."""
-    name, key = first_name(row, NAMES), first_name(row, _IDS)
+    name, key = first_name(row, "name"), first_name(row, "id")
     if name is None or key is None or not isinstance(row[key], str | int) or isinstance(row[key], bool):
         return None
-    return {
-        **{field: value for field, value in row.items() if field not in {name, key}},
-        "name": row[name],
-        "id": row[key],
-    }
-
-
-def _bare_user(row: Record) -> Record | None:
-    """Return a row as a user if it has nothing but a name and an id."""
-    return _user(row) if len(row) == 2 else None
+    rest = {field: value for field, value in row.items() if field not in {name, key}}
+    return {**rest, "name": row[name], "id": row[key]}
 
 
 def _box_row(row: Record) -> Record | None:
     """Return a row if it is a message, or maps users to texts."""
-    is_message = first_name(map(snake, row), TEXTS) is not None
+    is_message = first_name(map(snake, row), "text") is not None
     return row if is_message or all(isinstance(value, str | list | dict) for value in row.values()) else None
 
 
@@ -91,11 +64,11 @@ def _messages(row: Record, owner: Json, *, inward: bool) -> Iterator[Record]:
 
 def _message(known: Record, owner: Json) -> Record | None:
     """Return a row as a message, None if it does not name who it is from or to."""
-    names = {"sender": SENDERS, "receiver": RECEIVERS, "text": TEXTS, "sent_at": TIMES}
-    found: Record = {field: known[name] for field, of in names.items() if (name := first_name(known, of)) is not None}
+    names = {field: first_name(known, field) for field in ("sender", "receiver", "text", "sent_at")}
+    found: Record = {field: known[name] for field, name in names.items() if name is not None}
     if "text" not in found or found.keys().isdisjoint({"sender", "receiver"}):
         return None
-    flag = first_name(known, FLAGS)
+    flag = first_name(known, "read")
     if flag is not None:
         found["read"] = known[flag] is FLAGS[flag]
     return {"sender": owner, "receiver": owner, **found}
@@ -105,6 +78,6 @@ def _owner(state: Json, depth: int) -> Json:
     """Return the user to whom the boxes of a state belong."""
     body = as_object(state)
     if any(is_named(name, _BOXES | _PEOPLE) for name in body):
-        return next((body[name] for name in _OWNERS if name in body), None)
+        return body.get(first_name(body, "owner") or "")
     inner = islice(body.values(), MAX_OBJECTS if depth else 0)
     return next((found for one in inner if (found := _owner(one, depth - 1)) is not None), None)
