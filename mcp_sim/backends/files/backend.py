@@ -38,10 +38,8 @@ _KNOWN = vocabulary(
     "usage"
 )
 """The words of fields that tools for files return."""
-
 _BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter grep")
 """Operations on a file if an argument is called a path, whatever the name of the tool."""
-
 _BARE_NAMES = vocabulary("file_name filename")
 """Arguments that name a file in its folder, as opposed to a path."""
 
@@ -70,27 +68,18 @@ class Files(OperationsBackend):
         "files": ("results", "items", "contents"),
         "path": ("file_path", "filename", "file_name", "working_directory", "cwd", "current_directory", "file",
                  "directory"),
-        "type": ("kind", "entry_type", "file_type"),
+        "type": ("kind", "entry_type", "file_type"), "is_directory": ("is_dir", "directory"),
         "size": ("bytes", "size_bytes", "bytes_written", "file_size", "total_size", "length"),
-        "characters": ("chars", "char_count", "characters_written"),
+        "characters": ("chars", "char_count", "characters_written"), "words": ("word_count",),
         "created": ("created_at", "creation_time", "birthtime", "ctime"),
         "modified": ("modified_at", "last_modified", "mtime", "modification_time", "updated_at", "accessed"),
-        "is_directory": ("is_dir", "directory"),
-        "diff": ("difference", "differences", "changes"),
-        "usage": ("disk_usage", "total"),
+        "diff": ("difference", "differences", "changes"), "usage": ("disk_usage", "total"),
         "directories": ("allowed_directories", "folders", "dirs", "roots"),
         "count": ("total", "total_count", "match_count", "matches_count", "replacements"),
-        "words": ("word_count",),
-        "output": ("stdout",),
-        "stdout": ("output", "result"),
-        "stderr": ("error", "error_output"),
+        "output": ("stdout",), "stdout": ("output", "result"), "stderr": ("error", "error_output"),
         "exit_code": ("exitcode", "return_code", "returncode", "status", "code"),
-        "line": ("line_number", "lineno"),
-        "destination": ("new_path", "to"),
-        "source": ("old_path", "from"),
+        "line": ("line_number", "lineno"), "source": ("old_path", "from"), "destination": ("new_path", "to"),
     }  # fmt: skip
-
-    # matching
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operation of a tool. A folder locates only a file that has a bare name in a space."""
@@ -112,8 +101,6 @@ class Files(OperationsBackend):
             kept = [one for one in kept if one.name == "run"]
         return [] if sum(map(_returns_records, kept)) > len(kept) / 4 else kept
 
-    # state
-
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
@@ -128,8 +115,6 @@ class Files(OperationsBackend):
         for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
             made |= _complete_tree(tables, prefix)
         return made
-
-    # answering
 
     def prepare(self, binding: Binding, domain: Domain) -> Any:
         """Return whether a repository locates the files, and what the items of a batch may select."""
@@ -213,8 +198,7 @@ def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) ->
 
 def _lists(profile: ToolProfile, nouns: Collection[str]) -> bool:
     """Return whether a tool lists spaces, as `list_projects` does."""
-    last = profile.words[-1] if profile.words else ""
-    is_plural = singular(last) in nouns and last not in nouns
+    is_plural = any(singular(word) in nouns and word not in nouns for word in profile.words[-1:])
     return is_plural and profile.has("list", "get", "show") and not profile.arguments
 
 
@@ -227,15 +211,14 @@ def _without(one: MatchedTool, *roles: str) -> MatchedTool:
 
 def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
     """Return the tables with normalized paths, the folder of each path, and all parent directories."""
-    files: dict[Key, Record] = {path: row for path, row in _by_key(tables.get(prefix + FILE, {})) if path != ROOT}
-    given = dict(_by_key(tables.get(prefix + DIRECTORY, {})))
-    directories: dict[Key, Record] = {}
-    for path, row in (*given.items(), *_by_key(files)):
+    files = {path: row for path, row in _by_key(tables.get(prefix + FILE, {})) if path != ROOT}
+    given, directories = dict(_by_key(tables.get(prefix + DIRECTORY, {}))), dict[str, Record]()
+    for path, row in (*given.items(), *files.items()):
         for one in (*directories_above(path), *([path] if path in given else [])):
             if one not in directories and one not in files and one != ROOT:
                 times = {name: row[name] for name in ("created_at", "modified_at") if name in row}
                 directories[one] = given.get(one) or {**times, "path": one, "folder": parent(one)}
-    return {prefix + FILE: files, prefix + DIRECTORY: directories}
+    return {prefix + FILE: {**files}, prefix + DIRECTORY: {**directories}}
 
 
 def _by_key(table: Mapping[Key, Record]) -> Iterator[tuple[str, Record]]:

@@ -258,9 +258,6 @@ def _leaves(body: Record) -> Iterator[tuple[str, Json]]:
             yield name, value
 
 
-# files ----------------------------------------------------------------------------------------------------------------
-
-
 def _kind(value: Json) -> str:
     """Return the entity that a value says itself that it is; empty if it does not."""
     kind = as_object(value).get("type", as_object(value).get("kind"))

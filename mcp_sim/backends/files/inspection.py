@@ -22,7 +22,9 @@ def list_(request: FilesRequest) -> Outcome:
     base = request.tree.directory(request.path)
     is_deep = request.flag_or("recursive", request.is_of_notes) or (request.number("depth") or 1) > 1
     found = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
-    entries = [one for one in found if _is_listed(request, one, base)]
+    entries = [one for one in found if request.is_included(one, base) and (one.is_file or not request.is_of_notes)]
+    if not request.flag_or("hidden", default=True):
+        entries = [one for one in entries if not one.name.startswith(".")]
     if request.text("sort") == "size":
         entries.sort(key=lambda one: -one.size)
     rows = [_row(request, one, base, is_deep=is_deep) for one in entries]
@@ -32,12 +34,6 @@ def list_(request: FilesRequest) -> Outcome:
     facts |= {} if request.is_open else {"files": files, "directories": directories}
     lines = map(str, files) if request.is_of_notes else _render_rows(request, rows)
     return Outcome("\n".join(lines) or f"{request.path} is empty", facts, "entries")
-
-
-def _is_listed(request: FilesRequest, entry: Entry, base: Entry) -> bool:
-    """Return whether a list shows an entry; one of notes shows no directories."""
-    is_hidden = entry.name.startswith(".") and not request.flag_or("hidden", default=True)
-    return request.is_included(entry, base) and not is_hidden and (entry.is_file or not request.is_of_notes)
 
 
 def _row(request: FilesRequest, entry: Entry, base: Entry, *, is_deep: bool) -> Record:
@@ -69,15 +65,12 @@ def tree(request: FilesRequest) -> Outcome:
 
 
 def _nodes(request: FilesRequest, base: Entry, directory: str, depth: int | None) -> list[Record]:
-    if depth is not None and depth <= 0:
-        return []
     found: list[Record] = []
-    for entry in request.tree.inside(directory):
+    for entry in request.tree.inside(directory) if depth is None or depth > 0 else ():
         if request.is_included(entry, base):
-            found.append({"name": entry.name, "type": entry.facts["type"]})
-            if not entry.is_file:
-                deeper = None if depth is None else depth - 1
-                found[-1]["children"] = _nodes(request, base, entry.path, deeper)
+            deeper = None if depth is None else depth - 1
+            below = {} if entry.is_file else {"children": _nodes(request, base, entry.path, deeper)}
+            found.append({"name": entry.name, "type": entry.facts["type"], **below})
     return found
 
 
@@ -86,9 +79,6 @@ def _draw_tree(nodes: list[Record], indent: str) -> Iterator[str]:
         is_last = at == len(nodes) - 1
         yield f"{indent}{'└── ' if is_last else '├── '}{node['name']}{'/' if node['type'] == 'directory' else ''}"
         yield from _draw_tree(node.get("children", []), indent + ("    " if is_last else "│   "))
-
-
-# searches -------------------------------------------------------------------------------------------------------------
 
 
 def find(request: FilesRequest) -> Outcome:
@@ -151,13 +141,9 @@ def _line_test(request: FilesRequest) -> Callable[[str], bool]:
 
 
 def _group_by_note(rows: list[Record]) -> Iterator[str]:
-    """Yield matching lines, grouped below the note that contains them."""
     for path, lines in groupby(rows, lambda row: str(row["path"])):
         yield path
         yield from (f"  {row['line']}: {row['text']}" for row in lines)
-
-
-# facts ----------------------------------------------------------------------------------------------------------------
 
 
 _SHOWN_FACTS = {"size": "size", "created": "created", "modified": "modified", "isDirectory": "is_directory",

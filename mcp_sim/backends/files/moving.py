@@ -34,10 +34,7 @@ def mkdir(request: FilesRequest) -> Outcome:
 
 
 def delete(request: FilesRequest) -> Outcome:
-    """Delete a file, or a directory if the tool accepts one, with its content unless `recursive` is false.
-
-    Raises `Refused` if the path does not exist, or is a directory that the tool does not accept.
-    """
+    """Delete a file, or a directory if the tool accepts one, with its content unless `recursive` is false."""
     entry = request.tree.entry(request.path)
     if not entry.is_file and request.tool is not None and not request.mentions("director", "folder"):
         raise Refused("invalid", f"Is a directory, not a file: {request.path}", path=request.path)
@@ -58,7 +55,7 @@ def _remove(request: FilesRequest, entry: Entry, *, is_deep: bool) -> Outcome:
     working = request.tree.working
     request.tree.remove(entry)
     if is_within(working, [entry.path]):
-        request.tree.go(parent(entry.path))
+        request.tree.set("working_directory", parent(entry.path))
     facts: Record = {"path": request.path, "deleted": True, "result": f"'{request.path}' removed"}
     return Outcome(f"Successfully deleted {request.path}", facts)
 
@@ -66,8 +63,7 @@ def _remove(request: FilesRequest, entry: Entry, *, is_deep: bool) -> Outcome:
 def move(request: FilesRequest) -> Outcome:
     """Move the file or directory at `source` to the path `destination`, or into an existing directory there.
 
-    A file is overwritten with the flag `overwrite`, by `mv`, and in calls from Python. Raises `Refused` if the source
-    does not exist, the destination is taken, or is inside the source.
+    Raises `Refused` if that is taken, unless by a file and with the flag `overwrite`, by `mv`, or in calls from Python.
     """
     entry, done = _copy(request, "moved")
     request.tree.remove(entry)
@@ -112,13 +108,10 @@ def cd(request: FilesRequest) -> Outcome:
     """Change the working directory to `path`. The result shows its name if the call gives no more."""
     entry = request.tree.directory(request.path)
     if entry.path != request.tree.working:
-        request.tree.go(entry.path)
+        request.tree.set("working_directory", entry.path)
     path = request.tree.display_path(entry.path)
     shown = request.path if split_path(request.path) == [entry.name] else path
     return Outcome(f"Working directory is now {path}", {"path": shown}, "path")
-
-
-# lists of operations --------------------------------------------------------------------------------------------------
 
 
 def batch(request: FilesRequest) -> Outcome:

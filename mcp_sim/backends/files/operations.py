@@ -51,36 +51,26 @@ _NAMES: Mapping[str, tuple[frozenset[str], str]] = {
     "start": (ANY, "start_line offset start from_line line_start begin first_line"),
     "end": (ANY, "end_line end to_line line_end stop last_line"),
     "limit": (ANY, "limit length num_lines line_count max_lines"),
-    "head": (ANY, "head"),
-    "tail": (ANY, "tail"),
-    "lines": (ANY, "lines n num_lines count line_count"),
+    "head": (ANY, "head"), "tail": (ANY, "tail"), "lines": (ANY, "lines n num_lines count line_count"),
     "pattern": (TEXT, "pattern query regex search_pattern search_term text name glob term file_pattern content_pattern "
                       "keyword"),
     "among": (TEXT, "include include_pattern file_pattern name_pattern glob filter pattern"),
     "in_contents": (FLAG, "content_search search_content in_content include_content"),
     "kind": (TEXT, "search_type search_in search_by search_mode search_scope"),
     "exclude": (ANY, "exclude_patterns exclude ignore ignore_patterns"),
-    "recursive": (FLAG, "recursive recurse force"),
-    "depth": (ANY, "max_depth depth"),
+    "recursive": (FLAG, "recursive recurse force"), "depth": (ANY, "max_depth depth"),
     "sort": (TEXT, "sort_by sort order_by"),
-    "hidden": (FLAG, "a all show_hidden include_hidden hidden"),
-    "human": (FLAG, "human_readable human"),
+    "hidden": (FLAG, "a all show_hidden include_hidden hidden"), "human": (FLAG, "human_readable human"),
     "mode": (TEXT, "mode unit"),
-    "case": (FLAG, "case_sensitive match_case"),
-    "ignore_case": (FLAG, "ignore_case case_insensitive"),
-    "overwrite": (FLAG, "overwrite force replace_existing"),
-    "append": (FLAG, "append"),
+    "case": (FLAG, "case_sensitive match_case"), "ignore_case": (FLAG, "ignore_case case_insensitive"),
+    "overwrite": (FLAG, "overwrite force replace_existing"), "append": (FLAG, "append"),
     "times": (ANY, "expected_replacements expected_occurrences expected_count"),
     "command": (ANY, "command cmd command_line commands"),
-    "tags": (ANY, "tags tag labels"),
-    "old_tag": (TEXT, "old_tag from_tag tag old_name old"),
-    "new_tag": (TEXT, "new_tag to_tag new_name new"),
-    "location": (TEXT, "location where"),
-    "args": (LIST, "args arguments"),
+    "tags": (ANY, "tags tag labels"), "location": (TEXT, "location where"),
+    "old_tag": (TEXT, "old_tag from_tag tag old_name old"), "new_tag": (TEXT, "new_tag to_tag new_name new"),
+    "args": (LIST, "args arguments"), "stdin": (TEXT, "stdin input"),
     "cwd": (TEXT, "cwd workdir working_dir working_directory work_dir directory dir path"),
-    "stdin": (TEXT, "stdin input"),
-    "dry": (FLAG, "dry_run preview"),
-    "stop": (FLAG, "stop_on_error fail_fast abort_on_error"),
+    "dry": (FLAG, "dry_run preview"), "stop": (FLAG, "stop_on_error fail_fast abort_on_error"),
     "parents": (FLAG, "parents create_parents create_dirs recursive make_parents"),
     "hash": (TEXT, "file_hash hash expected_hash"),
 }  # fmt: skip
@@ -123,7 +113,7 @@ OPERATION_WORDS = frozenset((*_READS.split("|"), *_WRITES.split("|"), "by", "pat
 
 def _mentions_files(profile: ToolProfile) -> bool:
     """Return whether a tool's name mentions files or directories, or is a command for them."""
-    return _OF_FILES(profile) or _alone(*_COMMAND_NAMES)(profile) or _runs(profile)
+    return _OF_FILES(profile) or _alone(*_COMMAND_NAMES)(profile) or _runs_command_lines(profile)
 
 
 def _alone(*names: str) -> Test:
@@ -135,8 +125,7 @@ def _not(test: Test) -> Test:
     return lambda profile: not test(profile)
 
 
-def _runs(profile: ToolProfile) -> bool:
-    """Whether a tool runs arbitrary command lines."""
+def _runs_command_lines(profile: ToolProfile) -> bool:
     called = {*words(profile.tool.name)}
     is_all = bool(called & _RUNS) and called <= _RUNS | _COMMANDS
     return is_all and takes(_ROLES["command"])(profile) and profile.selector is None
@@ -156,8 +145,7 @@ def _is_search_of_contents(profile: ToolProfile) -> bool:
     return profile.has("content", "text", "line", "code", "grep") or is_said or is_of_files or is_of_notes
 
 
-def _by_lines(profile: ToolProfile) -> bool:
-    """Whether a tool takes line numbers."""
+def _takes_line_numbers(profile: ToolProfile) -> bool:
     given = possible_roles(pick("start end", _ROLES), profile)
     return any("line" in name for name in given.values()) and not _EDITS(profile)
 
@@ -205,7 +193,7 @@ OPERATIONS = (
     _of("moving:batch", "update", "operations dry? stop?", _lists_operations, is_placed=False),
     _of("inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
         _alone("find", "glob")),
-    _of("shell_commands:run", "update", "command args? cwd? stdin?", _runs, is_placed=False),
+    _of("shell_commands:run", "update", "command args? cwd? stdin?", _runs_command_lines, is_placed=False),
     _of("writing:change_ranges", "update", "path? ranges? hash? files?",
         both(named(f"{_CHANGES}|delete"), _lists_ranges)),
     _of("reading:read_ranges", "get", "path? ranges? hash? files?", both(named(_READS), _lists_ranges)),
@@ -226,8 +214,8 @@ OPERATIONS = (
     _of("writing:prepend", "update", "path content", named("prepend")),
     _of("writing:insert", "update", "path line content", both(named("insert"), takes(_ROLES["line"]))),
     _of("writing:replace_lines", "update", "path start end? content",
-        both(named("edit|replace|update|modify|change|set"), _by_lines)),
-    _of("writing:delete_lines", "update", "path start end?", both(named("delete|remove line"), _by_lines)),
+        both(named("edit|replace|update|modify|change|set"), _takes_line_numbers)),
+    _of("writing:delete_lines", "update", "path start end?", both(named("delete|remove line"), _takes_line_numbers)),
     _of("writing:edit", "update", "path old? new? edits? everywhere? dry? times?",
         both(named("edit|replace|patch|modify|update"), _EDITS)),
     _of("writing:overwrite", "update", "path content",
@@ -248,7 +236,7 @@ OPERATIONS = (
     _of("reading:wc", "get", "path mode?", either(_alone("wc"), named("count word|line|character"))),
     _of("inspection:diff", "get", "one other", named("diff|compare")),
     _of("reading:sort", "get", "path", _alone("sort")),
-    _of("reading:read", "get", "path start? end? limit? head? tail?", both(named("extract"), _by_lines)),
+    _of("reading:read", "get", "path start? end? limit? head? tail?", both(named("extract"), _takes_line_numbers)),
     _of("inspection:list_", "list", "path? hidden? recursive? depth? sort? among? exclude?",
         either(_alone("dir"), both(named("list|ls|browse|enumerate|show|listing"), _not(named("content"))),
                named(f"list {_DIRECTORIES}"))),

@@ -34,9 +34,6 @@ def entities() -> list[Entity]:
     ]
 
 
-# paths ----------------------------------------------------------------------------------------------------------------
-
-
 def resolve_path(path: str, working: str = ROOT) -> str:
     """Return the absolute path. Raises `Refused` if `..` leaves the root, and for impossible paths."""
     plain = path.replace("\\", "/").removeprefix("file://")

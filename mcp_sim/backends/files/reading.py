@@ -52,10 +52,7 @@ def _last(lines: list[str], count: int) -> list[str]:
 
 
 def read_many(request: FilesRequest) -> Outcome:
-    """Return the contents of the files at `paths`; a file that cannot be read is reported.
-
-    Raises `Refused` if they are too large together.
-    """
+    """Return the files at `paths`, with errors of those that cannot be read. Raises `Refused` if they are too large."""
     rows = [_read_one(request, wanted) for wanted in as_list(request.get("paths")) or request.texts("paths")]
     if sum(len(row.get("content", "")) for row in rows) > _MAX_CHARACTERS:
         message = f"The files have more than {_MAX_CHARACTERS:,} characters together; read fewer at once"
@@ -65,7 +62,6 @@ def read_many(request: FilesRequest) -> Outcome:
 
 
 def _read_one(request: FilesRequest, wanted: Json) -> Record:
-    """Read one file, given by its path or an object with the path."""
     fields = as_object(wanted).items()
     path = next((str(value) for name, value in fields if "path" in snake(name) or "file" in snake(name)), str(wanted))
     try:
@@ -73,9 +69,6 @@ def _read_one(request: FilesRequest, wanted: Json) -> Record:
     except Refused as refused:
         return {"path": path, "error": str(refused)}
     return {"path": path, "name": entry.name, "content": entry.content, "size": entry.size}
-
-
-# lines ----------------------------------------------------------------------------------------------------------------
 
 
 def head(request: FilesRequest) -> Outcome:
@@ -118,21 +111,18 @@ def wc(request: FilesRequest) -> Outcome:
     return Outcome(", ".join(f"{many} {what}" for what, many in counts.items()), facts)
 
 
-# ranges of lines ------------------------------------------------------------------------------------------------------
-
-
 def read_ranges(request: FilesRequest) -> Outcome:
     """Return the lines in `ranges` of the file at `path`, or those of several `files`, with their hashes."""
     files: dict[str, Json] = {}
     for path, _guard, ranges in requested_ranges(request):
         content = request.tree.file(path).text
         lines = content.splitlines(keepends=True)
-        rows = [_range(lines, *bounds(one, len(lines))) for one in ranges or [{}]]
+        rows = [_range_facts(lines, *bounds(one, len(lines))) for one in ranges or [{}]]
         files[path] = {"ranges": rows, "file_hash": content_hash(content)}
     return Outcome(encode(files).decode(), files, is_json=True)
 
 
-def _range(lines: Sequence[str], start: int, end: int) -> Record:
+def _range_facts(lines: Sequence[str], start: int, end: int) -> Record:
     text, last = "".join(lines[start - 1 : end]), max(start, min(end, len(lines)))
     facts: Record = {"content": text, "start_line": start, "end_line": last, "range_hash": content_hash(text)}
     return {**facts, "total_lines": len(lines), "content_size": len(text)}

@@ -28,14 +28,12 @@ Choices: TypeAlias = Mapping[str, tuple[Operation, Mapping[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all calls of a tool share."""
+    """What all calls of a tool share: whether a repository locates the files, and how items of a batch are read."""
 
     has_repository: bool = False
-    """Whether the world has a repository, whose root locates the files."""
     selector: str = "operation"
-    """What selects the operation in an item of a batch."""
     choices: Choices = field(default_factory=dict[str, "tuple[Operation, Mapping[str, str]]"])
-    """What an item may select; empty: any operation."""
+    """What the selector of an item may choose; empty: any operation."""
 
 
 class FilesRequest(Request):
@@ -59,8 +57,6 @@ class FilesRequest(Request):
         made.given = {role: given[name] for role, name in arguments.items() if name in given}
         return made
 
-    # arguments
-
     def get(self, role: str, default: Json = None) -> Json:
         """Return the argument with a role. Paths and patterns may be missing in several ways."""
         value = super().get(role, default)
@@ -81,8 +77,6 @@ class FilesRequest(Request):
         """Return a flag, or the default if the tool has no argument for it."""
         return self.flag(role) if self.has(role) else default
 
-    # the tool
-
     @cached_property
     def tool_words(self) -> frozenset[str]:
         """The words of the tool's name; none for a call from Python."""
@@ -99,13 +93,8 @@ class FilesRequest(Request):
         is_of_files = self.tool is None or self.has("space")
         return not is_of_files and _OF_FILES.isdisjoint(map(singular, self.tool_words))
 
-    # entries
-
     def facts_of(self, entry: Entry, path: str) -> Record:
-        """Return the facts of an entry, with its path as the client writes it.
-
-        If the tool has no output schema, each is given once.
-        """
+        """Return the facts of an entry with this path; those that differ if the tool has no output schema."""
         facts = {**entry.facts, "path": path}
         return {name: facts[name] for name in facts if name in _ESSENTIAL} if self.is_open else facts
 

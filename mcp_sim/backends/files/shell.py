@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from mcp_sim.backends.files.paths import parent, resolve_path
 from mcp_sim.backends.files.tree import Entry, Tree
@@ -83,6 +83,11 @@ class Failed(Exception):
     """A command that failed, with its error message."""
 
 
+def fail(message: str = "") -> NoReturn:
+    """Raise `Failed`."""
+    raise Failed(message)
+
+
 @dataclass(slots=True)
 class Shell:
     """The execution of one command line. `errors` holds error messages."""
@@ -100,10 +105,7 @@ class Shell:
     """What it reads if it names no files."""
 
     def run(self, pipes: Sequence[Pipe], given: str = "") -> tuple[str, int]:
-        """Run all pipes. Return the output, and the exit code of the last command.
-
-        Raises `Refused` if the commands read or print too much.
-        """
+        """Return the output, and the exit code of the last command. Raises `Refused` for too much output."""
         outputs: list[str] = []
         code = 0
         for when, commands in pipes:
@@ -124,7 +126,7 @@ class Shell:
         try:
             self.given = given if command.source is None else self.content(command.source)
             self.args = self._spread(args)
-            output = self.commands.get(name, _refuse)(self)
+            output = self.commands.get(name, lambda _: fail("command not found"))(self)
             if command.into is not None:
                 self.write(command.into, output, appends=command.appends)
                 output = ""
@@ -144,8 +146,6 @@ class Shell:
             found += names or [word]
         return found
 
-    # used by commands
-
     @property
     def flags(self) -> set[str]:
         """The flags of the current command, each letter separately."""
@@ -159,9 +159,7 @@ class Shell:
 
     def required(self, least: int = 1) -> list[str]:
         """Return the operands of the current command. Raises `Failed` if there are fewer than `least`."""
-        if len(self.operands) < least:
-            raise Failed("missing operand")
-        return self.operands
+        return self.operands if len(self.operands) >= least else fail("missing operand")
 
     def at(self, path: str) -> str:
         """Return the absolute path. Raises `Failed` if it is invalid or outside the allowed directories."""
@@ -173,15 +171,10 @@ class Shell:
     def find(self, path: str, message: str = f"{{path}}: {MISSING}") -> Entry:
         """Return the file or directory at a path. Raises `Failed` with the message if there is none."""
         found = self.tree.find(self.at(path))
-        if found is None:
-            raise Failed(message.format(path=path))
-        return found
+        return found if found is not None else fail(message.format(path=path))
 
     def content(self, path: str) -> str:
-        """Return the content of a file.
-
-        Raises `Failed` if there is no such file, `Refused` if the command reads too much.
-        """
+        """Return the content of a file. Raises `Refused` if the command reads too much."""
         found = self.find(path)
         if found.content is None:
             raise Failed(f"{path}: Is a directory")
@@ -225,7 +218,3 @@ class Shell:
 
 CommandFunction: TypeAlias = Callable[[Shell], str]
 """A command: takes the shell, with the arguments and the input of the command, and returns its output."""
-
-
-def _refuse(_shell: Shell) -> str:
-    raise Failed("command not found")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import groupby
 
-from mcp_sim.backends.files.paths import join_path, split_path
+from mcp_sim.backends.files.paths import is_within, join_path, split_path
 from mcp_sim.backends.files.request import FilesRequest
-from mcp_sim.backends.files.shell import MISSING, CommandFunction, Failed, Shell, parse_command_line, parse_words
+from mcp_sim.backends.files.shell import MISSING, CommandFunction, Failed, Shell, fail, parse_command_line, parse_words
 from mcp_sim.backends.files.tree import Entry
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.patterns import search_test
@@ -46,9 +47,6 @@ def run(request: FilesRequest) -> Outcome:
 
 def _join(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
-
-
-# texts ----------------------------------------------------------------------------------------------------------------
 
 
 def _echo(shell: Shell) -> str:
@@ -93,11 +91,6 @@ def _sort(shell: Shell) -> str:
     return _join(sorted(set(lines) if "u" in shell.flags else lines, reverse="r" in shell.flags))
 
 
-def _uniq(shell: Shell) -> str:
-    lines = shell.lines()
-    return _join([line for at, line in enumerate(lines) if at == 0 or line != lines[at - 1]])
-
-
 def _grep(shell: Shell) -> str:
     flags, (pattern, *paths) = shell.flags, shell.required()
     holds, is_deep = _line_test(pattern, flags), bool(_DEEP & flags)
@@ -110,9 +103,8 @@ def _grep(shell: Shell) -> str:
         for at, line in enumerate(text.splitlines(), 1)
         if holds(line)
     ]
-    if not lines:
-        raise Failed("")
-    return f"{len(lines)}\n" if "c" in flags else _join(lines)
+    found = f"{len(lines)}\n" if "c" in flags else _join(lines)
+    return found if lines else fail()
 
 
 def _line_test(pattern: str, flags: set[str]) -> Callable[[str], bool]:
@@ -135,21 +127,15 @@ def _shown(entry: Entry, base: Entry, path: str) -> str:
     return path.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
 
 
-# directories ----------------------------------------------------------------------------------------------------------
-
-
 def _ls(shell: Shell) -> str:
-    found = [(path, shell.find(path)) for path in shell.operands or ["."]]
-    return "\n".join(_listed(shell, path, entry, is_titled=len(found) > 1) for path, entry in found)
-
-
-def _listed(shell: Shell, path: str, entry: Entry, *, is_titled: bool) -> str:
-    shows_all, is_long = bool({"a", "A"} & shell.flags), "l" in shell.flags
-    if entry.is_file:
-        return _join([_long(entry, path) if is_long else path])
-    rows = (one for one in shell.tree.inside(entry.path) if shows_all or not one.name.startswith("."))
-    lines = _join([_long(one, one.name) if is_long else one.name for one in rows])
-    return f"{path}:\n{lines}" if is_titled else lines
+    lists_all, blocks = not {"a", "A"}.isdisjoint(shell.flags), list[str]()
+    for path in shell.operands or ["."]:
+        entry = shell.find(path)
+        inside = [(one.name, one) for one in shell.tree.inside(entry.path) if lists_all or one.name[0] != "."]
+        rows = [(path, entry)] if entry.is_file else inside
+        lines = _join([_long(one, name) if "l" in shell.flags else name for name, one in rows])
+        blocks.append(lines if entry.is_file or len(shell.operands) < 2 else f"{path}:\n{lines}")
+    return "\n".join(blocks)
 
 
 def _long(entry: Entry, name: str) -> str:
@@ -187,9 +173,6 @@ def _cd(shell: Shell) -> str:
         raise Failed(f"{path}: Not a directory")
     shell.cwd = entry.path
     return ""
-
-
-# changes --------------------------------------------------------------------------------------------------------------
 
 
 def _mkdir(shell: Shell) -> str:
@@ -234,23 +217,8 @@ def _touch(shell: Shell) -> str:
     return ""
 
 
-def _cp(shell: Shell) -> str:
-    for entry, target in _targets(shell):
-        if not entry.is_file and not {*_DEEP, "a"} & shell.flags:
-            raise Failed(f"-r not specified; omitting directory '{entry.name}'")
-        shell.tree.copy(entry, target)
-    return ""
-
-
-def _mv(shell: Shell) -> str:
-    for entry, target in _targets(shell):
-        shell.tree.copy(entry, target)
-        shell.tree.remove(entry)
-    return ""
-
-
-def _targets(shell: Shell) -> Iterator[tuple[Entry, str]]:
-    """Yield what to copy or move, and where to."""
+def _copy(shell: Shell) -> str:
+    """Run `cp` or `mv`."""
     *sources, last = shell.required(2)
     place = shell.at(last)
     found = shell.tree.find(place)
@@ -261,23 +229,21 @@ def _targets(shell: Shell) -> Iterator[tuple[Entry, str]]:
     for path in sources:
         entry = shell.find(path, f"cannot stat '{{path}}': {MISSING}")
         target = join_path(place, entry.name) if is_directory else place
-        if target == entry.path or target.startswith(f"{entry.path}/"):
+        if is_within(target, [entry.path]):
             raise Failed(f"'{path}' and '{last}' are the same file")
-        yield entry, target
-
-
-def _false(_shell: Shell) -> str:
-    raise Failed("")
+        if shell.name == "cp" and not entry.is_file and {*_DEEP, "a"}.isdisjoint(shell.flags):
+            raise Failed(f"-r not specified; omitting directory '{entry.name}'")
+        shell.tree.copy(entry, target)
+        if shell.name == "mv":
+            shell.tree.remove(entry)
+    return ""
 
 
 COMMANDS: Mapping[str, CommandFunction] = {
     "basename": lambda shell: f"{shell.required()[0].rstrip('/').rsplit('/', 1)[-1]}\n",
-    "cat": _cat, "cd": _cd, "cp": _cp,
-    "date": lambda shell: f"{shell.now:%a %b %d %H:%M:%S UTC %Y}\n",
-    "echo": _echo, "false": _false, "find": _find, "grep": _grep, "head": _ends, "ls": _ls, "mkdir": _mkdir, "mv": _mv,
-    "pwd": lambda shell: f"{shell.cwd}\n",
-    "rm": _rm, "rmdir": _rmdir, "sort": _sort, "tail": _ends, "touch": _touch,
-    "true": lambda _shell: "",
-    "uniq": _uniq, "wc": _wc,
-    "whoami": lambda _shell: "user\n",
+    "cat": _cat, "cd": _cd, "cp": _copy, "date": lambda shell: f"{shell.now:%a %b %d %H:%M:%S UTC %Y}\n",
+    "echo": _echo, "false": lambda _: fail(), "find": _find, "grep": _grep, "head": _ends, "ls": _ls, "mkdir": _mkdir,
+    "mv": _copy, "pwd": lambda shell: f"{shell.cwd}\n", "rm": _rm, "rmdir": _rmdir, "sort": _sort, "tail": _ends,
+    "touch": _touch, "true": lambda _: "", "uniq": lambda shell: _join([line for line, _ in groupby(shell.lines())]),
+    "wc": _wc, "whoami": lambda _: "user\n",
 }  # fmt: skip

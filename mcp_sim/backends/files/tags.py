@@ -75,28 +75,20 @@ def _change_files(request: FilesRequest, change: Callable[[str, list[str]], str]
 def rename_tag(request: FilesRequest) -> Outcome:
     """Rename `old_tag` and its nested tags to `new_tag` in all files of the space."""
     old, new = request.text("old_tag").lstrip("#"), request.text("new_tag").lstrip("#")
-    below = request.tree.below(request.tree.at(request.path))
-    entries = [entry for entry in below if _has(entry.text, old)]
-    for entry in entries:
-        listed = [new + tag[len(old) :] if _is_nested(tag, old) else tag for tag in _listed_tags(entry.text)]
-        text = _with_tags(entry.text, listed) if listed else entry.text
-        text = re.sub(rf"(?<![\w#])#{re.escape(old)}(?![\w-])", f"#{new}", text)
-        request.tree.write(entry.path, text)
-    paths = [request.tree.display_path(entry.path) for entry in entries]
+    paths: list[str] = []
+    for entry in [*request.tree.below(request.tree.at(request.path))]:
+        listed = _listed_tags(entry.text)
+        renamed = [new + tag[len(old) :] if f"{tag}/".startswith(f"{old}/") else tag for tag in listed]
+        if renamed != listed or f"#{old}" in entry.text:
+            text = _with_tags(entry.text, renamed) if listed else entry.text
+            text = re.sub(rf"(?<![\w#])#{re.escape(old)}(?![\w-])", f"#{new}", text)
+            request.tree.write(entry.path, text)
+            paths.append(request.tree.display_path(entry.path))
     message = f"Renamed tag {old} to {new} in {len(paths)} files"
     return Outcome("\n".join([message, *paths]), {"files": paths, "count": len(paths), "old_tag": old, "new_tag": new})
 
 
-def _has(text: str, tag: str) -> bool:
-    return f"#{tag}" in text or any(_is_nested(one, tag) for one in _listed_tags(text))
-
-
-def _is_nested(tag: str, above: str) -> bool:
-    return tag == above or tag.startswith(f"{above}/")
-
-
 def _listed_tags(text: str) -> list[str]:
-    """Return the tags in the front matter of a text."""
     found = _LIST.search(_split(text)[0] or "")
     if found is None:
         return []

@@ -252,16 +252,13 @@ class Tree:
         for one in children:
             self.copy(one, join_path(path, one.name))
 
-    def go(self, path: str) -> None:
-        """Change the working directory."""
-        self._set_shell("working_directory", path)
-
-    def _set_shell(self, name: str, value: str) -> None:
+    def set(self, name: str, value: str) -> None:
+        """Change a setting, such as the working directory."""
         self._request.put(self._request.entity_named(SHELL), {**self.shell, name: value}, SHELL)
 
     def _put(self, kind: str, path: str, fields: Record) -> None:
         if self._mount_point != ROOT and self.shell.get("above", ROOT) is None:
-            self._set_shell("above", self._mount_point)
+            self.set("above", self._mount_point)
         before = self._request.record(path, kind) or {
             "path": path, "folder": parent(path), "created_at": self._request.time("created_at", kind)
         }  # fmt: skip

@@ -27,9 +27,8 @@ _EXISTING = ("an existing file", "an existing note", "an existing page", "an exi
 def write(request: FilesRequest) -> Outcome:
     """Write `content` to a file; with the flag `append`, at its end. Without a path, show the content.
 
-    Missing directories are created if `parents` is set, the tool says so, or no other tool creates directories.
-    Raises `Refused` for a directory, if a file exists that the tool only creates or the flag `overwrite` protects,
-    and if one does not exist that the tool only changes.
+    Missing directories are created if `parents` is set, the tool says so, or no other tool creates directories. Raises
+    `Refused` if a file exists that the flag `overwrite` protects or the tool only creates, or is missing for a change.
     """
     content, path = _new_content(request), request.path
     if request.get("path") is None:
@@ -91,31 +90,32 @@ def append(request: FilesRequest) -> Outcome:
     """Write `content` at the end of a file. A missing one is created, or refused if the tool is for existing ones."""
     if request.mentions(*_EXISTING):
         request.tree.file(request.path)
+    return _append(request, _new_content(request), f"Successfully appended to {request.path}")
+
+
+def touch(request: FilesRequest) -> Outcome:
+    """Create an empty file; an existing one keeps its content. Raises `Refused` for a directory."""
+    return _append(request, "", f"Created {request.path}")
+
+
+def _append(request: FilesRequest, content: str, done: str) -> Outcome:
     path = _target(request)
     before = request.tree.find(path)
     old = before.text if before is not None else ""
-    between = "\n" if request.has("space") and old and not old.endswith("\n") else ""
-    return _save(request, path, old + between + _new_content(request), f"Successfully appended to {request.path}")
+    between = "\n" if content and request.has("space") and old and not old.endswith("\n") else ""
+    return _save(request, path, old + between + content, done)
 
 
 def prepend(request: FilesRequest) -> Outcome:
     """Insert the lines of `content` at the beginning of a file."""
-    entry = request.file
-    text = _new_content(request).removesuffix("\n") + "\n" + entry.text
-    return _save(request, entry.path, text, f"Successfully prepended to {request.path}")
+    text = _new_content(request).removesuffix("\n") + "\n" + request.file.text
+    return _save(request, request.file.path, text, f"Successfully prepended to {request.path}")
 
 
 def overwrite(request: FilesRequest) -> Outcome:
     """Write `content` to an existing file."""
     done = f"Successfully replaced the content of {request.path}"
     return _save(request, request.file.path, _new_content(request), done)
-
-
-def touch(request: FilesRequest) -> Outcome:
-    """Create an empty file; an existing one keeps its content. Raises `Refused` for a directory."""
-    path = _target(request)
-    before = request.tree.find(path)
-    return _save(request, path, before.text if before is not None else "", f"Created {request.path}")
 
 
 # texts ----------------------------------------------------------------------------------------------------------------
@@ -215,10 +215,7 @@ def _change_lines(request: FilesRequest, new: Sequence[str], verb: str) -> Outco
 
 
 def change_ranges(request: FilesRequest) -> Outcome:
-    """Replace the lines in `ranges` of a file, guarded by its `hash`, or those of several `files`.
-
-    The result of each file is reported; none fails the others.
-    """
+    """Replace the lines in `ranges` of a file, guarded by its `hash`, or those of several `files`."""
     results: dict[str, Json] = {}
     for path, guard, patches in requested_ranges(request):
         try:
