@@ -78,12 +78,19 @@ def take_matching(state: Json, entities: Iterable[str], take: Take) -> Given:
 
 def innermost(state: Json) -> Json:
     """Return what is inside wrappers that hold nothing else: `{vault: {notes: {...}}}` holds the notes."""
+    *_, inner = wrapped(state)
+    return inner
+
+
+def wrapped(state: Json) -> Iterator[Json]:
+    """Yield a state, and then what is inside each of its wrappers that hold nothing else."""
     for _ in range(MAX_DEPTH):
+        yield state
         parts = [*as_object(state).values()]
         if len(parts) != 1 or not isinstance(parts[0], dict | list):
-            break
+            return
         state = cast("Json", parts[0])
-    return state
+    yield state
 
 
 def _left(value: Json, take: Take, records: dict[str, list[Record]], depth: int) -> Json:

@@ -27,8 +27,7 @@ _MAX_LEVEL = 9
 
 def create(request: DocumentRequest) -> Outcome:
     """Create an empty `document` with these `fields`."""
-    name = request.text("document", DEFAULT_NAME)
-    _check_free(request, name)
+    name = _free(request, request.text("document", DEFAULT_NAME))
     fields = {snake(field): value for field, value in request.fields().items() if field not in _OWN}
     return _made(request, {"name": name, **fields, "parts": []}, f"Document {name} created successfully")
 
@@ -73,8 +72,7 @@ def merge(request: DocumentRequest) -> Outcome:
 def copy(request: DocumentRequest) -> Outcome:
     """Copy a `document` under the name `target`."""
     record = request.document
-    name = request.text("target", f"copy_of_{record['name']}")
-    _check_free(request, name)
+    name = _free(request, request.text("target", f"copy_of_{record['name']}"))
     return request.store({**record, "name": name}, f"Document {record['name']} copied to {name}")
 
 
@@ -151,15 +149,18 @@ def replace(request: DocumentRequest) -> Outcome:
     if not old:
         raise Refused("invalid", "The text to find must not be empty")
     number = sum(text_of(part).count(old) for part in request.parts)
-    request.parts[:] = [_replaced(part, old, new) for part in request.parts]
+    for at, part in enumerate(request.parts):
+        texts = {name: one for name, one in part.items() if isinstance(one, str) and name != "kind"}
+        request.parts[at] = part | {name: replace_text(one, old, new) for name, one in texts.items()}
     sentence = f"Replaced {number} occurrence(s) of '{old}' with '{new}'."
-    sentence = sentence if number else f"No occurrences of '{old}' found."
-    return request.stored(sentence, count=number)
+    return request.stored(sentence if number else f"No occurrences of '{old}' found.", count=number)
 
 
-def _check_free(request: DocumentRequest, name: str) -> None:
+def _free(request: DocumentRequest, name: str) -> str:
+    """Return a name for a new document. Raises `Refused` if it is taken."""
     if request.record(name) is not None:
         raise Refused("conflict", f"Document {name} already exists")
+    return name
 
 
 def _made(request: DocumentRequest, record: Record, sentence: str) -> Outcome:
@@ -175,13 +176,6 @@ def _listed(request: DocumentRequest) -> tuple[list[Json], str]:
 
 def _counted(number: int, kind: str) -> str:
     return f"{number} {kind}{'' if number == 1 else 's'}"
-
-
-def _replaced(part: Record, old: str, new: str) -> Record:
-    return {
-        name: replace_text(value, old, new) if isinstance(value, str) and name != "kind" else value
-        for name, value in part.items()
-    }
 
 
 # parts ----------------------------------------------------------------------------------------------------------------
@@ -276,7 +270,7 @@ def change_many(request: DocumentRequest) -> Outcome:
     listed = list(_items(request))
     for index, fields in listed:
         at = request.nth(index, request.places())
-        request.parts[at] = {**request.parts[at], **fields}
+        request.parts[at] = request.parts[at] | fields
     return request.stored(f"{len(listed)} {request.kind}s updated", count=len(listed))
 
 
@@ -322,7 +316,7 @@ def _insert(request: DocumentRequest, at: int) -> Outcome:
 def _changed(request: DocumentRequest, fields: Record, sentence: str) -> Outcome:
     """Change fields of the part at an index. Return the outcome of the call, with a sentence made from a template."""
     at = request.place()
-    request.parts[at] = {**request.parts[at], **fields}
+    request.parts[at] = request.parts[at] | fields
     return request.stored(sentence.format(kind=label(request.kind), index=request.get("index")))
 
 

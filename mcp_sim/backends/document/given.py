@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from mcp_sim.backends.document.request import DEFAULT_NAME
-from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given, take_matching
+from mcp_sim.backends.given import Given, Sought, take_given, take_matching, wrapped
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -57,12 +57,10 @@ def _the_only_one(state: Json, found: Given, kinds: Collection[str]) -> Given:
 
 def _whole(state: Json) -> Sequence[Record]:
     """Return the documents of a state that holds nothing else, possibly inside wrappers."""
-    for _ in range(MAX_DEPTH):
-        rows = [_document(row, is_sure=False) for row in rows_of(state, "name", "text") or ()]
+    for inner in wrapped(state):
+        rows = [_document(row, is_sure=False) for row in rows_of(inner, "name", "text") or ()]
         if rows and None not in rows:
             return [row for row in rows if row is not None]
-        inner = [*as_object(state).values()]
-        state = inner[0] if len(inner) == 1 else None
     return ()
 
 

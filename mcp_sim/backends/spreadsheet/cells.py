@@ -70,8 +70,8 @@ def clear_range(request: SheetRequest) -> Outcome:
     """Remove the values of the cells of a `range`."""
     record, cells = request.area
     rows = grids.clear_cells(record["rows"], cells)
-    message = f"Cleared {request.address} of {record['name']}"
-    return request.store({**record, "rows": rows}, message, range=request.address)
+    message = f"Cleared {request.address.upper()} of {record['name']}"
+    return request.store({**record, "rows": rows}, message, range=request.address.upper())
 
 
 def copy_range(request: SheetRequest) -> Outcome:
@@ -81,7 +81,7 @@ def copy_range(request: SheetRequest) -> Outcome:
     sheet, place = grids.area(target)
     into = request.sheet_named(sheet or request.text("new", record["name"]))
     rows = grids.write_values(into["rows"], place.top, place.left, values)
-    return request.store({**into, "rows": rows}, f"Copied {request.address} to {target}")
+    return request.store({**into, "rows": rows}, f"Copied {request.address.upper()} to {target}")
 
 
 def check_formula(request: SheetRequest) -> Outcome:
@@ -94,8 +94,8 @@ def check_formula(request: SheetRequest) -> Outcome:
 def check_range(request: SheetRequest) -> Outcome:
     """Check the address of a `range`, and return the range of all values. Raises `Refused` if it is invalid."""
     used = grids.used_range(request.area[0]["rows"])
-    message = f"Range {request.address} is valid; the sheet holds data in {used}"
-    return done(message, valid=True, range=request.address, data_range=used)
+    message = f"Range {request.address.upper()} is valid; the sheet holds data in {used}"
+    return done(message, valid=True, range=request.address.upper(), data_range=used)
 
 
 def find_cells(request: SheetRequest) -> Outcome:
@@ -161,7 +161,11 @@ def delete_by_axis(request: SheetRequest) -> Outcome:
 
 
 def _rows(request: SheetRequest) -> list[list[Json]]:
-    rows = grids.as_rows(as_list(request.get("values")))
+    """Return the values as rows: several rows if one of them is a list, else one row."""
+    values = as_list(request.get("values"))
+    if not any(isinstance(row, list) for row in values):
+        values = [values] if values else []
+    rows = [[*row] if isinstance(row, list) else [row] for row in values]
     check_formulas(rows)
     return rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mcp_sim.backends.given import MAX_DEPTH, Given, is_named, take_matching
+from mcp_sim.backends.given import Given, is_named, take_matching, wrapped
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import column_names
@@ -49,7 +49,7 @@ def given_sheets(state: Json, *, has_books: bool, is_whole: bool) -> Given:
     books: Mapping[str, Sheets] = {book["name"]: book["sheets"] for book in found.records[WORKBOOK]}
     rest = found.rest
     if is_whole and not books:
-        books = _whole(state)
+        books = next(filter(None, map(_workbooks, wrapped(state))), {})
         rest = None if books else state
     sheets = [sheet_of(name if has_books else DEFAULT_NAME, sheet, rows)
               for name, held in books.items() for sheet, rows in held.items()]  # fmt: skip
@@ -66,17 +66,6 @@ def _found(name: str, value: Json) -> Given | None:
         sheets = _sheets(value) if is_file or is_named(name, _SHEETS) else None
         books = {name if is_file else DEFAULT_NAME: sheets} if sheets else {}
     return Given({WORKBOOK: [{"name": one, "sheets": sheets} for one, sheets in books.items()]}) if books else None
-
-
-def _whole(state: Json) -> dict[str, Sheets]:
-    """Return the workbooks of a state that holds nothing else, possibly inside wrappers."""
-    for _ in range(MAX_DEPTH):
-        found = _workbooks(state)
-        inner = [*as_object(state).values()]
-        if found or len(inner) != 1:
-            return found
-        state = inner[0]
-    return {}
 
 
 def _workbooks(value: Json) -> dict[str, Sheets]:

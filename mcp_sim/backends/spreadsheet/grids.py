@@ -75,13 +75,6 @@ def address(cells: Area) -> str:
     return f"{corner(cells)}:{letters(cells.right)}{cells.bottom + 1}"
 
 
-def as_rows(values: Sequence[Json]) -> list[list[Json]]:
-    """Return values as rows: several rows if one of them is a list, else one row."""
-    if any(isinstance(row, list) for row in values):
-        return [[*row] if isinstance(row, list) else [row] for row in values]
-    return [[*values]] if values else []
-
-
 def area(address: str) -> tuple[str | None, Area]:
     """Return the sheet of an address, if named, and its cells: `Data!A1:C4`, `A:C`, `2:5`, `B3`."""
     sheet, mark, cells = address.rpartition("!")

@@ -23,10 +23,7 @@ class SheetRequest(Request):
     def workbook(self) -> str:
         """The name of the workbook. Raises `Refused` if it does not exist."""
         newest = next(reversed([str(key) for key, _ in self.view.rows(self.entity_named(WORKBOOK))]), DEFAULT_NAME)
-        return self.existing(self.text("workbook", newest))
-
-    def existing(self, name: str) -> str:
-        """Return the name of a workbook. Raises `Refused` if it does not exist."""
+        name = self.text("workbook", newest)
         if self.record(name, WORKBOOK) is None:
             raise Refused("not_found", f"Workbook not found: {name}", key=name, entity=WORKBOOK)
         return name
@@ -56,23 +53,19 @@ class SheetRequest(Request):
     @property
     def address(self) -> str:
         """The address of the cells as the call gives it."""
-        return ":".join(filter(None, (self.text("range"), self.text("end")))).upper()
+        return ":".join(filter(None, (self.text("range"), self.text("end"))))
 
     @cached_property
     def area(self) -> tuple[Record, grids.Area]:
         """The sheet and the cells of the call, by default all cells. A first cell alone extends to the end."""
         if self.get("range") is None:
-            return self.sheet, self._bounds()
-        named, cells = grids.area(":".join(filter(None, (self.text("range"), self.text("end")))))
+            first = (max((self.number(role) or 1) - 1, 0) for role in ("top", "left"))
+            last = (None if (number := self.number(role)) is None else number - 1 for role in ("bottom", "right"))
+            return self.sheet, grids.Area(*first, *last)
+        named, cells = grids.area(self.address)
         is_open = "end" in self.binding.arguments and self.get("end") is None and ":" not in self.text("range")
         sheet = self.sheet_named(named) if named else self.sheet
         return sheet, replace(cells, bottom=None, right=None) if is_open else cells
-
-    def _bounds(self) -> grids.Area:
-        """Return the rows and columns between given numbers, counted from 1; by default all."""
-        top, left, bottom, right = (self.number(role) for role in ("top", "left", "bottom", "right"))
-        last = (None if number is None else number - 1 for number in (bottom, right))
-        return grids.Area(max((top or 1) - 1, 0), max((left or 1) - 1, 0), *last)
 
     def shown(self, record: Record, cells: grids.Area) -> list[list[Json]]:
         """Return the values of cells, or their formulas if the call reads formulas."""

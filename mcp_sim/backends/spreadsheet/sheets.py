@@ -132,7 +132,7 @@ def merge_cells(request: SheetRequest) -> Outcome:
 
 def unmerge_cells(request: SheetRequest) -> Outcome:
     """Split the merged cells of a `range`."""
-    record, place = request.area[0], request.address
+    record, place = request.area[0], request.address.upper()
     return request.store(_without(record, _MERGED, place), f"Cells {place} of '{record['name']}' unmerged", range=place)
 
 
@@ -155,7 +155,7 @@ def annotate(request: SheetRequest) -> Outcome:
 
 def remove_annotation(request: SheetRequest) -> Outcome:
     """Remove what `annotate` put at a `range`. Raises `Refused` if there is nothing of the `kind`."""
-    (record, _), kind, place = request.area, request.text("kind", "note"), request.address
+    (record, _), kind, place = request.area, request.text("kind", "note"), request.address.upper()
     left = _without(record, kind, place)
     if left == record:
         raise Refused("not_found", f"{place} has no {kind}", key=place, entity=kind)
@@ -209,7 +209,7 @@ def _merged(record: Record) -> list[str]:
 
 
 def _mark(request: SheetRequest, kind: str, past: str) -> Outcome:
-    record, place = request.area[0], request.address
+    record, place = request.area[0], request.address.upper()
     mark = {"kind": kind, **as_object(request.get("fields")), **request.others, "cells": place}
     name = record["name"]
     message = f"Cells {place} of '{name}' {past}" if past else f"{label(kind)} added to {name} {place}".rstrip()
