@@ -13,17 +13,14 @@ from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.backends.sql.operations import (
     ABOUT,
-    CREATING_OPERATIONS,
-    DATABASES,
+    CREATING,
     OPERATIONS,
-    OTHER_LANGUAGES,
-    ROW_OPERATIONS,
-    STATEMENT_OPERATIONS,
-    are_mentioned,
+    RUNNING,
+    SCHEMA,
+    accepted,
     dialect_of,
     takes_sql,
 )
-from mcp_sim.backends.sql.tables import SCHEMA
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.kinds import Match, ServerEvidence, backends
@@ -32,10 +29,7 @@ from mcp_sim.types.plans import Plan
 if TYPE_CHECKING:
     from mcp_sim.backends.operation import Operation
     from mcp_sim.backends.sql.database import Database
-    from mcp_sim.backends.sql.given import Table
-
-_MIN_ROW_OPERATIONS = 3
-"""Required number of row operations if no tool takes a statement."""
+    from mcp_sim.backends.sql.tables import Table
 
 
 @backends.register("sql")
@@ -78,7 +72,7 @@ class Sql(OperationsBackend):
         tables: Sequence[Table] = ()
         rest = match.state
         if rest is not None and 2 * len(match.plans) >= len(evidence.tools):
-            from mcp_sim.backends.sql.given import read_given_tables
+            from mcp_sim.backends.sql.tables import read_given_tables
 
             tables, rest = read_given_tables(rest)
         records: dict[str, Sequence[Record]] = {table.entity.name: table.records for table in tables}
@@ -90,19 +84,10 @@ class Sql(OperationsBackend):
         """Yield the operations of a tool: those that run statements first if all that it does takes SQL, else last."""
         is_sure = profile.selector is None and takes_sql(profile)
         found = super().match_tool(profile)
-        return iter(sorted(found, key=lambda one: (one.name in STATEMENT_OPERATIONS) != is_sure))
+        return iter(sorted(found, key=lambda one: (one.name in RUNNING) != is_sure))
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
-        """Accept the tools of a server that runs statements, or that mentions SQL and has tools for rows."""
-        names = frozenset(one.name for one in found)
-        if names.isdisjoint(STATEMENT_OPERATIONS | ROW_OPERATIONS):
-            return ()
-        mentions_sql = are_mentioned(DATABASES, listed)
-        is_sql = (mentions_sql or names >= {"tables", "describe"}) and not are_mentioned(OTHER_LANGUAGES, listed)
-        sure = (one for one in found if one.name not in STATEMENT_OPERATIONS or takes_sql(one.profile))
-        kept = found if is_sql else [*sure]
-        runs = not STATEMENT_OPERATIONS.isdisjoint(one.name for one in kept)
-        return kept if runs or (mentions_sql and len(names & ROW_OPERATIONS) >= _MIN_ROW_OPERATIONS) else ()
+        return accepted(found, listed)
 
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
         """Return how a tool calls an operation: in the dialect of the database that its server mentions."""
@@ -125,16 +110,14 @@ class Sql(OperationsBackend):
         return () if _makes_tables(plan.entity, domain) else _table_entities(domain)
 
 
-def _variants(domain: Domain) -> Iterator[Plan]:
-    return (part for plan in domain.plans.values() for part in (plan, *plan.choices.values()))
-
-
 def _makes_tables(schema: str | None, domain: Domain) -> bool:
     """Whether tools create the tables of a schema."""
-    return any(one.operation in CREATING_OPERATIONS and one.entity == schema for one in _variants(domain))
+    known = (one for plan in domain.plans.values() for one in plan.variants)
+    return any(one.operation in CREATING and one.entity == schema for one in known)
 
 
 def _table_entities(domain: Domain) -> dict[str, Entity]:
     """Return the entities that other kinds of store do not hold."""
-    others = {one.entity for one in _variants(domain) if one.backend not in {"records", "sql", "schema_only"}}
+    known = (one for plan in domain.plans.values() for one in plan.variants)
+    others = {one.entity for one in known if one.backend not in {"records", "sql", "schema_only"}}
     return {name: one for name, one in domain.entities.items() if name not in others}

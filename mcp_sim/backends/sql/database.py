@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.catalogs import VIEWS
 from mcp_sim.backends.sql.copies import LOG, Copy, Row, creates_table
+from mcp_sim.backends.sql.operations import SCHEMA
 from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
-from mcp_sim.backends.sql.tables import ROWID, SCHEMA, entity_statement, from_sql, quoted, result_value, to_sql
+from mcp_sim.backends.sql.tables import ROWID, entity_statement, from_sql, quoted, result_value, to_sql
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
@@ -32,6 +32,26 @@ _OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
 """Names that statements must not use."""
 
 _EXISTING = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+VIEWS: Mapping[str, str] = {
+    "information_schema.tables": (
+        "SELECT 'main' AS table_catalog, 'public' AS table_schema, name AS table_name, "
+        "CASE type WHEN 'table' THEN 'BASE TABLE' ELSE 'VIEW' END AS table_type "
+        "FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+    ),
+    "information_schema.columns": (
+        "SELECT 'main' AS table_catalog, 'public' AS table_schema, t.name AS table_name, c.name AS column_name, "
+        "c.cid + 1 AS ordinal_position, c.dflt_value AS column_default, "
+        "CASE c.\"notnull\" WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable, lower(c.type) AS data_type, "
+        "CASE c.pk WHEN 0 THEN '' ELSE 'PRI' END AS column_key "
+        "FROM main.sqlite_master t, pragma_table_info(t.name) c "
+        "WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%'"
+    ),
+    "information_schema.pg_tables": (
+        "SELECT 'public' AS schemaname, name AS tablename, 'main' AS tableowner "
+        "FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ),
+}
+"""The views that emulate catalogs of other databases, by name."""
 
 
 @dataclass(slots=True)

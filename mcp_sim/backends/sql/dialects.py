@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
@@ -11,8 +12,8 @@ from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.catalogs import VIEWS, catalog_query, typed_columns
-from mcp_sim.backends.sql.tables import quoted
+from mcp_sim.backends.sql.database import VIEWS
+from mcp_sim.backends.sql.tables import missing_table, quoted
 
 _LONGEST = 100_000
 _LAYOUTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
@@ -27,7 +28,7 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
     """Translate a statement to one or more SQLite statements. Raises `Refused` for what cannot be parsed."""
     if len(statement) > _LONGEST:
         raise Refused("invalid", f"The statement has more than {_LONGEST:,} characters")
-    query = catalog_query(statement, dialect, tables)
+    query = _catalog_query(statement, dialect, tables)
     if query is not None:
         return [query]
     try:
@@ -90,7 +91,7 @@ def _expand_excluded(query: Any, tables: Mapping[str, str]) -> None:
         return
     excluded = {one.name.lower() for one in star.args["except_"]}
     read = [one.this.name for one in (query.args.get("from_"), *(query.args.get("joins") or ())) if one is not None]
-    names = [name for table in read if table in tables for name, _ in typed_columns(tables[table])]
+    names = [name for table in read if table in tables for name, _ in _typed_columns(tables[table])]
     kept = [exp.column(name, quoted=True) for name in names if name.lower() not in excluded]
     if kept:
         query.select(*(one for one in query.selects if one is not star), *kept, append=False, copy=False)
@@ -190,3 +191,82 @@ class _Translated(SQLite):
     class Generator(SQLite.Generator):
         TYPE_MAPPING: ClassVar[Any] = {**SQLite.Generator.TYPE_MAPPING, **dict.fromkeys(_COUNTERS, "INTEGER")}
         TRANSFORMS: ClassVar[Any] = {**SQLite.Generator.TRANSFORMS, **_WRITERS}
+
+
+# catalogs -------------------------------------------------------------------------------------------------------------
+
+_NAME = r'(?:\w+\.)?[`"\[]?(?P<table>\w+)[`"\]]?'
+_SHOWS_TABLES = r"show( full)? tables\b.*"
+_DESCRIBES = rf"(describe|desc|show( full)? (columns|fields) (from|in))( table)? {_NAME}"
+_SUMMARIZES = rf"summarize( select \* from)? {_NAME}"
+
+_TABLES = 'SELECT table_name AS "{}" FROM "information_schema.tables"'
+_COLUMNS = "SELECT {} FROM \"information_schema.columns\" WHERE table_name = '{{table}}'"
+_QUERIES: Mapping[str, str] = {
+    _SHOWS_TABLES: _TABLES.format("Tables_in_main"),
+    r"show (databases|schemas)\b.*": "SELECT 'main' AS \"Database\"",
+    rf"show create table {_NAME}":
+        'SELECT name AS "Table", sql AS "Create Table" FROM sqlite_master WHERE name = \'{table}\'',
+    _DESCRIBES: _COLUMNS.format(
+        'column_name AS "Field", data_type AS "Type", is_nullable AS "Null", column_key AS "Key", '
+        'column_default AS "Default"'
+    ),
+}  # fmt: skip
+"""Statement, in single spaces -> the query for it, as MySQL shows the result."""
+_DUCKDB_QUERIES: Mapping[str, str] = {
+    **_QUERIES,
+    _SHOWS_TABLES: _TABLES.format("name"),
+    _DESCRIBES: _COLUMNS.format(
+        "column_name, CASE upper(data_type) WHEN 'TEXT' THEN 'VARCHAR' WHEN 'REAL' THEN 'DOUBLE' "
+        "ELSE upper(data_type) END AS column_type, CASE column_key WHEN 'PRI' THEN 'NO' ELSE is_nullable END "
+        'AS "null", NULLIF(column_key, \'\') AS "key", column_default AS "default", NULL AS extra'
+    ),
+}
+
+_SUMMARY = (
+    "SELECT {text} AS column_name, '{kind}' AS column_type, CAST(MIN({column}) AS TEXT) AS min, "
+    "CAST(MAX({column}) AS TEXT) AS max, COUNT(DISTINCT {column}) AS approx_unique, {statistics}, COUNT(*) AS count, "
+    "ROUND(100.0 * (COUNT(*) - COUNT({column})) / MAX(COUNT(*), 1), 2) AS null_percentage FROM {table}"
+)
+_STATISTICS: Mapping[str, str] = {
+    "avg": "AVG({column})", "std": "STDDEV({column})", "q25": "PERCENTILE_CONT({column}, 0.25)",
+    "q50": "PERCENTILE_CONT({column}, 0.5)", "q75": "PERCENTILE_CONT({column}, 0.75)",
+}  # fmt: skip
+_NUMBERS = frozenset({"INT", "BIGINT", "DOUBLE", "FLOAT", "DECIMAL", "SMALLINT", "TINYINT"})
+"""Types of columns that have statistics, as sqlglot names them."""
+_DUCKDB_TYPES: Mapping[str, str] = {"TEXT": "VARCHAR", "INT": "INTEGER"}
+
+
+def _catalog_query(statement: str, dialect: str, tables: Mapping[str, str]) -> str | None:
+    """Return a query for a statement such as SHOW TABLES or DESCRIBE; None for other statements.
+
+    Raises `Refused` if the table does not exist.
+    """
+    text, is_duckdb = " ".join(statement.rstrip("; \n").split()), dialect == "duckdb"
+    queries = {**_DUCKDB_QUERIES, _SUMMARIZES: ""} if is_duckdb else _QUERIES
+    for pattern, query in queries.items():
+        found = re.fullmatch(pattern, text, re.IGNORECASE)
+        if found is not None:
+            table = found.groupdict().get("table")
+            if table is not None and table not in tables:
+                raise missing_table(table, tables)
+            return query.format(table=table) or _summary(str(table), tables[str(table)])
+    return None
+
+
+def _summary(table: str, statement: str) -> str:
+    """Return the query of SUMMARIZE: a row for each column, with statistics of those that are numbers."""
+    rows: list[str] = []
+    for name, kind in _typed_columns(statement):
+        column, text = quoted(name), name.replace("'", "''")
+        found = {one: f"CAST({call} AS TEXT)" if kind in _NUMBERS else "NULL" for one, call in _STATISTICS.items()}
+        statistics = ", ".join(f"{call} AS {one}" for one, call in found.items()).format(column=column)
+        rows.append(_SUMMARY.format(text=f"'{text}'", kind=_DUCKDB_TYPES.get(kind, kind), column=column,
+                                    statistics=statistics, table=quoted(table)))  # fmt: skip
+    return " UNION ALL ".join(rows)
+
+
+def _typed_columns(statement: str) -> list[tuple[str, str]]:
+    """Return the columns that a statement creates, each with its type as sqlglot names it; '' if it has none."""
+    columns = sqlglot.parse_one(statement, read="sqlite").find_all(exp.ColumnDef)
+    return [(one.name, "" if one.kind is None else one.kind.this.name) for one in columns]

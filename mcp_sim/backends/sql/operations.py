@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from mcp_sim.backends.matching.matched_tools import both, either, lacks, named, possible_roles
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
 from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Test, pick, role, roles
 from mcp_sim.types import Tool
@@ -38,9 +38,15 @@ _ROLES = {
 }  # fmt: skip
 _STATEMENT = _ROLES["statement"]
 
-STATEMENT_OPERATIONS = frozenset({"query", "write", "execute", "create"})
-ROW_OPERATIONS = frozenset({"insert", "select", "update", "delete"})
-CREATING_OPERATIONS = frozenset({"create", "create_table"})
+SCHEMA = "sql_table"
+"""The entity of tables that SQL created or a state gave."""
+RUNNING = frozenset({"query", "write", "execute", "create"})
+"""Operations that run statements."""
+CREATING = frozenset({"create", "create_table"})
+_OF_ROWS = frozenset({"insert", "select", "update", "delete"})
+_MIN_OF_ROWS = 3
+"""Required number of operations on rows if no tool takes a statement."""
+
 ABOUT = vocabulary(
     "database db schema catalog catalogue connection dataset project warehouse instance cluster workspace branch "
     "timeout format description explanation reason limit offset role region account dry_run confirm verbose"
@@ -50,10 +56,10 @@ ABOUT = vocabulary(
 
 # evidence -------------------------------------------------------------------------------------------------------------
 
-DATABASES = re.compile(r"\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b", re.IGNORECASE)
+_DATABASES = re.compile(r"\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b", re.IGNORECASE)
 _KEYWORDS = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE)\b")
 _STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delete from|create table)\b", re.IGNORECASE)
-OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql|kusto|kql", re.IGNORECASE)
+_OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql|kusto|kql", re.IGNORECASE)
 _READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
 _CHANGES = re.compile(r"insert|update|delete|create|any sql|ddl")
 
@@ -82,10 +88,25 @@ def takes_sql(profile: ToolProfile) -> bool:
     if profile.has("search") and not _mentions_sql(about):
         return False
     text = " ".join((about, profile.tool.description, *profile.words))
-    return _mentions_sql(text) and not OTHER_LANGUAGES.search(text)
+    return _mentions_sql(text) and not _OTHER_LANGUAGES.search(text)
 
 
-def are_mentioned(pattern: re.Pattern[str], listed: Sequence[ToolProfile]) -> bool:
+def accepted(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+    """Return the matched tools of a server if it runs statements, or mentions SQL and has tools for rows.
+
+    If nothing else shows that it is about SQL, tools that run statements must show it themselves.
+    """
+    names = frozenset(one.name for one in found)
+    if names.isdisjoint(RUNNING | _OF_ROWS):
+        return ()
+    mentions_sql = _are_mentioned(_DATABASES, listed)
+    is_sql = (mentions_sql or names >= {"tables", "describe"}) and not _are_mentioned(_OTHER_LANGUAGES, listed)
+    kept = [one for one in found if is_sql or one.name not in RUNNING or takes_sql(one.profile)]
+    runs = not RUNNING.isdisjoint(one.name for one in kept)
+    return kept if runs or (mentions_sql and len(names & _OF_ROWS) >= _MIN_OF_ROWS) else ()
+
+
+def _are_mentioned(pattern: re.Pattern[str], listed: Sequence[ToolProfile]) -> bool:
     """Return whether a tool of a server mentions one of these names, in its name, description or arguments."""
     about = (
         f"{name.replace('_', ' ')} {schema.get('description', '')} {as_list(schema.get('examples'))}"
@@ -118,7 +139,7 @@ _DIALECTS: Mapping[str, re.Pattern[str]] = {
 
 
 def _mentions_sql(text: str) -> bool:
-    return bool(DATABASES.search(text) or _KEYWORDS.search(text))
+    return bool(_DATABASES.search(text) or _KEYWORDS.search(text))
 
 
 def _own_words(profile: ToolProfile) -> frozenset[str]:
@@ -130,7 +151,7 @@ def _may_take_sql(profile: ToolProfile) -> bool:
     name = possible_roles([_STATEMENT], profile).get("statement")
     if name is None:
         return False
-    is_likely = not {"command", "q"}.intersection(words(name)) and not OTHER_LANGUAGES.search(profile.description)
+    is_likely = not {"command", "q"}.intersection(words(name)) and not _OTHER_LANGUAGES.search(profile.description)
     return (is_likely and _own_words(profile) <= _RUNS) or takes_sql(profile)
 
 
@@ -170,33 +191,33 @@ def _is_choice(*choices: str) -> Test:
 # operations -----------------------------------------------------------------------------------------------------------
 
 
-def _operation(function: str, verb: Verb, line: str, *means: Test) -> Operation:
-    return Operation(function.partition(":")[2], function, verb, pick(line, _ROLES), means=both(*means))
+def _operation(name: str, verb: Verb, line: str, *means: Test) -> Operation:
+    return Operation(name, f"statements:{name}", verb, pick(line, _ROLES), means=both(*means))
 
 
 _TAKING = "statement parameters? limit?"
 _SELECTING = "table conditions? columns? order? limit? offset? parameters?"
 OPERATIONS = (
-    _operation("statements:create", "create", _TAKING, _may_take_sql, named("create table")),
-    _operation("statements:query", "search", _TAKING, _may_take_sql, _reads),
-    _operation("statements:write", "update", _TAKING, _may_take_sql,
+    _operation("create", "create", _TAKING, _may_take_sql, named("create table")),
+    _operation("query", "search", _TAKING, _may_take_sql, _reads),
+    _operation("write", "update", _TAKING, _may_take_sql,
                named("write|insert|update|delete|modify|mutation|mutate")),
-    _operation("statements:query", "search", _TAKING, _may_take_sql, _only_selects),
-    _operation("statements:execute", "update", _TAKING, _may_take_sql),
-    _operation("rows:insert", "create", "table data columns?", _is_of_rows, named("insert|create|add")),
-    _operation("rows:update", "update", "table data conditions parameters?", _is_of_rows, named("update|modify|edit")),
-    _operation("rows:delete", "delete", "table conditions parameters?", _is_of_rows, named("delete|remove")),
-    _operation("rows:select", "search", _SELECTING, _is_of_rows,
+    _operation("query", "search", _TAKING, _may_take_sql, _only_selects),
+    _operation("execute", "update", _TAKING, _may_take_sql),
+    _operation("insert", "create", "table data columns?", _is_of_rows, named("insert|create|add")),
+    _operation("update", "update", "table data conditions parameters?", _is_of_rows, named("update|modify|edit")),
+    _operation("delete", "delete", "table conditions parameters?", _is_of_rows, named("delete|remove")),
+    _operation("select", "search", _SELECTING, _is_of_rows,
                named("read|select|get|list|find|query|fetch|retrieve")),
-    _operation("rows:create_table", "create", "table columns", _is_of_tables, named("create|make")),
-    _operation("rows:drop_table", "delete", "table", _is_of_tables, named("drop|delete|remove")),
-    _operation("rows:rename_table", "update", "renamed new_name", _is_of_tables, named("rename")),
-    _operation("statements:describe", "get", "any_table",
+    _operation("create_table", "create", "table columns", _is_of_tables, named("create|make")),
+    _operation("drop_table", "delete", "table", _is_of_tables, named("drop|delete|remove")),
+    _operation("rename_table", "update", "renamed new_name", _is_of_tables, named("rename")),
+    _operation("describe", "get", "any_table",
                either(named("describe|schema|column table|schema|column"), _is_choice("describe"))),
-    _operation("statements:databases", "list", "", _informs, lambda profile: "databases" in profile.words),
-    _operation("statements:info", "get", "", _informs),
-    _operation("statements:tables", "list", "",
+    _operation("databases", "list", "", _informs, lambda profile: "databases" in profile.words),
+    _operation("info", "get", "", _informs),
+    _operation("tables", "list", "",
                either(both(named("table list|show|get"), lacks(_ROLES["any_table"])), _is_choice("list", "show"))),
-    _operation("statements:schema", "list", "", named("schema get|show|list|read|database"),
+    _operation("schema", "list", "", named("schema get|show|list|read|database"),
                lambda profile: not profile.needed),
 )  # fmt: skip

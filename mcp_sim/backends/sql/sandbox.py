@@ -36,6 +36,8 @@ _PRAGMAS = frozenset({
     "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
     "database_list", "function_list", "collation_list", "compile_options", "user_version", "schema_version", "encoding",
 })  # fmt: skip
+_SETTINGS = frozenset({"user_version", "schema_version", "encoding"})
+"""Those that an argument sets."""
 _FILLING_FUNCTIONS = frozenset({"zeroblob", "randomblob", "printf", "format"})
 _FUNCTIONS = frozenset({"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"})
 _CLOCK = {
@@ -89,24 +91,25 @@ class Sandbox:
         if self._step(characters // _CHARACTERS_PER_STEP):
             raise ValueError(self.reason)
 
+    def _authorize(self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
+        name = ((one if action == sqlite3.SQLITE_PRAGMA else two) or "").lower()
+        self._tighten(action, name)
+        if action in _DENIED:
+            self.reason = f"{_DENIED[action]} is not allowed here"
+        elif action == sqlite3.SQLITE_PRAGMA and (name not in _PRAGMAS or (two is not None and name in _SETTINGS)):
+            self.reason = f"PRAGMA {one} is not allowed here"
+        elif action == sqlite3.SQLITE_FUNCTION and name in _FUNCTIONS:
+            self.reason = f"The function {two} is not allowed here"
+        else:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
     def _tighten(self, action: int, function: str) -> None:
         """Apply tighter limits to recursive statements and those that fill values."""
         if action == sqlite3.SQLITE_RECURSIVE:
             self._most = RECURSIVE_STEPS
         if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and function in _FILLING_FUNCTIONS):
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
-
-    def _authorize(self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
-        self._tighten(action, (two or "").lower())
-        if action in _DENIED:
-            self.reason = f"{_DENIED[action]} is not allowed here"
-        elif action == sqlite3.SQLITE_PRAGMA and ((one or "").lower() not in _PRAGMAS or _sets(one, two)):
-            self.reason = f"PRAGMA {one} is not allowed here"
-        elif action == sqlite3.SQLITE_FUNCTION and (two or "").lower() in _FUNCTIONS:
-            self.reason = f"The function {two} is not allowed here"
-        else:
-            return sqlite3.SQLITE_OK
-        return sqlite3.SQLITE_DENY
 
     def _register_time_and_chance(self, connection: sqlite3.Connection) -> None:
         """Replace SQLite's time and randomness by the world's."""
@@ -138,8 +141,3 @@ class Sandbox:
             return self._plain.execute(f"SELECT {name}({marks})", given).fetchone()[0]
 
         return call
-
-
-def _sets(pragma: str | None, argument: str | None) -> bool:
-    """Return whether a PRAGMA that returns a number also sets it."""
-    return argument is not None and (pragma or "").lower() in {"user_version", "schema_version", "encoding"}
