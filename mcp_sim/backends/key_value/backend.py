@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
-from mcp_sim.backends.key_value.operations import COMMANDS, ENTRIES
-from mcp_sim.backends.key_value.store import ENTRY, KINDS
-from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import Names
+from mcp_sim.backends.operation import FLAG, LIST, TEXT, Names, Operation, Test, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
@@ -20,13 +19,145 @@ from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.lexicon.english import vocabulary
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary
+from mcp_sim.types.plans import Verb
 
+_KEY_NAMES = "key old_key name setting variable setting_name variable_name memory_key"
+_KEY_OR_KEYS = role("key", f"{_KEY_NAMES} keys names")
+_ROLES = roles(
+    role("key", _KEY_NAMES),
+    role("value", "value data content new_value"),
+    role("keys", types=LIST),
+    role("entries", "entries items pairs values data"),
+    role("space", "namespace collection bucket scope store section hash category", TEXT),
+    role("pattern", "pattern prefix match query filter search", TEXT),
+    role("seconds", "ttl seconds expire_seconds expiration expire expires_in ttl_seconds ex"),
+    role("amount", "amount by increment delta step value"),
+    role("limit", "limit count", frozenset({"integer"})),
+    role("target", "new_key new_name destination target to", TEXT),
+    role("fresh", "nx only_if_absent if_not_exists", FLAG),
+    role("default", "default default_value"),
+)
+_COMMAND_ROLES = roles(
+    role("key", "name hash_name hash_key list_name set_name stream hash list set key"),
+    role("field", "field field_name key"),
+    role("value", "value member element values members"),
+    role("fields", "fields mapping entries values"),
+    role("score"),
+    role("start", "start index from"),
+    role("stop", "stop end to"),
+    role("count", "count limit"),
+    role("with_scores", types=FLAG),
+    role("channel", "channel channel_name"),
+    role("message", "message payload"),
+    role("entry", "entry_id id"),
+    role("seconds", "expire_seconds expire expiration ttl seconds ex"),
+)
+
+_STORES = vocabulary(
+    "key value kv cache memory setting preference config configuration variable store redis entry secret"
+)
+ENTRY = "entry"
+KINDS = {"h": "hash", "l": "list", "r": "list", "s": "set", "z": "zset", "x": "stream"}
+"""First letter of a command -> the kind of structure that it works on."""
+DATABASES = vocabulary("redis valkey keydb dragonfly memcached upstash etcd")
+"""Words for databases that answer, instead of failing, if a key does not exist."""
+_MENTIONS = DATABASES | vocabulary("key keys")
+
+
+def _mentions_keys(profile: ToolProfile) -> bool:
+    """Whether a description mentions a database or keys at its beginning."""
+    return not _MENTIONS.isdisjoint(re.findall(r"[a-z]+", profile.description)[:12])
+
+
+def _is_of_store(profile: ToolProfile) -> bool:
+    """Whether the name, the description or an argument mentions a store or its keys."""
+    arguments = {singular(snake(name)) for name in profile.arguments}
+    return not (_STORES.isdisjoint(profile.nouns) and arguments.isdisjoint({"key", "entry"})) or _mentions_keys(profile)
+
+
+def _called(line: str) -> Test:
+    """Return a test whether the name of a tool of a store contains one of these words."""
+    known = vocabulary(line)
+    return lambda profile: not known.isdisjoint(profile.words) and _is_of_store(profile)
+
+
+def _is_command(name: str) -> Test:
+    """Return a test whether the name of a tool is a command, or ends with it."""
+    return lambda profile: bool(profile.words) and name in {"".join(profile.words), profile.words[-1]}
+
+
+_SETS = _called("set mset put store save write remember update add create insert")
+_GETS = _called("get mget read fetch retrieve recall lookup load show")
+_DELETES = _called("delete del remove forget unset invalidate evict")
+_FILTERS = both(takes(*pick("key space limit", _ROLES)), lambda profile: not (profile.needed or profile.selector))
+_NAMES_KEYS = either(_called("key keys scan"), lambda profile: "keys" in profile.tool.description)
+_IS_TYPE_OF_KEY = both(_is_command("type"), either(_mentions_keys, lambda profile: [*profile.arguments] == ["key"]))
+_LISTS = either(_called("list keys scan ls all browse"), both(_GETS, lacks(_ROLES["key"])))
+
+
+def _commands(names: str, line: str, verb: Verb = "get", run: str = "") -> list[Operation]:
+    """Return commands on structures with the same arguments, named as in Redis."""
+    given = pick(line, _COMMAND_ROLES)
+    return [Operation(name, f"structures:{run or name}", verb, given, _is_command(name)) for name in names.split()]
+
+
+def _entry(name: str, line: str, means: Test, verb: Verb = "get", run: str = "") -> Operation:
+    return Operation(name, f"entries:{run or name}", verb, pick(line, _ROLES), means)
+
+
+_COMMANDS = (
+    *_commands("hset", "key field value seconds?", "update"),
+    *_commands("hget", "key field"),
+    *_commands("hgetall", "key"),
+    *_commands("lrange", "key start stop"),
+    *_commands("lindex", "key start"),
+    *_commands("lrem", "key value count?", "update"),
+    *_commands("lpush rpush", "key value seconds?", "update", "push"),
+    *_commands("lpop rpop", "key", "update", "pop"),
+    *_commands("sadd", "key value seconds?", "update"),
+    *_commands("zadd", "key value score seconds?", "update"),
+    *_commands("zrange", "key start? stop? with_scores?"),
+    *_commands("zscore", "key value"),
+    *_commands("xadd", "key fields seconds?", "update"),
+    *_commands("xrange", "key count?", run="members"),
+    *_commands("hkeys hvals smembers", "key", run="members"),
+    *_commands("hlen llen scard zcard xlen", "key", run="size"),
+    *_commands("hexists", "key field", run="contains"),
+    *_commands("sismember", "key value", run="contains"),
+    *_commands("hdel", "key field", "delete", "remove"),
+    *_commands("srem zrem", "key value", "update", "remove"),
+    *_commands("xdel", "key entry", "update", "remove"),
+    *_commands("publish", "channel message"),
+    Operation("type", "structures:kind_of", "get", pick("key", _COMMAND_ROLES), _IS_TYPE_OF_KEY),
+)
+_ENTRIES = (
+    _entry("increment", "key amount? space?", _called("increment incr incrby"), "update"),
+    _entry("decrement", "key amount? space?", _called("decrement decr decrby"), "update", "increment"),
+    _entry("append", "key value space?", _called("append"), "update"),
+    _entry("persist", "key space?", _called("persist"), "update", "expire"),
+    _entry("expire", "key seconds space?", _called("expire touch"), "update"),
+    _entry("ttl", "key space?", _called("ttl")),
+    _entry("rename", "key target space?", _called("rename"), "update"),
+    _entry("exists", "key space?", _called("exists exist has contains")),
+    _entry("count", "space?", _called("count size dbsize length")),
+    _entry("clear", "pattern? space?", _called("clear flush flushall flushdb reset purge"), "delete"),
+    _entry("set", "key value seconds? fresh? space?", _SETS, "update", "set_value"),
+    _entry("set_many", "entries space?", both(_SETS, lacks(_ROLES["key"])), "update"),
+    Operation("delete", "entries:delete", "delete", (_KEY_OR_KEYS, *pick("space?", _ROLES)), _DELETES),
+    _entry("clear", "pattern? space?", both(_DELETES, lacks(_KEY_OR_KEYS)), "delete"),
+    _entry("get_many", "keys space?", either(_GETS, _LISTS)),
+    _entry("recall", "key? limit?", both(_GETS, _FILTERS), "list"),
+    _entry("keys", "pattern? limit? space?", both(_LISTS, _NAMES_KEYS), "list", "list_entries"),
+    _entry("list", "pattern? limit? space?", _LISTS, "list", "list_entries"),
+    _entry("search", "pattern limit? space?", _called("search find"), "search", "list_entries"),
+    _entry("get", "key default? space?", _GETS),
+)
+"""Operations on entries, in the order in which the words of a tool are compared."""
+_STORED = {"key": Field("key", {"type": "string"}, required=True), "value": Field("value", {}, required=True)}
 _TABLES = vocabulary("store data entry cache memory setting kv value key storage preference variable redis")
 _FIELDS = vocabulary("key name value kind type namespace expires_at about")
 """Fields of rows that are entries; the row is a value if it has other ones."""
-_ENOUGH = 4
-"""The fewest commands on structures that make a store."""
 
 
 @backends.register("key_value")
@@ -38,14 +169,9 @@ class KeyValue(OperationsBackend):
     """
 
     order = 50
-    operations = (*COMMANDS, *ENTRIES)
-    request = "store:Store"
-    entities = (
-        Entity(
-            ENTRY, "key", None, natural=True,
-            fields={"key": Field("key", {"type": "string"}, required=True), "value": Field("value", {}, required=True)},
-        ),
-    )  # fmt: skip
+    operations = (*_COMMANDS, *_ENTRIES)
+    request = "entries:Store"
+    entities = (Entity(ENTRY, "key", None, _STORED, natural=True),)
     names: ClassVar[Names] = {
         "value": ("data", "content"), "keys": ("items", "results", "names", "matches"),
         "entries": ("items", "data", "values", "settings"), "exists": ("found", "present"),
@@ -54,24 +180,35 @@ class KeyValue(OperationsBackend):
     }  # fmt: skip
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
-        """Accept a store whose values are set and read, or that has several commands on structures.
+        """Accept a store whose values are set and read, or that has four commands on structures.
 
         Where a tool recalls entries by optional filters, an optional namespace is one of their attributes.
         """
         names = {one.name for one in found}
         has_values = "set" in names and not names.isdisjoint({"get", "get_many", "recall"})
-        if not has_values and len(names & {one.name for one in COMMANDS}) < _ENOUGH:
+        if not has_values and len(names & {one.name for one in _COMMANDS}) < 4:
             return ()
-        return [_without_space(one) for one in found] if "recall" in names else found
+        if "recall" not in names:
+            return found
+        kept = [{role: name for role, name in one.arguments.items() if role != "space" or name in one.profile.needed}
+                for one in found]  # fmt: skip
+        return [replace(one, arguments=arguments) for one, arguments in zip(found, kept, strict=True)]
 
     def given(
         self, state: Json, matched: Sequence[MatchedTool], entities: Sequence[Entity], *, is_whole: bool
     ) -> Given:
         """Return the entries of tables named like a store. Where nothing else has tools, the state is the store."""
-        given = _given_entries(state, is_whole=is_whole)
-        if not any(one.arguments.get("space") in one.profile.needed for one in matched):
-            return given
-        return Given({ENTRY: [one for row in given.records.get(ENTRY, ()) for one in _spaced(row)]}, given.rest)
+        state = _unwrapped(state)
+        body = as_object(state)
+        has_tables = not is_whole or len(body) == 1 or any(is_named(name, _TABLES) for name in body)
+        found = take_given(
+            state, [Sought(ENTRY, "key", _TABLES, plain="value", read=_given_entry)] if has_tables else []
+        )
+        if is_whole and not found.records.get(ENTRY):
+            found = _given_whole(state)
+        if any(one.arguments.get("space") in one.profile.needed for one in matched):
+            return Given({ENTRY: [one for row in found.records.get(ENTRY, ()) for one in _spaced(row)]}, found.rest)
+        return found
 
     def prepare(self, binding: Binding, domain: Domain) -> Mapping[str, Json]:
         """Return the defaults of arguments without a role: attributes of the entries that the tool writes."""
@@ -80,36 +217,21 @@ class KeyValue(OperationsBackend):
         return {name: part["default"] for name, part in declared.items() if name not in taken and "default" in part}
 
 
-def _without_space(one: MatchedTool) -> MatchedTool:
-    kept = {role: name for role, name in one.arguments.items() if role != "space" or name in one.profile.needed}
-    return replace(one, arguments=kept)
-
-
-def _given_entries(state: Json, *, is_whole: bool) -> Given:
-    state = _unwrapped(state)
-    body = as_object(state)
-    has_tables = not is_whole or len(body) == 1 or any(is_named(name, _TABLES) for name in body)
-    found = take_given(state, [Sought(ENTRY, "key", _TABLES, plain="value", read=_entry)] if has_tables else [])
-    if found.records.get(ENTRY) or not is_whole:
-        return found
-    entries = [_entry(row) for row in rows_of(state, "key", "value") or ()]
-    return Given({ENTRY: [one for one in entries if one is not None]}, None if entries else state)
-
-
 def _unwrapped(state: Json) -> Json:
     """Return a state without tables that only hold a table: `{cache: {settings: {...}}}` holds settings."""
-    table = _only_table(state)
-    return state if _only_table(table) is None else _unwrapped(table)
+    body = as_object(state)
+    inner = as_object(next(iter(body.values()), None))
+    is_nested = len(body) == len(inner) == 1 and all(is_named(name, _TABLES) for name in (*body, *inner))
+    is_table = is_nested and isinstance(next(iter(inner.values())), dict | list)
+    return _unwrapped(inner) if is_table else state
 
 
-def _only_table(state: Json) -> Json:
-    """Return the table that a state consists of, None if it is not a single one."""
-    tables: list[Json] = [one for name, one in as_object(state).items() if is_named(name, _TABLES)]
-    is_single = len(tables) == len(as_object(state)) == 1 and isinstance(tables[0], dict | list)
-    return next(iter(tables)) if is_single else None
+def _given_whole(state: Json) -> Given:
+    entries = [one for row in rows_of(state, "key", "value") or () if (one := _given_entry(row)) is not None]
+    return Given({ENTRY: entries}, None if entries else state)
 
 
-def _entry(row: Record) -> Record | None:
+def _given_entry(row: Record) -> Record | None:
     """Return a row of a given state as an entry; None if it has no key."""
     key, space, kind = row.get("key", row.get("name")), row.get("namespace"), row.get("kind", row.get("type"))
     if not isinstance(key, str | int):
@@ -121,11 +243,7 @@ def _entry(row: Record) -> Record | None:
     return {"key": f"{space}:{key}" if space else str(key), **kept}
 
 
-def _spaced(row: Record) -> Iterator[Record]:
-    """Yield the entries of a namespace, if a row is one: an object of values by key."""
-    space, value = row["key"], row["value"]
-    if "namespace" in row or not isinstance(value, dict):
-        yield row
-        return
-    for key, one in as_object(value).items():
-        yield {"key": f"{space}:{key}", "value": one, "namespace": space}
+def _spaced(row: Record) -> list[Record]:
+    """Return the entries of a namespace, if a row is one: an object of values by key. Return other rows as they are."""
+    space, values = row["key"], {} if "namespace" in row else as_object(row["value"])
+    return [{"key": f"{space}:{key}", "value": one, "namespace": space} for key, one in values.items()] or [row]

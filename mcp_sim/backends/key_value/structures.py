@@ -9,24 +9,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_sim.backends.key_value import store as stores
-from mcp_sim.backends.key_value.store import Store
+from mcp_sim.backends.key_value.entries import Store, kind_in
 from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+_PARTS = {"hash": "field", "stream": "entry"}
+"""Kind of structure -> the role of the argument that names its parts, `value` for others."""
 
 
 def _label(store: Store) -> str:
     return f"{store.kind.replace('zset', 'sorted set')} {store.key}"
 
 
-def _missing(store: Store) -> Outcome:
-    text = f"{_label(store)} not found"
-    return Outcome(text[:1].upper() + text[1:], {"key": store.key, "exists": False}, is_absent=True)
+def _missing(store: Store, what: str = "") -> Outcome:
+    """Answer that a structure, or something in it, does not exist."""
+    place = _label(store)
+    text = f"{what} not found in {place}" if what else f"{place[:1].upper()}{place[1:]} not found"
+    return Outcome(text, {"key": store.key, "exists": False}, is_absent=True)
 
 
-def _texts(value: Json) -> list[str]:
-    """Return one value, or each of a list, as text."""
+def _parts(store: Store) -> list[str]:
+    """Return the fields, values, members or entries that the call names: one or several."""
+    value = store.get(_PARTS.get(store.kind, "value"))
     return [as_text(one) for one in (as_list(value) if isinstance(value, list) else [value])]
 
 
@@ -45,31 +50,32 @@ def _removed(store: Store, what: str, left: Any) -> Outcome:
     return done(text, key=store.key, count=count, deleted=count > 0)
 
 
-def _without(store: Store, role: str) -> Outcome:
-    held, asked = store.held(), _texts(store.get(role))
-    kept = [one for one in held if one not in asked]
-    left: Any = {one: held[one] for one in kept} if store.kind in {"hash", "zset"} else kept
-    return _removed(store, ", ".join([one for one in asked if one in held] or asked), left)
-
-
 def _value(store: Store, value: Json) -> Outcome:
     return Outcome(as_text(value), {"value": value, "key": store.key}, "value")
 
 
 def _listed(values: Sequence[Json]) -> Outcome:
-    lines = [" ".join(map(as_text, as_list(one))) if isinstance(one, list) else as_text(one) for one in values]
-    return Outcome("\n".join(lines) or "(empty)", {"members": [*values], "count": len(values)}, "members", is_json=True)
+    facts: Record = {"members": [*values], "count": len(values)}
+    return Outcome(lambda: "\n".join(map(_line, values)) or "(empty)", facts, "members", is_json=True)
 
 
-def _contains(store: Store, role: str) -> Outcome:
-    found = as_text(store.get(role)) in store.held()
-    return Outcome(as_text(found), {"exists": found}, "exists")
+def _line(value: Json) -> str:
+    return " ".join(map(as_text, as_list(value))) if isinstance(value, list) else as_text(value)
+
+
+def _span(store: Store, values: Sequence[Any]) -> Sequence[Any]:
+    """Return the values from `start` to `stop`, both included. Negative positions count from the end."""
+    start, stop = store.number("start") or 0, store.number("stop")
+    return values[start : None if stop in (None, -1) else stop + 1]
 
 
 def members(store: Store) -> Outcome:
-    """List the members of a set, or the fields of a hash."""
-    held = store.held()
-    return _listed([*held]) if held else _missing(store)
+    """List the members of a set, the fields or values of a hash, or the entries of a stream: `count` if given."""
+    held: Any = store.held()
+    values = held.values() if store.command == "hvals" else held
+    if store.kind == "stream":
+        values = [[one["id"], one["fields"]] for one in held[: store.number("count")]]
+    return _listed([*values]) if held else _missing(store)
 
 
 def size(store: Store) -> Outcome:
@@ -78,15 +84,25 @@ def size(store: Store) -> Outcome:
     return Outcome(str(number), {"count": number}, "count")
 
 
-def remove_members(store: Store) -> Outcome:
-    """Remove a member of a set or sorted set, or several."""
-    return _without(store, "value")
+def contains(store: Store) -> Outcome:
+    """Return whether a hash has a field, or a set a member."""
+    found = all(one in store.held() for one in _parts(store))
+    return Outcome(as_text(found), {"exists": found}, "exists")
+
+
+def remove(store: Store) -> Outcome:
+    """Remove fields of a hash, members of a set or entries of a stream: one or several."""
+    held, asked = store.held(), _parts(store)
+    names = [one["id"] if store.kind == "stream" else one for one in held]
+    kept = [one for name, one in zip(names, held, strict=True) if name not in asked]
+    left: Any = {name: held[name] for name in kept} if store.kind in {"hash", "zset"} else kept
+    return _removed(store, ", ".join([one for one in asked if one in names] or asked), left)
 
 
 def kind_of(store: Store) -> Outcome:
     """Return the kind of the value under a key: `string`, `hash`, `list`, `set`, `zset`, `stream`, or `none`."""
     entry = store.entry(store.key)
-    kind, seconds = ("none", -2) if entry is None else (stores.kind_of(entry), store.seconds_left(entry))
+    kind, seconds = ("none", -2) if entry is None else (kind_in(entry), store.seconds_left(entry))
     return Outcome(kind, {"key": store.key, "type": kind, "ttl": seconds}, "type")
 
 
@@ -98,22 +114,15 @@ def publish(store: Store) -> Outcome:
 
 def hset(store: Store) -> Outcome:
     """Set a field of a hash."""
-    field = store.text("field")
+    field = as_text(store.get("field"))
     store.hold({**store.held(), field: as_text(store.get("value"))})
     return done(f"Successfully set {field} in {_label(store)}", key=store.key, count=1)
 
 
 def hget(store: Store) -> Outcome:
     """Return the value of a field of a hash."""
-    held, field = store.held(), store.text("field")
-    if field in held:
-        return _value(store, held[field])
-    return Outcome(f"Field {field} not found in {_label(store)}", {"key": store.key, "exists": False}, is_absent=True)
-
-
-def hdel(store: Store) -> Outcome:
-    """Delete a field of a hash, or several."""
-    return _without(store, "field")
+    held, field = store.held(), as_text(store.get("field"))
+    return _value(store, held[field]) if field in held else _missing(store, f"Field {field}")
 
 
 def hgetall(store: Store) -> Outcome:
@@ -123,25 +132,10 @@ def hgetall(store: Store) -> Outcome:
     return Outcome(text, {"value": held}, "value", is_json=True) if held else _missing(store)
 
 
-def hvals(store: Store) -> Outcome:
-    """List the values of a hash."""
-    held = store.held()
-    return _listed([*held.values()]) if held else _missing(store)
-
-
-def hexists(store: Store) -> Outcome:
-    """Return whether a hash has a field."""
-    return _contains(store, "field")
-
-
-def _is_left(store: Store) -> bool:
-    return store.binding.operation.name.startswith("l")
-
-
 def push(store: Store) -> Outcome:
     """Add a value, or several, at the left or right end of a list."""
-    new, held = _texts(store.get("value")), store.held()
-    whole = [*reversed(new), *held] if _is_left(store) else [*held, *new]
+    new, held = _parts(store), store.held()
+    whole = [*reversed(new), *held] if store.command == "lpush" else [*held, *new]
     return _added(store, ", ".join(new), whole, count=len(whole))
 
 
@@ -150,20 +144,9 @@ def pop(store: Store) -> Outcome:
     held = store.held()
     if not held:
         return _missing(store)
-    at = 0 if _is_left(store) else len(held) - 1
+    at = 0 if store.command == "lpop" else len(held) - 1
     store.hold([*held[:at], *held[at + 1 :]])
     return _value(store, held[at])
-
-
-def _span(store: Store, values: Sequence[Any]) -> Sequence[Any]:
-    """Return the values from `start` to `stop`, both included. Negative positions count from the end."""
-    first, last = (_place(store.get(role, usual), len(values)) for role, usual in (("start", 0), ("stop", -1)))
-    return values[max(first, 0) : last + 1]
-
-
-def _place(value: Json, size: int) -> int:
-    at = int(value) if isinstance(value, int | float) else 0
-    return at + size if at < 0 else at
 
 
 def lrange(store: Store) -> Outcome:
@@ -173,30 +156,24 @@ def lrange(store: Store) -> Outcome:
 
 def lindex(store: Store) -> Outcome:
     """Return the value of a list at a position, `start`. Negative positions count from the end."""
-    held = store.held()
-    at = _place(store.get("start"), len(held))
-    return _value(store, held[at]) if 0 <= at < len(held) else _missing(store)
+    held, at = store.held(), store.number("start") or 0
+    return _value(store, held[at]) if -len(held) <= at < len(held) else _missing(store)
 
 
 def lrem(store: Store) -> Outcome:
     """Remove a value from a list: the first `count` of them, the last if it is negative, all if it is 0."""
-    held, value, count = store.held(), store.get("value"), store.number("count") or 0
-    places = [at for at, one in enumerate(held) if one == as_text(value)]
+    held, value, count = store.held(), as_text(store.get("value")), store.number("count") or 0
+    places = [at for at, one in enumerate(held) if one == value]
     chosen = places[:count] if count > 0 else places[count:]
-    what = f"{len(chosen)} of {as_text(value)}" if chosen else as_text(value)
+    what = f"{len(chosen)} of {value}" if chosen else value
     return _removed(store, what, [one for at, one in enumerate(held) if at not in chosen])
 
 
 def sadd(store: Store) -> Outcome:
     """Add a member, or several, to a set."""
-    held, asked = store.held(), _texts(store.get("value"))
+    held, asked = store.held(), _parts(store)
     new = [one for one in dict.fromkeys(asked) if one not in held]
     return _added(store, ", ".join(asked), [*held, *new], count=len(new))
-
-
-def sismember(store: Store) -> Outcome:
-    """Return whether a set has a member."""
-    return _contains(store, "value")
 
 
 def zadd(store: Store) -> Outcome:
@@ -208,17 +185,15 @@ def zadd(store: Store) -> Outcome:
 def zrange(store: Store) -> Outcome:
     """List the members of a sorted set by score, from `start` to `stop`, both included."""
     ordered = _span(store, sorted(store.held().items(), key=lambda one: (one[1], one[0])))
-    if not ordered:
-        return _missing(store)
-    return _listed([[name, score] if store.flag("with_scores") else name for name, score in ordered])
+    listed = [[name, score] if store.flag("with_scores") else name for name, score in ordered]
+    return _listed(listed) if listed else _missing(store)
 
 
 def zscore(store: Store) -> Outcome:
     """Return the score of a member of a sorted set."""
-    held, member = store.held(), as_text(store.get("value"))
-    if member not in held:
-        return Outcome(f"{member} not found in {_label(store)}", {"key": store.key}, is_absent=True)
-    return Outcome(as_text(held[member]), {"score": held[member]}, "score")
+    member = as_text(store.get("value"))
+    score = store.held().get(member)
+    return _missing(store, member) if score is None else Outcome(as_text(score), {"score": score}, "score")
 
 
 def xadd(store: Store) -> Outcome:
@@ -227,15 +202,3 @@ def xadd(store: Store) -> Outcome:
     place = f"{stamp}-{sum(one['id'].startswith(stamp) for one in held)}"
     entry: Record = {"id": place, "fields": as_object(store.get("fields"))}
     return _added(store, place, [*held, entry], id=place)
-
-
-def xrange(store: Store) -> Outcome:
-    """List the entries of a stream, the first `count` if given."""
-    held, count = store.held(), store.number("count")
-    return _listed([[one["id"], one["fields"]] for one in held[:count]]) if held else _missing(store)
-
-
-def xdel(store: Store) -> Outcome:
-    """Delete an entry of a stream by its id."""
-    place = store.text("entry")
-    return _removed(store, place, [one for one in store.held() if one["id"] != place])
