@@ -5,13 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.matched_tools import answered, refused, simulator
-from support.repositories import (
-    FILES,
-    GIT,
-    HERE,
-    STATE,
-    hash_of,
-)
+from support.repositories import FILES, GIT, HERE, STATE, hash_of
 
 
 async def test_the_working_tree_has_the_files_of_the_current_branch(tmp_path: Path) -> None:

@@ -6,16 +6,7 @@ import re
 from pathlib import Path
 
 from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
-from support.repositories import (
-    CAMEL,
-    FILES,
-    FIRST,
-    GIT,
-    HERE,
-    STATE,
-    hash_of,
-    shown,
-)
+from support.repositories import CAMEL, FILES, FIRST, GIT, HERE, STATE, hash_of, shown
 
 
 async def test_written_files_are_staged_and_committed(tmp_path: Path) -> None:

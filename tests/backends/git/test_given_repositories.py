@@ -8,14 +8,7 @@ from typing import Any
 
 import pytest
 from support.matched_tools import answered, refused, simulator
-from support.repositories import (
-    FILES,
-    FIRST,
-    GIT,
-    HERE,
-    SECOND,
-    STATE,
-)
+from support.repositories import FILES, FIRST, GIT, HERE, SECOND, STATE
 
 
 async def test_marks_of_a_state_show_uncommitted_files(tmp_path: Path) -> None:

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.matched_tools import TEXT, Json, backends, simulator, tool
-from support.repositories import (
-    NUMBER,
-)
+from support.repositories import NUMBER
 
 OWNER: Json = {"owner": TEXT, "repo": TEXT}
 HOSTED = [

@@ -5,11 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.matched_tools import TEXT, answered, refused, simulator, tool
-from support.repositories import (
-    CAMEL,
-    FILES,
-    STATE,
-)
+from support.repositories import CAMEL, FILES, STATE
 
 REMOTE = [
     *CAMEL, *FILES,

@@ -5,18 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.matched_tools import TEXT, answered, refused, simulator, tool
-from support.repositories import (
-    CAMEL,
-    FILES,
-    FLAG,
-    GIT,
-    HERE,
-    NUMBER,
-    REPO,
-    STATE,
-    TEXTS,
-    hash_of,
-)
+from support.repositories import CAMEL, FILES, FLAG, GIT, HERE, NUMBER, REPO, STATE, TEXTS, hash_of
 
 FURTHER = [
     *GIT,
