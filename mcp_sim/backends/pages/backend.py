@@ -47,12 +47,9 @@ def _is_of_pages(profile: ToolProfile) -> bool:
     return not _nouns(profile) and any(described)
 
 
-def _is_one_word(profile: ToolProfile) -> bool:
-    return len(profile.words) == 1
-
-
 _BY_URL = takes(role("url", "uri link urls page_url", TEXT | TEXTS))
-_OF_TEXTS = either(named("|".join(_TEXTS | {"url", "web", "content", "text"})), _is_one_word)
+_IS_ONE_WORD = both(lambda profile: len(profile.words) == 1)
+_OF_TEXTS = either(named("|".join(_TEXTS | {"url", "web", "content", "text"})), _IS_ONE_WORD)
 _GETS = named("fetch|scrape|crawl|read|extract|open|get|visit|load|retrieve|browse")
 _READS = both(_GETS, unnamed(_MAKES.replace("|", " ")), _UNRELATED)
 
@@ -71,7 +68,7 @@ class Pages(OperationsBackend):
         Operation("search", "pages:search", "search", pick("query limit? offset?", _ROLES),
                   means=both(named(_SEARCHES), _UNRELATED, _is_of_pages)),
         Operation("read", "pages:read", "get", pick("place offset? length? limit?", _ROLES),
-                  means=both(_READS, either(both(_BY_URL, _OF_TEXTS), both(named("fetch"), _is_one_word)))),
+                  means=both(_READS, either(both(_BY_URL, _OF_TEXTS), both(named("fetch"), _IS_ONE_WORD)))),
     )  # fmt: skip
     entities = (
         Entity(

@@ -55,7 +55,7 @@ def pages_about(query: str, seed: int, now: datetime) -> Iterator[Record]:
     for at in range(MAX_RESULTS):
         part = f" (part {at // len(titles) + 1})" if at >= len(titles) else ""
         slug = _slug(titles[at % len(titles)].format(topic) + part)
-        yield page_at(f"https://{chance.choice(_SITES)}/{slug}", seed, now)
+        yield {**page_at(f"https://{chance.choice(_SITES)}/{slug}", seed, now), "score": round(0.98 / (1 + at / 8), 2)}
 
 
 def page_at(place: str, seed: int, now: datetime) -> Record:
@@ -76,9 +76,7 @@ def page_at(place: str, seed: int, now: datetime) -> Record:
 def _text(title: str, chance: Chance) -> str:
     shuffled = sorted(_SENTENCES, key=lambda _sentence: chance.unit())
     sentences = [one.format(title) for one in shuffled]
-    return "\n".join(
-        (f"# {title}", "", " ".join(sentences[:3]), "", " ".join(sentences[3:7]), "", " ".join(sentences[7:10]))
-    )
+    return "\n\n".join((f"# {title}", *(" ".join(sentences[first:last]) for first, last in ((0, 3), (3, 7), (7, 10)))))
 
 
 def _slug(text: str) -> str:

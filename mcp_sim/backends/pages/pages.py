@@ -21,16 +21,13 @@ _DEFAULT_LIMIT = 5
 
 
 def search(request: Request) -> Outcome:
-    """Return the pages about a query, best matches first: `limit` of them (5 by default) from `offset` on.
-
-    Raises `Refused` if the query is empty.
-    """
+    """Return `limit` pages about a query (default 5) from `offset` on, the best first. Raises `Refused` if it is empty."""
     query = request.text("query").strip()
     if not query:
         raise Refused("invalid", "The query must not be empty")
     is_known, start = request.view.count(request.entity) > 0, _number(request, "offset", 0)
     most = min(_number(request, "limit", _DEFAULT_LIMIT), MAX_RESULTS)
-    ranked = _known_about(request, query) if is_known else _generated_about(request, query)
+    ranked = _known_about(request, query) if is_known else pages_about(query, request.draws.seed, _start(request))
     rows = [{**row, "rank": at} for at, row in enumerate(islice(ranked, start, start + most), start + 1)]
     text = "\n\n".join(f"Title: {row['title']}\nURL: {row.get('url')}\nDescription: {row['snippet']}" for row in rows)
     facts: Record = {"results": rows, "query": query, "count": len(rows)}
@@ -38,19 +35,28 @@ def search(request: Request) -> Outcome:
 
 
 def read(request: Request) -> Outcome:
-    """Return the text of the page at an address or with an id, or of several: `length` characters from `offset` on.
-
-    Raises `Refused` if there is no such page, or no address.
-    """
+    """Return the text of pages, or `length` characters of each from `offset` on. Raises `Refused` if one is missing."""
     given: Json = request.get("place")
     places = [str(one) for one in as_list(given)] if isinstance(given, list) else [request.text("place")]
-    if not all(place.strip() for place in places):
+    if not places or not all(place.strip() for place in places):
         raise Refused("invalid", "An address is needed")
-    is_known = request.view.count(request.entity) > 0
-    pages = [_known_at(request, place) if is_known else _generated_at(request, place) for place in places]
-    text = "\n\n".join(_part(request, str(page["text"])) for page in pages)
+    is_known, start = request.view.count(request.entity) > 0, _number(request, "offset", 0)
+    seed, begin = request.draws.seed, _start(request)
+    pages = [_known_at(request, place) if is_known else page_at(place, seed, begin) for place in places]
+    texts = [str(page["text"])[start:] for page in pages]
+    text = "\n\n".join(one[: _number(request, "length", len(one))] for one in texts)
     facts: Record = {**pages[0], "results": pages, "text": text, "length": len(text)}
     return Outcome(text, facts, "text", guessed=not is_known)
+
+
+def _start(request: Request) -> datetime:
+    """Return the time before which all generated pages were published: the start of the world."""
+    return request.now if request.turn is None else request.turn.start
+
+
+def _number(request: Request, role: str, default: int) -> int:
+    number = request.number(role)
+    return default if number is None else max(0, number)
 
 
 def _known_at(request: Request, place: str) -> Record:
@@ -77,27 +83,3 @@ def _facts(row: Record) -> Record:
     text, is_url = str(row.get("text") or ""), row.get("url") not in {row.get("id"), row.get("title")}
     shown = {name: value for name, value in row.items() if name != "url" or is_url}
     return {"title": row.get("title") or text[:60], "snippet": text[:200], **shown}
-
-
-def _generated_at(request: Request, place: str) -> Record:
-    return page_at(place, request.draws.seed, _start(request))
-
-
-def _generated_about(request: Request, query: str) -> Iterator[Record]:
-    for at, page in enumerate(pages_about(query, request.draws.seed, _start(request))):
-        yield {**page, "score": round(0.98 / (1 + at / 8), 2)}
-
-
-def _start(request: Request) -> datetime:
-    """Return the time before which all pages were published: the start of the world."""
-    return request.now if request.turn is None else request.turn.start
-
-
-def _part(request: Request, text: str) -> str:
-    start = _number(request, "offset", 0)
-    return text[start : start + _number(request, "length", len(text))]
-
-
-def _number(request: Request, role: str, default: int) -> int:
-    number = request.number(role)
-    return default if number is None else max(0, number)
