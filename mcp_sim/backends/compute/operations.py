@@ -31,6 +31,14 @@ def _by_position(name: str, names: str = "", types: frozenset[str] = ANY) -> Rol
     return role(name, names, types, positional=True)
 
 
+def _number(name: str, names: str) -> Role:
+    return _by_position(name, names, NUMBER)
+
+
+def _string(name: str, names: str) -> Role:
+    return _by_position(name, names, TEXT)
+
+
 def _optional(name: str, names: str = "", types: frozenset[str] = ANY) -> Role:
     return role(name, names, types, optional=True)
 
@@ -74,12 +82,8 @@ def _on(*roles: Role) -> Callable[..., Operation]:
 
 _ONE = "number num n x a value input angle radians"
 _PRECISION = _optional(PRECISION, "decimals decimal_places places digits ndigits", NUMBER)
-_A = _by_position(
-    "a", "x n1 num1 number1 first first_number left augend minuend dividend numerator value1 operand1", NUMBER
-)
-_B = _by_position(
-    "b", "y n2 num2 number2 second second_number right divisor denominator subtrahend value2 operand2", NUMBER
-)
+_A = _number("a", "x n1 num1 number1 first first_number left augend minuend dividend numerator value1 operand1")
+_B = _number("b", "y n2 num2 number2 second second_number right divisor denominator subtrahend value2 operand2")
 _NUMBER = _by_position("number", _ONE, NUMBER)
 _NUMBERS = _by_position("numbers", "values data nums list array items dataset samples", NUMBERS)
 _of_two = _on(_A, _B, _PRECISION)
@@ -100,12 +104,11 @@ ARITHMETIC: tuple[Operation, ...] = (
     _of_two("larger", _formula("Return the larger one of two numbers.", max), "max maximum", "max"),
     _of_two("smaller", _formula("Return the smaller one of two numbers.", min), "min minimum", "min"),
     _operation("power", "arithmetic:power", "pow exponent exponentiate exponentiation raise_to_power exp_power", "",
-               _by_position("base", "a x number value", NUMBER),
-               _by_position("exponent", "b y exp power n degree", NUMBER), _PRECISION),
+               _number("base", "a x number value"), _number("exponent", "b y exp power n degree"), _PRECISION),
     _operation("logarithm", "arithmetic:logarithm", "log ln natural_log natural_logarithm", "",
                _by_position("value", _ONE, NUMBER), _optional("base", "b", NUMBER), _PRECISION),
-    _operation("nth_root", "arithmetic:nth_root", "root", "root", _NUMBER,
-               _by_position("degree", "n root index", NUMBER), _PRECISION),
+    _operation("nth_root", "arithmetic:nth_root", "root", "root", _NUMBER, _number("degree", "n root index"),
+               _PRECISION),
     _of_one("square_root", _formula("Return the square root of a number.", math.sqrt), "sqrt", "root"),
     _of_one("cube_root", _formula("Return the cube root of a number.", math.cbrt), "cbrt", "root"),
     _of_one("square", "arithmetic:square", "squared"),
@@ -130,23 +133,23 @@ ARITHMETIC: tuple[Operation, ...] = (
                _optional("places", "precision decimals decimal_places digits ndigits", NUMBER)),
     _operation("percentage",
                _formula("Return what percentage of a whole a part is.", lambda part, whole: part / whole * 100),
-               "percent calculate_percent", "", _by_position("part", "a value amount numerator", NUMBER),
-               _by_position("whole", "b total denominator", NUMBER), _PRECISION),
+               "percent calculate_percent", "", _number("part", "a value amount numerator"),
+               _number("whole", "b total denominator"), _PRECISION),
     _operation("percent_of",
                _formula("Return a percentage of a number.", lambda percent, number: percent / 100 * number),
-               "percentage_of", "", _by_position("percent", "percentage rate a", NUMBER),
-               _by_position("number", "value of b total amount", NUMBER), _PRECISION),
+               "percentage_of", "", _number("percent", "percentage rate a"),
+               _number("number", "value of b total amount"), _PRECISION),
     _operation("percent_change", _formula("Return a change in percent.", lambda old, new: (new - old) / abs(old) * 100),
                "percentage_change percentage_difference growth_rate", "change",
-               _by_position("old", "old_value from initial start a before", NUMBER),
-               _by_position("new", "new_value to final end b after", NUMBER), _PRECISION),
+               _number("old", "old_value from initial start a before"),
+               _number("new", "new_value to final end b after"), _PRECISION),
     _operation("convert_unit", "units:convert_unit",
                "convert conversion unit_conversion unit_converter convert_measurement convert_length convert_weight "
                "convert_temperature convert_volume convert_mass convert_speed convert_distance convert_area "
                "convert_time_unit convert_energy convert_pressure", "converted converted_value",
-               _by_position("value", "amount quantity number temperature length weight distance", NUMBER),
-               _by_position("source", "from_unit from source_unit input_unit unit_from origin_unit", TEXT),
-               _by_position("target", "to_unit to target_unit output_unit unit_to desired_unit", TEXT), _PRECISION,
+               _number("value", "amount quantity number temperature length weight distance"),
+               _string("source", "from_unit from source_unit input_unit unit_from origin_unit"),
+               _string("target", "to_unit to target_unit output_unit unit_to desired_unit"), _PRECISION,
                excludes="currency currencies exchange timezone encoding token"),
     _operation("convert_base", "arithmetic:convert_base",
                "base base_convert base_conversion number_base convert_number_base radix convert_radix", "converted",
@@ -156,7 +159,7 @@ ARITHMETIC: tuple[Operation, ...] = (
     _operation("calculate", "expressions:calculate",
                "calc calculator evaluate evaluate_expression calculate_expression math compute eval eval_expression "
                "math_expression evaluate_math expression arithmetic compute_expression", "",
-               _by_position("expression", "expr formula equation calculation input query math", TEXT), _PRECISION,
+               _string("expression", "expr formula equation calculation input query math"), _PRECISION,
                hints="math maths mathematical mathematics arithmetic calculate calculates calculation calculator "
                      "numeric", excludes="javascript debugger gdb page frame sql xpath sympy symbolic"),
     _of_list("sum", _formula("Return the sum of numbers.", math.fsum), "sum_all total add add_up", "total"),
@@ -205,11 +208,9 @@ DATES: tuple[Operation, ...] = (
     _operation("convert_time", "dates:convert_time",
                "time_conversion convert_timezone convert_time_zone timezone_convert convert_datetime "
                "convert_between_timezones timezone_conversion convert_time_between_timezones translate_time",
-               "converted_time target_time",
-               _by_position("time", "datetime time_string timestamp date_time source_time", TEXT),
-               _by_position("source", "source_timezone from_timezone from_tz source_tz from timezone_from from_zone",
-                            TEXT),
-               _by_position("target", "target_timezone to_timezone to_tz target_tz to timezone_to to_zone", TEXT)),
+               "converted_time target_time", _string("time", "datetime time_string timestamp date_time source_time"),
+               _string("source", "source_timezone from_timezone from_tz source_tz from timezone_from from_zone"),
+               _string("target", "target_timezone to_timezone to_tz target_tz to timezone_to to_zone")),
     _operation("add_to_date", "dates:add_to_date",
                "add_days date_add add_time add_date add_duration add_days_to_date date_offset add_months add_weeks "
                "add_hours calculate_date shift_date add_business_time offset_date", "date new_date result_date",
@@ -222,18 +223,15 @@ DATES: tuple[Operation, ...] = (
                "difference_between_dates days_between_dates get_date_difference dates_difference duration_between "
                "calculate_date_difference calculate_days_between time_diff calculate_duration",
                "days difference days_between",
-               _by_position("first",
-                            "date start_date start date1 from_date from first_date datetime1 start_datetime earlier "
-                            "start_time", TEXT),
-               _by_position("second",
-                            "end to_date date2 second_date to until datetime2 end_datetime later end_date end_time",
-                            TEXT), _optional("unit", "units in_unit", TEXT),
-               hints="date dates day days time calendar datetime"),
+               _string("first",
+                       "date start_date start date1 from_date from first_date datetime1 start_datetime earlier "
+                       "start_time"),
+               _string("second",
+                       "end to_date date2 second_date to until datetime2 end_datetime later end_date end_time"),
+               _optional("unit", "units in_unit", TEXT), hints="date dates day days time calendar datetime"),
     _operation("format_date", "dates:format_date",
                "format_datetime format_time reformat_date date_format convert_date_format", "formatted formatted_date",
-               _DATE,
-               _by_position("format", "output_format layout pattern target_format to_format format_string", TEXT),
-               _ZONE),
+               _DATE, _string("format", "output_format layout pattern target_format to_format format_string"), _ZONE),
     _operation("day_of_week", "dates:day_of_week", "get_day_of_week weekday get_weekday which_day", "day weekday",
                _DATE),
     _operation("week_number", "dates:week_number", "get_week_number iso_week week_of_year get_week_year", "week",
@@ -246,11 +244,10 @@ DATES: tuple[Operation, ...] = (
                "timestamp timestamp_to_date timestamp_to_datetime unix_to_date epoch_to_date from_unix "
                "convert_timestamp", "date datetime", _by_position("timestamp", "ts unix epoch unix_timestamp"), _ZONE),
     _operation("age", "dates:age", "calculate_age get_age", "",
-               _by_position("date", "birth_date birthdate date_of_birth dob birthday", TEXT)),
-    _operation("is_leap_year", "dates:is_leap_year", "leap_year check_leap_year", "leap",
-               _by_position("year", "", NUMBER)),
-    _operation("days_in_month", "dates:days_in_month", "get_days_in_month", "days", _by_position("year", "", NUMBER),
-               _by_position("month", "", NUMBER)),
+               _string("date", "birth_date birthdate date_of_birth dob birthday")),
+    _operation("is_leap_year", "dates:is_leap_year", "leap_year check_leap_year", "leap", _number("year", "")),
+    _operation("days_in_month", "dates:days_in_month", "get_days_in_month", "days", _number("year", ""),
+               _number("month", "")),
     _operation("month_days", "dates:month_days", "days_in_month get_days_in_month", "days", _DATE_OR_NOW),
     _operation("list_timezones", "dates:list_timezones",
                "get_timezones list_time_zones available_timezones get_available_timezones search_timezones",
@@ -259,10 +256,10 @@ DATES: tuple[Operation, ...] = (
 
 # texts ----------------------------------------------------------------------------------------------------------------
 
-_TEXT = _by_position("text", "input string content str data value message input_text source_text document", TEXT)
+_TEXT = _string("text", "input string content str data value message input_text source_text document")
 _of_text = _on(_TEXT)
-_JSON = _by_position("text", "json json_string json_text input data json_str", TEXT)
-_CODED = _by_position("text", "url html input string data value", TEXT)
+_JSON = _string("text", "json json_string json_text input data json_str")
+_CODED = _string("text", "url html input string data value")
 _COUNT = _optional("count", "n number amount quantity num limit top_n max_keywords num_keywords", NUMBER)
 _ALGORITHM = _optional("algorithm", "algo hash_type type method hash_algorithm", TEXT)
 _PATTERN = role("pattern", "regex regexp expression regular_expression re", TEXT)
@@ -296,7 +293,7 @@ TEXTS: tuple[Operation, ...] = (
     _of_text("title_case", _formula("Begin each word with a capital.", str.title),
              "titlecase to_title_case capitalize"),
     _operation("convert_case", "texts:convert_case", "change_case case_convert transform_case case_converter", "",
-               _TEXT, _by_position("case", "case_type target_case to_case format style mode", TEXT)),
+               _TEXT, _string("case", "case_type target_case to_case format style mode")),
     _of_text("reverse", _formula("Return a text backwards.", lambda text: text[::-1]),
              "reverse_text reverse_string text_reverse", "reversed", hints=_ABOUT_TEXT),
     _of_text("trim", _formula("Remove white space around a text.", str.strip), "strip trim_text strip_whitespace",
@@ -304,17 +301,17 @@ TEXTS: tuple[Operation, ...] = (
     _operation("slug",
                _formula("Return a text as a part of an address: lower case letters, digits and hyphens.",
                         lambda text: re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")),
-               "slugify generate_slug create_slug", "", _by_position("text", "title input string name", TEXT)),
+               "slugify generate_slug create_slug", "", _string("text", "title input string name")),
     _operation("format_json", "texts:format_json",
                "json_format pretty_print_json beautify_json prettify_json json_pretty", "formatted", _JSON),
     _operation("validate_json", "texts:validate_json", "json_validate is_valid_json check_json", "valid is_valid",
                _JSON),
     _operation("fill_template", "texts:fill_template", "render_template format_template apply_template", "rendered",
-               _by_position("template", "text template_string", TEXT),
+               _string("template", "text template_string"),
                _by_position("values", "variables data params parameters context", frozenset({"object"}))),
     _of_text("base64_encode", "texts:base64_encode", "encode_base64 to_base64 b64_encode", "encoded"),
     _operation("base64_decode", "texts:base64_decode", "decode_base64 from_base64 b64_decode", "decoded",
-               _by_position("text", "input encoded data string base64 value encoded_text base64_string", TEXT)),
+               _string("text", "input encoded data string base64 value encoded_text base64_string")),
     _operation("url_encode",
                _formula("Encode a text for an address.", lambda text: quote(text, safe="", errors="surrogatepass")),
                "encode_url urlencode percent_encode", "encoded", _CODED),
@@ -344,22 +341,22 @@ TEXTS: tuple[Operation, ...] = (
     _operation("edit_distance", "texts:edit_distance",
                "distance levenshtein levenshtein_distance string_distance diff_distance", "distance", *_TWO_TEXTS),
     _operation("repeat_text", "texts:repeat_text", "repeat_string text_repeat string_repeat", "repeated", _TEXT,
-               _by_position("count", "times n repetitions number repeat number_of_times", NUMBER),
+               _number("count", "times n repetitions number repeat number_of_times"),
                _optional("separator", "sep delimiter joiner", TEXT)),
-    _operation("summarize", "language:summarize",
+    _operation("summarize", "texts:summarize",
                "summarise summarize_text summarise_text text_summary generate_summary get_summary", "summary", _TEXT,
                _optional("length", "max_length max_chars max_characters", NUMBER),
                _optional("sentences", "max_sentences num_sentences sentence_count", NUMBER),
                _optional("style", "language format type tone", TEXT)),
-    _operation("extract_keywords", "language:extract_keywords",
+    _operation("extract_keywords", "texts:extract_keywords",
                "keyword_extraction get_keywords keywords extract_key_terms", "keywords", _TEXT, _COUNT),
-    _of_text("sentiment", "language:sentiment",
+    _of_text("sentiment", "texts:sentiment",
              "analyze_sentiment sentiment_analysis get_sentiment detect_sentiment analyse_sentiment text_sentiment "
              "classify_sentiment"),
-    _operation("translate", "language:translate", "translate_text text_translate translation",
+    _operation("translate", "texts:translate", "translate_text text_translate translation",
                "translation translated_text translated", _TEXT,
-               _by_position("target", "target_language to target_lang language to_language lang dest target_locale",
-                            TEXT), _optional("source", "source_language from source_lang from_language src", TEXT)),
+               _string("target", "target_language to target_lang language to_language lang dest target_locale"),
+               _optional("source", "source_language from source_lang from_language src", TEXT)),
     _operation("uuid", "randomness:uuid",
                "generate_uuid create_uuid new_uuid get_uuid uuid4 random_uuid generate_uuids generate_guid "
                "generate_unique_id", "uuids id", _COUNT, _optional("version", "", TEXT | NUMBER)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from inspect import signature
@@ -115,14 +115,18 @@ def _sentence(binding: Binding, example: Example, now: datetime, run: Run) -> Se
         value = run(Request(binding, no_view, now, {**binding.fixed, **given})).text
     except Refused:
         return None
+    if not value or value not in example.result:
+        return None
+    head, _, tail = str(example.result).rpartition(value)
     texts = {name: as_text(shown) for name, shown in example.arguments.items() if as_text(shown)}
     ordered = sorted(texts.items(), key=lambda item: -len(item[1]))
 
     def fill(called: Record, result: str) -> str:
-        parts: Sequence[str] = example.result.rpartition(value)[::2]
+        before, after = head, tail
         for name, text in ordered:
             if name in called:
-                parts = [part.replace(text, as_text(called[name])) for part in parts]
-        return result.join(parts)
+                shown = as_text(called[name])
+                before, after = before.replace(text, shown), after.replace(text, shown)
+        return before + result + after
 
-    return fill if value and value in example.result else None
+    return fill

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Names, Operation, Test, pick, role, roles
+from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Names, Operation, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -50,17 +50,14 @@ _ABOUT = frozenset({*_NAMES, *_LISTS, "ids", "metadata", "metadatas", "descripti
 """Names that a collection has itself. Any other name is the id of a text."""
 
 
-def _is_on(entity: str) -> Test:
-    def test(profile: ToolProfile) -> bool:
-        counts = {"collection", "count"} <= profile.nouns
-        is_on_texts = profile.has(*_TEXT_NOUNS) and not counts
-        return is_on_texts if entity == DOCUMENT else profile.has("collection") and not is_on_texts
-
-    return test
+def _entity(profile: ToolProfile) -> str:
+    """Return the entity that a tool works on, by its name."""
+    is_of_texts = profile.has(*_TEXT_NOUNS) and not {"collection", "count"} <= profile.nouns
+    return DOCUMENT if is_of_texts else COLLECTION if profile.has("collection") else ""
 
 
 def _operation(name: str, verb: Verb, line: str, verbs: str, entity: str = DOCUMENT) -> Operation:
-    means = both(_is_on(entity), named(verbs))
+    means = both(lambda profile: _entity(profile) == entity, named(verbs))
     return Operation(name, f"operations:{name}", verb, pick(line, _ROLES), means=means, entity=entity)
 
 

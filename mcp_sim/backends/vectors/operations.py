@@ -70,8 +70,10 @@ class VectorsRequest(Request):
         self.put(key, {**record, KEY: key, COLLECTION: collection, "id": id_}, DOCUMENT)
 
     def filtered(self) -> list[Record]:
-        """Return the texts of the collection that match the filters."""
-        return _matching(self.documents(), self.get("where"), self.get("holding"))
+        """Return the texts that match the filters. Raises `Refused` if a filter has an unknown operator."""
+        where, holding = as_object(self.get("where")), self.get("holding")
+        found = [one for one in self.documents() if _holds(where, as_object(one.get("metadata")))]
+        return [one for one in found if _fits(holding, one.get("text"))] if holding else found
 
     def page(self, records: Sequence[Record]) -> Sequence[Record]:
         """Return the records from the given offset, up to the given limit."""
@@ -249,12 +251,6 @@ def _line(one: Record) -> str:
 # filters and similarity -----------------------------------------------------------------------------------------------
 
 
-def _matching(records: Iterable[Record], where: Json, holding: Json) -> list[Record]:
-    """Return the texts that match `holding` and whose metadata match `where`. Refuse unknown operators."""
-    found = [one for one in records if _holds(as_object(where), as_object(one.get("metadata")))]
-    return [one for one in found if _fits(holding, one.get("text"))] if holding else found
-
-
 def _holds(where: Record, metadata: Record) -> bool:
     lists = ((_JOINS[name], as_list(where[name])) for name in _JOINS if name in where)
     joined = (join(_holds(as_object(one), metadata) for one in listed) for join, listed in lists)
@@ -289,14 +285,14 @@ _SIGNS: Mapping[str, Callable[[Json, Json], bool]] = {
 def _rank(records: Iterable[Record], query: str) -> list[tuple[Record, float]]:
     """Return the texts with their distance from a question, nearest first, by shared words."""
     wanted = _counts(query)
-    found = [(one, round(2 - 2 * _likeness(wanted, _counts(one.get("text") or "")), 6)) for one in records]
-    return sorted(found, key=lambda one: one[1])
+
+    def distance(text: str) -> float:
+        counts = _counts(text)
+        size = math.hypot(*wanted.values()) * math.hypot(*counts.values())
+        return round(2 - 2 * sum(count * counts[word] for word, count in wanted.items()) / size, 6) if size else 2.0
+
+    return sorted(((one, distance(one.get("text") or "")) for one in records), key=lambda one: one[1])
 
 
 def _counts(text: str) -> Counter[str]:
     return Counter(singular(word) for word in re.findall(r"\w+", str(text).lower()))
-
-
-def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    size = math.hypot(*one.values()) * math.hypot(*other.values())
-    return sum(count * other[word] for word, count in one.items()) / size if size else 0.0
