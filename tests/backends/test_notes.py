@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 from support.matched_tools import backends
+
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.refusal import Refused
 
 TODOS: Json = {"type": "array", "items": {"type": "object", "properties": {"content": STRING, "status": STRING}}}
 TODO = [
@@ -59,3 +64,29 @@ def test_notes_with_ids_are_records(tmp_path: Path) -> None:
 def test_creating_several_notes_does_not_replace_the_list(tmp_path: Path) -> None:
     tools = [tool("create_todos", {"todos": TODOS}), tool("list_todos")]
     assert backends(simulator(tmp_path, tools)) == {"create_todos": "records", "list_todos": "records"}
+
+
+@pytest.mark.parametrize("about", ["", "Counts from 1.", "The 1-based index."])
+async def test_a_description_may_count_positions_from_one(tmp_path: Path, about: str) -> None:
+    tools = [*TODO[:2], tool("remove_todo", {"index": {**INTEGER, "description": about}})]
+    async with simulator(tmp_path, tools, {"todos": ["a", "b"]}) as sim, sim.open() as world:
+        removed = success_value(await world.call("remove_todo", {"index": 1}))
+        assert removed == ("Removed todo 1: a" if about else "Removed todo 1: b")
+
+
+async def test_operations_are_called_from_python(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TODO).open() as world:
+        notes = Library("notes", world.view, datetime(2026, 1, 1, tzinfo=UTC))
+        for text in ("milk", "eggs", "rice"):
+            notes.add(text)
+        notes.tick(1)
+        notes.change(2, "six eggs")
+        notes.remove(3)
+        assert notes.read().text == "1. [x] milk\n2. six eggs"
+        assert notes.search("EGG").facts["count"] == 1
+        assert notes.untick(1).text == "Note 1 is open again: milk"
+        with pytest.raises(Refused, match="there are 1 to 2"):
+            notes.remove(3)
+        notes.replace(["tea"])
+        assert notes.clear().text == "Cleared 1 notes"
+        assert {one.entity for one in notes.changes} == {"note"}

@@ -128,6 +128,7 @@ FORMULAS = {
     "=SUM(A1:A3)": 6, "=AVERAGE(A1:A3)*10%": 0.2, "=-A1^2+2*(A2-1)": 3, '=IF(A2>1,"big","small")': "big",
     '="n="&COUNT(A1:B3)': "n=5", "=B1/0": "#DIV/0!", '=B1+"x"': "#VALUE!", "=ROUND(10/3, 2)": 3.33,
     "=Sheet1!A1+$A$2": 3, "=MAX(A1:A3, 9)": 9, '=IFERROR(A1/0, "none")': "none", "=B2": 7, "=Nowhere!A1": "#REF!",
+    "=ABS()": "#VALUE!", "=MOD(7, A2+2)": 3, '=IF(A1="X", 1, -2)': -2,
 }  # fmt: skip
 
 

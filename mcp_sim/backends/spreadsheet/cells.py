@@ -7,7 +7,7 @@ sheet does not exist, or an address or a number is out of range.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from mcp_sim.backends.compute.text_changes import replace_text
 from mcp_sim.backends.matching.positions import first_position
@@ -100,17 +100,14 @@ def check_range(request: SheetRequest) -> Outcome:
 
 def find_cells(request: SheetRequest) -> Outcome:
     """Find the cells whose value contains the text `query`. Raises `Refused` if a regular expression is invalid."""
-    fits, found = _test(request), list[tuple[str, str, Json]]()
-    for record in _sheets(request):
-        for at, row in enumerate(request.shown(record, grids.EVERYTHING), 1):
-            cells = ((f"{grids.letters(column)}{at}", value) for column, value in enumerate(row) if value is not None)
-            found += [(record["name"], place, value) for place, value in cells if fits(as_text(value))]
-    lines = "\n".join(f"{sheet}!{cell}: {as_text(value)}" for sheet, cell, value in found) or "No cells found"
-    rows: list[Json] = [{"sheet": sheet, "cell": cell, "value": value} for sheet, cell, value in found]
+    rows = [hit for record in _sheets(request) for hit in _hits(request, record)]
+    lines = "\n".join(f"{one['sheet']}!{one['cell']}: {as_text(one['value'])}" for one in rows) or "No cells found"
     if not isinstance(request.results.get("matches", {}).get("additionalProperties"), dict):
         return Outcome(lines, {"count": len(rows), "matches": rows, "value": rows}, "value", is_json=True)
-    by_sheet = {sheet: {cell: value for name, cell, value in found if name == sheet} for sheet, _, _ in found}
-    return Outcome(lines, {"matches": by_sheet, "count": len(found)}, "matches", is_json=True)
+    by_sheet: Record = {}
+    for one in rows:
+        by_sheet.setdefault(one["sheet"], {})[one["cell"]] = one["value"]
+    return Outcome(lines, {"matches": by_sheet, "count": len(rows)}, "matches", is_json=True)
 
 
 def replace_cells(request: SheetRequest) -> Outcome:
@@ -165,7 +162,7 @@ def _rows(request: SheetRequest) -> list[list[Json]]:
     values = as_list(request.get("values"))
     if not any(isinstance(row, list) for row in values):
         values = [values] if values else []
-    rows = [[*row] if isinstance(row, list) else [row] for row in values]
+    rows = [[*as_list(row)] if isinstance(row, list) else [row] for row in values]
     check_formulas(rows)
     return rows
 
@@ -180,6 +177,14 @@ def _value(request: SheetRequest, role: str) -> Json:
 def _sheets(request: SheetRequest) -> list[Record]:
     """Return the named sheet, by default all sheets of the workbook."""
     return request.sheets() if request.get("sheet") is None else [request.sheet]
+
+
+def _hits(request: SheetRequest, record: Record) -> Iterator[Record]:
+    fits = _test(request)
+    for at, row in enumerate(request.shown(record, grids.EVERYTHING), 1):
+        for column, value in enumerate(row):
+            if value is not None and fits(as_text(value)):
+                yield {"sheet": record["name"], "cell": f"{grids.letters(column)}{at}", "value": value}
 
 
 def _test(request: SheetRequest) -> Callable[[str], bool]:

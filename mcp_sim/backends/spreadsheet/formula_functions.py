@@ -121,7 +121,7 @@ def _power(base: Any, exponent: Any) -> Any:
 
 
 _ARITHMETIC: Mapping[str, Join] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": _power,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": lambda one, other: one / other, "^": _power,
 }  # fmt: skip
 
 # functions ------------------------------------------------------------------------------------------------------------
@@ -130,6 +130,10 @@ _ARITHMETIC: Mapping[str, Join] = {
 def _of(work: Callable[..., Any]) -> Function:
     """Return a function of its arguments."""
     return lambda cells, given: work(*(value(cells) for value in given))
+
+
+def _of_one(work: Callable[[Any], Any]) -> Function:
+    return lambda cells, given: work(given[0](cells))
 
 
 def _of_all(work: Callable[[list[Any]], Any]) -> Function:
@@ -154,6 +158,10 @@ def _if_error(cells: Cells, given: Sequence[Value]) -> Any:
         return given[1](cells) if len(given) > 1 else ""
 
 
+def _modulo(value: Any, by: Any) -> Any:
+    return number_of(value) % number_of(by)
+
+
 def _round(value: Any, places: Any = 0) -> Any:
     scale, number = 10.0 ** int(number_of(places)), number_of(value)
     return math.copysign(math.floor(abs(number) * scale + 0.5) / scale, number)
@@ -171,11 +179,11 @@ FUNCTIONS: Mapping[str, Function] = {
     "MEDIAN": _of_numbers(_median), "MIN": _of_numbers(lambda found: min(found, default=0)),
     "MAX": _of_numbers(lambda found: max(found, default=0)), "COUNT": _of_numbers(len),
     "COUNTA": _of_all(lambda found: sum(one not in (None, "") for one in found)), "PRODUCT": _of_numbers(math.prod),
-    "ROUND": _of(_round), "ABS": _of(lambda value: abs(number_of(value))),
-    "INT": _of(lambda value: math.floor(number_of(value))), "SQRT": _of(lambda value: math.sqrt(number_of(value))),
-    "MOD": _of(lambda value, by: number_of(value) % number_of(by)), "POWER": _of(_power), "IF": _if,
-    "IFERROR": _if_error, "AND": _of_all(all), "OR": _of_all(any), "NOT": _of(lambda value: not number_of(value)),
-    "CONCATENATE": _of_all(_concatenate), "CONCAT": _of_all(_concatenate),
-    "LEN": _of(lambda value: len(_text_of(value))), "UPPER": _of(lambda value: _text_of(value).upper()),
-    "LOWER": _of(lambda value: _text_of(value).lower()), "TRIM": _of(lambda value: " ".join(_text_of(value).split())),
+    "ROUND": _of(_round), "MOD": _of(_modulo), "POWER": _of(_power), "IF": _if, "IFERROR": _if_error,
+    "ABS": _of_one(lambda value: abs(number_of(value))), "INT": _of_one(lambda value: math.floor(number_of(value))),
+    "SQRT": _of_one(lambda value: math.sqrt(number_of(value))), "NOT": _of_one(lambda value: not number_of(value)),
+    "AND": _of_all(all), "OR": _of_all(any), "CONCATENATE": _of_all(_concatenate), "CONCAT": _of_all(_concatenate),
+    "LEN": _of_one(lambda value: len(_text_of(value))), "UPPER": _of_one(lambda value: _text_of(value).upper()),
+    "LOWER": _of_one(lambda value: _text_of(value).lower()),
+    "TRIM": _of_one(lambda value: " ".join(_text_of(value).split())),
 }  # fmt: skip

@@ -49,7 +49,8 @@ def given_sheets(state: Json, *, has_books: bool, is_whole: bool) -> Given:
     books: Mapping[str, Sheets] = {book["name"]: book["sheets"] for book in found.records[WORKBOOK]}
     rest = found.rest
     if is_whole and not books:
-        books = next(filter(None, map(_workbooks, wrapped(state))), {})
+        whole = [_workbooks(inner) for inner in wrapped(state)]
+        books = next((held for held in whole if held), books)
         rest = None if books else state
     sheets = [sheet_of(name if has_books else DEFAULT_NAME, sheet, rows)
               for name, held in books.items() for sheet, rows in held.items()]  # fmt: skip
