@@ -91,7 +91,7 @@ def _take_repository(value: Json, place: tuple[str, ...], depth: int) -> tuple[R
 
 
 def _parts(body: Record) -> Mapping[str, str]:
-    """Return the names of an object that are parts of a repository, with these; none if the object is no repository."""
+    """Return name -> part of a repository, for the fields of an object; empty if it is no repository."""
     known = ((name, part) for name in body for part, names in _PARTS.items() if snake(name) in names)
     parts = {name: part for name, part in known if part != "root" or isinstance(body[name], str)}
     has_commits = any(part == "commits" and _are_commits(body[name]) for name, part in parts.items())

@@ -162,7 +162,8 @@ def _on_records(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> 
     """Yield the tools on kinds of messages that other tools make or show: by name, by argument, or the only kind."""
     known = {noun for one in listed for noun in one.nouns & _NOUNS if _MAKES.intersection(one.words)}
     only = [*known] if len(known) == 1 else []
-    for one in (one for one in found if one.operation in _REPLIES):
+    replies = (one for one in found if one.operation in _REPLIES)
+    for one in replies:
         names = (*reversed(one.profile.words), *snake(one.arguments["message"]).split("_"))
         for noun in islice((noun for noun in (*map(singular, names), *only) if noun in known), 1):
             yield replace(one, entity=noun)
