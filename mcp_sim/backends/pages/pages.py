@@ -21,7 +21,7 @@ _DEFAULT_LIMIT = 5
 
 
 def search(request: Request) -> Outcome:
-    """Return `limit` pages about a query (default 5) from `offset` on, the best first. Raises `Refused` if it is empty."""
+    """Return `limit` pages about a query (default 5) from `offset`, the best first. Raises `Refused` if it is empty."""
     query = request.text("query").strip()
     if not query:
         raise Refused("invalid", "The query must not be empty")

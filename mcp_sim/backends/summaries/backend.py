@@ -14,7 +14,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.result_descriptions import mentions_data
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
@@ -63,10 +63,16 @@ def _selector(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Seen |
     """Return a function that selects the records to summarise, or fails if the call names a missing record."""
     entity, subjects = domain.entities.get(plan.entity or ""), _subjects(plan, domain)
     matching = matching_rows(tool, plan, entity, domain.entities) if entity is not None and plan.filters else None
-    key = entity.key if entity is not None else ""
-    targets = _targets(entity, domain)
+    key, targets = "", dict[str, Entity]()
     if entity is not None:
-        targets[key] = entity
+        links = {name: one.link for name, one in entity.fields.items()}
+        targets = {name: domain.entities[link] for name, link in links.items() if link and link in domain.entities}
+        key, targets[entity.key] = entity.key, entity
+
+    def rows(turn: Turn, name: str, link: str | None, asked: Record) -> list[Record]:
+        wanted = {link: asked[key]} if link is not None and key in asked else asked
+        found = matching(turn.view, turn.call.arguments) if matching else turn.view.rows(name)
+        return [row for _, row in found if all(str(row.get(field)) == str(value) for field, value in wanted.items())]
 
     def select(turn: Turn) -> Seen | Observation:
         asked = {field: value for field, name in plan.arguments.items() if (value := turn.call.arguments.get(name))}
@@ -74,25 +80,9 @@ def _selector(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Seen |
             target = targets.get(field)
             if target is not None and find_key(turn.view, target.name, value) is None:
                 return not_found(tool, target.name, value, plan.arguments[field], neighbours(turn.view, target))
-        wanted = {
-            name: {link: asked[key]} if link is not None and key in asked else asked for name, link in subjects.items()
-        }
-        rows = {
-            name: matching(turn.view, turn.call.arguments) if matching else turn.view.rows(name) for name in subjects
-        }
-        return Seen({name: [row for _, row in rows[name] if _fits(row, wanted[name])] for name in subjects}, turn.now)
+        return Seen({name: rows(turn, name, link, asked) for name, link in subjects.items()}, turn.now)
 
     return select
-
-
-def _targets(entity: Entity | None, domain: Domain) -> dict[str, Entity]:
-    """Return the entities that the fields of an entity link to."""
-    fields: Mapping[str, Field] = entity.fields if entity is not None else {}
-    return {name: domain.entities[one.link] for name, one in fields.items() if one.link and one.link in domain.entities}
-
-
-def _fits(row: Record, asked: Mapping[str, Json]) -> bool:
-    return all(str(row.get(field)) == str(value) for field, value in asked.items())
 
 
 def _renderer(tool: Tool, plan: Plan, domain: Domain) -> _Render:
