@@ -36,8 +36,9 @@ def register_functions(connection: sqlite3.Connection, charge: Charge) -> None:
 
 def _charged(call: Callable[..., Any], charge: Charge) -> Callable[..., Any]:
     def counted(*arguments: Any) -> Any:
-        charge(sum(len(str(one)) for one in arguments))
-        return call(*arguments)
+        result = call(*arguments)
+        charge(sum(len(str(one)) for one in (*arguments, result)))
+        return result
 
     return counted
 
@@ -179,6 +180,7 @@ _SCALARS: Mapping[tuple[str, int], Callable[..., Any]] = {
     ("like", 3): _of_texts(lambda pattern, text, escape: _like_test(pattern, escape)(text)),
     ("glob", 2): _of_texts(lambda pattern, text: _glob_test(pattern)(text)),
     ("regexp", 2): _of_texts(lambda expression, text: _search_test(expression)(text)),
+    ("replace", 3): _of_texts(lambda text, old, new: text.replace(old, new) if old else text),
     ("instr", 2): _of_texts(lambda text, part: text.find(part) + 1),
 }  # fmt: skip
 """Name and number of arguments, -1 for any -> the function."""

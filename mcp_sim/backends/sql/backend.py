@@ -11,16 +11,7 @@ from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
-from mcp_sim.backends.sql.operations import (
-    ABOUT,
-    CREATING,
-    OPERATIONS,
-    RUNNING,
-    SCHEMA,
-    accepted,
-    dialect_of,
-    takes_sql,
-)
+from mcp_sim.backends.sql.operations import ABOUT, CREATING, OPERATIONS, RUNNING, SCHEMA, accept, dialect_of, takes_sql
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.kinds import Match, ServerEvidence, backends
@@ -87,7 +78,7 @@ class Sql(OperationsBackend):
         return iter(sorted(found, key=lambda one: (one.name in RUNNING) != is_sure))
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
-        return accepted(found, listed)
+        return accept(found, listed)
 
     def bind(self, operation: Operation, tool: Tool, plan: Plan, domain: Domain) -> Binding:
         """Return how a tool calls an operation: in the dialect of the database that its server mentions."""

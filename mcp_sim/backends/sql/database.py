@@ -31,7 +31,6 @@ _WITHOUT = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
 _OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
 """Names that statements must not use."""
 
-_EXISTING = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
 VIEWS: Mapping[str, str] = {
     "information_schema.tables": (
         "SELECT 'main' AS table_catalog, 'public' AS table_schema, name AS table_name, "
@@ -104,6 +103,8 @@ class Database:
         """Run statements, all or none of them. Return their results, and the records that they write together."""
         if any(map(_OWN.search, statements)):
             raise Refused("forbidden", "sqlite_temp is not allowed here")
+        named, listed = as_object(parameters), as_list(parameters)
+        bound: Any = {name: to_sql(value) for name, value in named.items()} or [to_sql(value) for value in listed]
         self._update(view, statements)
         self._connection.execute("BEGIN")
         try:
@@ -111,7 +112,7 @@ class Database:
             results: list[StatementResult] = []
             for statement in statements:
                 self._sandbox.enter(now, draws)
-                results.append(self._run_one(view, statement, parameters))
+                results.append(self._run_one(view, statement, bound))
             is_written = any(one.affected for one in results) or self._existing() != self._made
             writes = self._writes(view) if is_written else ()
             writes = _limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once")
@@ -137,7 +138,8 @@ class Database:
 
     def _existing(self) -> dict[str, str]:
         """Return what SQLite has now: table, view, index or trigger -> its statement."""
-        return dict(self._connection.execute(_EXISTING).fetchall())
+        query = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+        return dict(self._connection.execute(query).fetchall())
 
     def _update(self, view: View, statements: Sequence[str]) -> None:
         """Update the tables that the statements may read."""
@@ -170,10 +172,10 @@ class Database:
 
     # statements
 
-    def _run_one(self, view: View, statement: str, parameters: Json) -> StatementResult:
+    def _run_one(self, view: View, statement: str, parameters: Any) -> StatementResult:
         before = self._connection.total_changes
         try:
-            cursor = self._connection.execute(_WITHOUT.sub("", statement), _bound(parameters))
+            cursor = self._connection.execute(_WITHOUT.sub("", statement), parameters)
             columns = [one[0] for one in cursor.description or ()]
             fetched = _limited(cursor, tuple[object, ...], "result has", "add a LIMIT")
             rows = [dict(zip(columns, map(result_value, row), strict=True)) for row in fetched]
@@ -265,10 +267,3 @@ def _limited(
         if size > MAX_CHARACTERS:
             raise Refused("invalid", f"The {does} more than {MAX_CHARACTERS:,} characters; {advice}")
         yield item
-
-
-def _bound(parameters: Json) -> Any:
-    """Return the parameters of a statement, by name or by position."""
-    if isinstance(parameters, dict):
-        return {name: to_sql(value) for name, value in as_object(parameters).items()}
-    return tuple(to_sql(value) for value in as_list(parameters))

@@ -53,9 +53,6 @@ ABOUT = vocabulary(
 )
 """Words of arguments for where a statement runs, or how its result is shown."""
 
-
-# evidence -------------------------------------------------------------------------------------------------------------
-
 _DATABASES = re.compile(r"\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b", re.IGNORECASE)
 _KEYWORDS = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE)\b")
 _STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delete from|create table)\b", re.IGNORECASE)
@@ -91,7 +88,7 @@ def takes_sql(profile: ToolProfile) -> bool:
     return _mentions_sql(text) and not _OTHER_LANGUAGES.search(text)
 
 
-def accepted(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
+def accept(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
     """Return the matched tools of a server if it runs statements, or mentions SQL and has tools for rows.
 
     If nothing else shows that it is about SQL, tools that run statements must show it themselves.
@@ -186,9 +183,6 @@ def _is_of_tables(profile: ToolProfile) -> bool:
 
 def _is_choice(*choices: str) -> Test:
     return lambda profile: profile.selector is not None and _own_words(profile) <= {*choices, "table"}
-
-
-# operations -----------------------------------------------------------------------------------------------------------
 
 
 def _operation(name: str, verb: Verb, line: str, *means: Test) -> Operation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from mcp_sim.backends.sql.analytics import register_functions
@@ -59,7 +60,6 @@ class Sandbox:
         self._now = ""
         self._unit: Callable[[], float] = lambda: 0.0
         self._register_time_and_chance(connection)
-        connection.create_function("replace", 3, self._replace, deterministic=True)
         register_functions(connection, self._charge)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
@@ -92,8 +92,12 @@ class Sandbox:
             raise ValueError(self.reason)
 
     def _authorize(self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
+        """Allow an action of a statement, or deny it. Tighten the limits of those that repeat or fill values."""
         name = ((one if action == sqlite3.SQLITE_PRAGMA else two) or "").lower()
-        self._tighten(action, name)
+        if action == sqlite3.SQLITE_RECURSIVE:
+            self._most = RECURSIVE_STEPS
+        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and name in _FILLING_FUNCTIONS):
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
         if action in _DENIED:
             self.reason = f"{_DENIED[action]} is not allowed here"
         elif action == sqlite3.SQLITE_PRAGMA and (name not in _PRAGMAS or (two is not None and name in _SETTINGS)):
@@ -104,40 +108,24 @@ class Sandbox:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
-    def _tighten(self, action: int, function: str) -> None:
-        """Apply tighter limits to recursive statements and those that fill values."""
-        if action == sqlite3.SQLITE_RECURSIVE:
-            self._most = RECURSIVE_STEPS
-        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and function in _FILLING_FUNCTIONS):
-            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
-
     def _register_time_and_chance(self, connection: sqlite3.Connection) -> None:
         """Replace SQLite's time and randomness by the world's."""
         add = connection.create_function
         for name in ("date", "time", "datetime", "julianday", "unixepoch", "strftime"):
-            add(name, -1, self._timed(name, int(name == "strftime")))
+            add(name, -1, partial(self._timed, name))
         for name, part in _CLOCK.items():
             add(name, 0, lambda part=part: self._now[part])
         add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
         add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
         add("randomblob", 1, self._bytes)
 
-    def _replace(self, text: Any, old: Any, new: Any) -> str | None:
-        if None in (text, old, new):
-            return None
-        found = str(text).replace(str(old), str(new)) if str(old) else str(text)
-        self._charge(len(found))
-        return found
-
     def _bytes(self, size: int) -> bytes:
         return bytes(int(self._unit() * 256) for _ in range(max(1, min(size, _MOST_DRAWN))))
 
-    def _timed(self, name: str, at: int) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            given = list(arguments) if len(arguments) > at else [*arguments, "now"]
-            if isinstance(given[at], str) and given[at].lower() == "now":
-                given[at] = self._now
-            marks = ", ".join("?" * len(given))
-            return self._plain.execute(f"SELECT {name}({marks})", given).fetchone()[0]
-
-        return call
+    def _timed(self, name: str, *given: Any) -> Any:
+        """Return what SQLite's function of this name returns, with the world's time for `now` or no time."""
+        at = int(name == "strftime")
+        values = [*given] if len(given) > at else [*given, "now"]
+        if str(values[at]).lower() == "now":
+            values[at] = self._now
+        return self._plain.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
@@ -30,8 +30,9 @@ def quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-def column_type(kind: str) -> str:
-    """Return the type of a column for values of a JSON type."""
+def _column_type(kinds: Collection[str]) -> str:
+    """Return the type of a column for values of these JSON types."""
+    kind = "number" if {*kinds} == {"integer", "number"} else "".join(kinds) if len(kinds) == 1 else ""
     return {"integer": "INTEGER", "number": "REAL", "boolean": "BOOLEAN"}.get(kind, "TEXT")
 
 
@@ -41,7 +42,7 @@ def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> st
     for field in entity.fields.values():
         if field.derived is None:
             kind, is_key = main_type(field.schema), field.name == entity.key
-            column = _definition({"name": field.name, "type": column_type(kind), "pk": is_key, "notnull": is_key})
+            column = _definition({"name": field.name, "type": _column_type([kind]), "pk": is_key, "notnull": is_key})
             target = None if kind == "array" or field.link is None else tables.get(field.link)
             columns.append(column if target is None else f"{column} REFERENCES {quoted(target)}")
     return f"CREATE TABLE {quoted(name)} ({', '.join(columns)})"
@@ -90,14 +91,9 @@ def to_sql(value: Json) -> str | float | None:
 
 
 def from_sql(value: object, like: str) -> Json:
-    """Return a SQLite value as JSON; `like` is the type of the field in the record.
-
-    Raises `Refused` for a binary value.
-    """
+    """Return a SQLite value as JSON of a type, as far as it is one. Raises `Refused` for a binary value."""
     if isinstance(value, bytes):
         raise Refused("invalid", "Binary values cannot be stored here; store a text")
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
     if like == "boolean" and value in (0, 1):
         return bool(value)
     if like in {"object", "array"} and isinstance(value, str):
@@ -105,7 +101,7 @@ def from_sql(value: object, like: str) -> Json:
             return decode_strict(value)
         except ValueError:
             return value
-    return value
+    return result_value(value)
 
 
 def result_value(value: object) -> Json:
@@ -172,21 +168,17 @@ def _rows(value: Json) -> list[Record] | None:
 
 
 def _keyed(body: Record) -> list[Record]:
-    """Return the rows of an object with one object for each key; none if it is something else."""
-    if not all(isinstance(one, dict) and _is_row(as_object(one)) for one in body.values()):
-        return []
+    """Return the rows of an object with one object for each key; none if it is something else, such as tables."""
+    for row in map(as_object, body.values()):
+        is_table = not {"columns", "rows"}.isdisjoint(row) or any(map(_is_script, row.values()))
+        if is_table or all(isinstance(one, dict | list) for one in row.values()):
+            return []
     are_numbers = all(map(str.isdecimal, body))
     rows = {int(key) if are_numbers else key: as_object(row) for key, row in body.items()}
     names = [column for row in rows.values() for column in row]
     named = (column for column in names if all(row.get(column) == key for key, row in rows.items()))
     name = next(named, "id")
     return [{name: key, **row} for key, row in rows.items()]
-
-
-def _is_row(body: Record) -> bool:
-    """Whether an object has plain values, and is no table itself."""
-    is_table = not {"columns", "rows"}.isdisjoint(body) or any(map(_is_script, body.values()))
-    return not is_table and any(not isinstance(one, dict | list) for one in body.values())
 
 
 def _by_name(value: Json) -> Json:
@@ -226,18 +218,15 @@ def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Seque
     return Table(Entity(name, key, None, {one: Field(one, {}) for one in every}, natural=True), statement, records)
 
 
-# statements for rows --------------------------------------------------------------------------------------------------
-
-
 def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> str:
     """Return the statement that creates a table for rows. What `columns` do not declare follows from the rows."""
     declared = {str(one.get("name")): one for one in described_columns(columns)}
     has_key = any("PRIMARY KEY" in one.upper() for one in column_definitions(list(declared.values())))
     key = None if has_key else _key_of(name, rows)
-    described: list[Json] = [
-        {"name": column, "type": _type_of(rows, column), "primary_key": column == key, **declared.get(column, {})}
-        for column in dict.fromkeys((*declared, *(column for row in rows for column in row)))
-    ]
+    described: list[Json] = []
+    for column in dict.fromkeys((*declared, *(column for row in rows for column in row))):
+        kind = _column_type({type_name(row[column]) for row in rows if row.get(column) is not None})
+        described.append({"name": column, "type": kind, "primary_key": column == key, **declared.get(column, {})})
     return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(described))})"
 
 
@@ -247,14 +236,6 @@ def _key_of(name: str, rows: Sequence[Record]) -> str | None:
     known = {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}
     for column in dict.fromkeys(column for row in rows for column in row if snake(column) in known):
         values = [row.get(column) for row in rows]
-        usable = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
-        if usable and len(set(cast("list[Key]", values))) == len(values):
+        if all(type(value) in {str, int} for value in values) and len({*cast("list[Key]", values)}) == len(values):
             return column
     return None
-
-
-def _type_of(rows: Sequence[Record], column: str) -> str:
-    found = {type_name(row[column]) for row in rows if row.get(column) is not None}
-    if found == {"integer", "number"}:
-        return "REAL"
-    return column_type(found.pop()) if len(found) == 1 else "TEXT"
