@@ -208,7 +208,7 @@ def parse_moment(value: Json, now: datetime) -> datetime:
         return found if text.lower() == "now" else datetime.combine(found.date(), time(), found.tzinfo)
     with suppress(ValueError):
         return datetime.fromisoformat(text)
-    read = next(_readings(text), None)
+    read = next(_parsed(text), None)
     if read is not None:
         return read[1]
     raise Refused("invalid", f"Invalid date {value!r}: expected ISO 8601, such as 2030-01-31 or 2030-01-31T09:00:00")
@@ -221,7 +221,7 @@ def _of_epoch(value: float) -> datetime:
         raise Refused("invalid", f"Timestamp {value} is out of range") from None
 
 
-def _readings(text: str) -> Iterator[tuple[str, datetime]]:
+def _parsed(text: str) -> Iterator[tuple[str, datetime]]:
     """Yield the usual patterns that a text fits, with its time."""
     for pattern in _PATTERNS:
         with suppress(ValueError):
@@ -251,7 +251,7 @@ def layout_in(text: str) -> str | None:
 def _format_like(found: datetime, like: Json) -> str:
     """Format a time like another value: a date stays a date, a layout stays a layout."""
     if isinstance(like, str) and found.time() == time():
-        for pattern, read in _readings(like.strip()):
+        for pattern, read in _parsed(like.strip()):
             if read.strftime(pattern) == like.strip():
                 return found.strftime(pattern)
     return found.isoformat()

@@ -74,7 +74,9 @@ class Selection:
 
 def match_selection(profile: ToolProfile) -> Iterator[MatchedTool]:
     """Yield a match if at least half of the choices of an argument, or of two together, mean operations."""
-    for names in _selectors(profile):
+    named = [name for name in profile.arguments if snake(name) in _SELECTORS]
+    pairs = permutations([name for name in named if name in profile.needed], 2)
+    for names in (*((name,) for name in named), *pairs):
         if prod(len(listed_values(profile.arguments[name])) for name in names) > _MAX_CHOICES:
             continue
         selection = _selection(profile.tool, profile.arguments, names)
@@ -97,12 +99,9 @@ def selection_of(binding: Binding) -> Selection:
 
 def _selection(tool: Tool, arguments: Mapping[str, Record], names: Sequence[str]) -> Selection:
     """Return the selection of the family that knows most choices."""
-    words_of = [_joined(values) for values in product(*(listed_values(arguments[name]) for name in names))]
-    found = [
-        Selection(tool, names, {word: _meant(word, tool, family) for word in words_of}, arguments)
-        for family in _FAMILIES
-    ]
-    return max(found, key=lambda one: len(one.known))
+    choices = [_joined(values) for values in product(*(listed_values(arguments[name]) for name in names))]
+    meant = ({choice: _meant(choice, tool, family) for choice in choices} for family in _FAMILIES)
+    return max((Selection(tool, names, one, arguments) for one in meant), key=lambda one: len(one.known))
 
 
 def _meant(word: str, tool: Tool, family: Phrasebook) -> list[Operation]:
@@ -110,13 +109,6 @@ def _meant(word: str, tool: Tool, family: Phrasebook) -> list[Operation]:
     about = "_".join(words(last_segment(tool.name)))
     named = (family.named(name) for name in (word, f"{about}_{snake(word)}", f"{snake(word)}_{about}"))
     return next((found for found in named if found), list[Operation]())
-
-
-def _selectors(profile: ToolProfile) -> Iterator[tuple[str, ...]]:
-    """Yield the arguments that may select an operation: each alone, then pairs of required ones."""
-    named = [name for name in profile.arguments if snake(name) in _SELECTORS]
-    yield from ((name,) for name in named)
-    yield from permutations([name for name in named if name in profile.needed], 2)
 
 
 def _takes_quantity(profile: ToolProfile, names: Sequence[str], roles: Sequence[Role]) -> bool:
