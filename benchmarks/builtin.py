@@ -1,9 +1,9 @@
-"""Measure the built-in world model: calls by verb and size of the world, creation of worlds, inference of plans.
+"""Measure the built-in world model: calls by verb and size of the world, and the creation of worlds.
 
     python benchmarks/builtin.py [--quick]
 
 Every verb is called in a small and in a large world, which take turns, round after round. A result is the median of
-its rounds. Then the generation of records and the inference of plans are timed.
+its rounds. Then the generation of records is timed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.generate.records import generate
-from mcp_sim.infer import infer
 from mcp_sim.simulator.compile import load
-from mcp_sim.types import Tool
 from mcp_sim.types.scenario import GivenRecords, Scenario
 from mcp_sim.world.world import World
 
@@ -68,7 +66,6 @@ def main(*, quick: bool) -> None:
     slowest = max(times[1] for (name, _, _), times in zip(CALLS, figures, strict=True) if "filtered" in name)
     print(f"\nslowest filtered list: {slowest * 1e3:.1f} ms (limit: {MOST_FILTERED * 1e3:.0f} ms)")
     print_generation((small, large))
-    print_plans(50 if quick else 500)
 
 
 # calls ----------------------------------------------------------------------------------------------------------------
@@ -97,7 +94,7 @@ async def seconds_per_call(world: World, tool: str, asked: Sequence[Arguments]) 
     return (time.perf_counter() - start) / len(asked)
 
 
-# worlds and plans -----------------------------------------------------------------------------------------------------
+# worlds ---------------------------------------------------------------------------------------------------------------
 
 
 def crm_of_size(size: int) -> Scenario:
@@ -119,33 +116,6 @@ def print_generation(sizes: Sequence[int]) -> None:
         first = first or each
         rows.append([f"{size:,} contacts and deals", f"{1 / each:,.0f}", micro(each), ratio(each, first)])
     print_table("Generation", ["world", "records per second", "us per record", "ratio"], rows)
-
-
-def print_plans(tools: int) -> None:
-    """Print the time to infer the plans of a long tool list, and of a tenth of it."""
-    rows: list[list[str]] = []
-    first = 0.0
-    for wanted in (tools // 10, tools):
-        listed = tool_list(wanted)
-        start = time.perf_counter()
-        infer(listed, {}, {}, ())
-        taken = time.perf_counter() - start
-        first = first or taken / wanted
-        rows.append([f"{wanted} tools", f"{taken * 1e3:,.1f}", micro(taken / wanted), ratio(taken / wanted, first)])
-    print_table("Plans", ["list", "ms", "us per tool", "ratio"], rows)
-
-
-def tool_list(wanted: int) -> dict[str, Tool]:
-    """Return this number of tools: those of the CRM, repeated with suffixes that name other entities."""
-    known = load("calm_crm").domain.tools
-    found: dict[str, Tool] = {}
-    for turn in count():
-        for tool in known.values():
-            if len(found) == wanted:
-                return found
-            name = tool.name if not turn else f"{tool.name}_{chr(97 + turn // 26)}{chr(97 + turn % 26)}"
-            found[name] = Tool(name, "list", {**tool.definition, "name": name})
-    return found
 
 
 if __name__ == "__main__":

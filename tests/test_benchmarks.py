@@ -1,4 +1,4 @@
-"""Runs of the benchmarks of perturbations, abandoned sessions and world models."""
+"""Runs of the benchmarks of perturbations, abandoned sessions, world models and planning."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ def test_the_benchmark_of_the_built_in_world_model_has_a_line_for_every_verb() -
     done = subprocess.run(_quick("builtin.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
     for verb in ("get", "create", "update", "delete", "list", "search"):
         assert any(line.startswith(verb) for line in done.stdout.splitlines()), done.stdout
+
+
+def test_the_benchmark_of_planning_compares_two_sizes_of_every_case() -> None:
+    done = subprocess.run(_quick("planning.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    parts = {row[-8] for row in rows if row[-1:] and row[-1].endswith("x")}
+    assert parts >= {"tool", "property", "word", "blank"}
 
 
 async def test_the_benchmark_of_a_language_model_compares_requests_and_prompt_tokens_with_the_whole_state() -> None:

@@ -160,7 +160,7 @@ def names_key(schema: Record, entity: str) -> bool:
 
 
 def named_by_keys(schema: Record) -> set[str]:
-    """Return the nouns of which an argument may be the key: `task` and `task_id` of `task_id`."""
+    """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
     names = [snake(name) for name in properties(schema)]
     return {noun for name in names for noun in (name, name.removesuffix("_id"), name.removesuffix("_key"))}
 
