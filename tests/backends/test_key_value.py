@@ -325,6 +325,9 @@ async def test_programs_call_the_operations_on_a_view(store: Simulator) -> None:
         assert keys.hgetall("h").text == "field: value"
         keys.rpush("q", ["a", "b"])
         assert keys.lrange("q", 0, -1).text == "a\nb"
+        for change in (lambda: keys.append("h", "x"), lambda: keys.xdel("q", "x")):
+            with pytest.raises(Refused, match="holds a"):
+                change()
         keys.set("tea", "green", space="drinks")
         assert (keys.get("tea", space="drinks").text, keys.exists("tea").facts["exists"]) == ("green", False)
         keys.delete(["note", "none"])

@@ -15,6 +15,7 @@ from mcp_sim.backends.matching.matched_tools import assign_roles, either, lacks,
 from mcp_sim.backends.matching.tool_profiles import profiles_of_tool
 from mcp_sim.backends.operation import NUMBER, TEXT, pick, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Tool, ToolResult
 from mcp_sim.types.errors import UnknownKind
@@ -63,6 +64,18 @@ def test_names_are_tested_by_groups_of_words() -> None:
     assert not named("log|history", "get show")(profile("get_log_level", {}))
     assert either(named("drop"), takes(KNOWN["path"]))(profile("x", {"path": STRING}))
     assert lacks(KNOWN["path"])(profile("x", {"id": STRING}))
+
+
+def test_a_function_writes_the_text_of_an_outcome_where_it_is_shown() -> None:
+    written: list[str] = []
+
+    def lines() -> str:
+        written.append("once")
+        return "a\nb"
+
+    outcome = Outcome(lines, {"keys": ["a", "b"]}, "keys", is_json=True)
+    assert (outcome.value, written) == (["a", "b"], [])
+    assert (outcome.text, written) == ("a\nb", ["once"])
 
 
 async def test_an_argument_that_selects_the_operation_makes_a_plan_with_choices(tmp_path: Path) -> None:
