@@ -74,9 +74,7 @@ class Selection:
 
 def match_selection(profile: ToolProfile) -> Iterator[MatchedTool]:
     """Yield a match if at least half of the choices of an argument, or of two together, mean operations."""
-    named = [name for name in profile.arguments if snake(name) in _SELECTORS]
-    pairs = permutations([name for name in named if name in profile.needed], 2)
-    for names in (*((name,) for name in named), *pairs):
+    for names in _selectors(profile):
         if prod(len(listed_values(profile.arguments[name])) for name in names) > _MAX_CHOICES:
             continue
         selection = _selection(profile.tool, profile.arguments, names)
@@ -109,6 +107,13 @@ def _meant(word: str, tool: Tool, family: Phrasebook) -> list[Operation]:
     about = "_".join(words(last_segment(tool.name)))
     named = (family.named(name) for name in (word, f"{about}_{snake(word)}", f"{snake(word)}_{about}"))
     return next((found for found in named if found), list[Operation]())
+
+
+def _selectors(profile: ToolProfile) -> Iterator[tuple[str, ...]]:
+    """Yield the arguments that may select an operation: each alone, then pairs of required ones."""
+    named = [name for name in profile.arguments if snake(name) in _SELECTORS]
+    yield from ((name,) for name in named)
+    yield from permutations([name for name in named if name in profile.needed], 2)
 
 
 def _takes_quantity(profile: ToolProfile, names: Sequence[str], roles: Sequence[Role]) -> bool:
