@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.document.given import DOCUMENT, KINDS, PARTS, given_documents
@@ -201,10 +201,8 @@ class Document(OperationsBackend):
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept tools that add parts and work on them by index, or that fill documents and show what is in them."""
-        if sum("document" in one.arguments for one in found) >= _MIN_NAMED:
-            found = [one for one in found if "document" in one.arguments or one.profile.has(*_DOCUMENTS.split("|"))]
-        added = {_kind(one) for one in found if one.name == "add"}
-        by_index = {_kind(one) for one in found if one.name in _INDEXED}
+        found = _about_documents(found)
+        added, by_index = _kinds(found, {"add"}), _kinds(found, _INDEXED)
         counted = by_index | {_counted_kind(profile) for profile in listed}
         if not (by_index and counted & added) and not _fills_documents(found):
             return []
@@ -246,12 +244,23 @@ def _arguments(role: str, plans: Iterable[Plan]) -> list[str]:
     return [plan.arguments[role] for plan in plans if role in plan.arguments]
 
 
+def _about_documents(found: Sequence[MatchedTool]) -> Sequence[MatchedTool]:
+    """Return the tools that name a document, in an argument or in their name; all if hardly any takes one."""
+    if sum("document" in one.arguments for one in found) < _MIN_NAMED:
+        return found
+    return [one for one in found if "document" in one.arguments or one.profile.has(*_DOCUMENTS.split("|"))]
+
+
 def _kind(one: MatchedTool) -> str:
     return str(one.fixed.get("kind", ""))
 
 
+def _kinds(found: Sequence[MatchedTool], names: Collection[str]) -> set[str]:
+    """Return the kinds of parts that these operations are about."""
+    return {_kind(one) for one in found if one.name in names}
+
+
 def _fills_documents(found: Sequence[MatchedTool]) -> bool:
     """Whether documents are created and parts added, which are then counted or shown."""
-    adding = [one for one in found if one.name == "add" and "document" in one.arguments]
-    done = {one.name for one in found}
-    return len(adding) > 1 and "create" in done and not done.isdisjoint(_SHOWN)
+    adding, done = [one for one in found if one.name == "add"], {one.name for one in found}
+    return sum("document" in one.arguments for one in adding) > 1 and "create" in done and bool(done & _SHOWN)

@@ -49,13 +49,18 @@ def given_sheets(state: Json, *, has_books: bool, is_whole: bool) -> Given:
     books: Mapping[str, Sheets] = {book["name"]: book["sheets"] for book in found.records[WORKBOOK]}
     rest = found.rest
     if is_whole and not books:
-        whole = [_workbooks(inner) for inner in wrapped(state)]
-        books = next((held for held in whole if held), books)
+        books = _whole(state)
         rest = None if books else state
     sheets = [sheet_of(name if has_books else DEFAULT_NAME, sheet, rows)
               for name, held in books.items() for sheet, rows in held.items()]  # fmt: skip
     names = books if has_books or not books else (DEFAULT_NAME,)
     return Given({SHEET: sheets, WORKBOOK: [{"name": name} for name in names]}, rest)
+
+
+def _whole(state: Json) -> Mapping[str, Sheets]:
+    """Return the workbooks of a state that holds nothing else, possibly inside wrappers."""
+    found = [_workbooks(inner) for inner in wrapped(state)]
+    return next((books for books in found if books), found[0])
 
 
 def _found(name: str, value: Json) -> Given | None:
