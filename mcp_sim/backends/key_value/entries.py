@@ -236,8 +236,7 @@ def _has_attributes(about: Record, wanted: Record) -> bool:
 
 def get_many(store: Store) -> Outcome:
     """Return the values of several keys. Missing ones are null."""
-    found = {key: store.entry(key) for key in store.texts("keys")}
-    values = {key: None if entry is None else entry["value"] for key, entry in found.items()}
+    values = {key: (store.entry(key) or {}).get("value") for key in store.texts("keys")}
     entries: list[Record] = [{"key": key, "value": value} for key, value in values.items()]
     facts: Record = {"values": values, "entries": entries}
     return Outcome(partial(_lines, entries, "No keys given"), facts, "values", is_json=True)

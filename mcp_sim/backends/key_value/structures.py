@@ -200,5 +200,4 @@ def xadd(store: Store) -> Outcome:
     """Add an entry with some fields to a stream, and return its id."""
     held, stamp = store.held(), str(int(store.now.timestamp() * 1000))
     place = f"{stamp}-{sum(one['id'].startswith(stamp) for one in held)}"
-    entry: Record = {"id": place, "fields": as_object(store.get("fields"))}
-    return _added(store, place, [*held, entry], id=place)
+    return _added(store, place, [*held, {"id": place, "fields": as_object(store.get("fields"))}], id=place)
