@@ -46,10 +46,7 @@ _BARE_NAMES = vocabulary("file_name filename")
 
 @backends.register("files")
 class Files(OperationsBackend):
-    """Files and directories by path: entities `file` (path, folder, content) and `directory`.
-
-    A singleton `shell` holds the working directory and the allowed directories. If no state locates the files on the
-    clients' disk, it also holds the prefix that clients use (`above`). Parent directories are created for every path.
+    """Files and directories by path: entities `file` (path, folder, content), `directory`, and the singleton `shell`.
 
     Evidence: words like `read` beside `file` or `directory` in a name, or the name of a shell command; a path among the
     arguments; several such tools together; no required argument that means something else. Notes and pages that are
@@ -129,8 +126,6 @@ class Files(OperationsBackend):
         return Setting(has_repository, selector, choices)
 
 
-# evidence -------------------------------------------------------------------------------------------------------------
-
 _READS = frozenset({"read", "read_many", "read_ranges", "list", "tree"})
 _COMMON = frozenset({"exists", "stat", "diff", "pwd"})
 """Operations that tools for other things have, too."""
@@ -177,14 +172,8 @@ def _returns_records(one: MatchedTool) -> bool:
     return any(len([name for name in required(part) if not _KNOWN & set(words(name))]) > 1 for part in parts)
 
 
-# spaces ---------------------------------------------------------------------------------------------------------------
-
-
 def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) -> list[MatchedTool]:
-    """Return the tools with those that list spaces, if files are read and written by path in a project or vault.
-
-    Otherwise a project does not locate a file, and tools that need one are not for files.
-    """
+    """Return the tools with those that list spaces, if these locate files; otherwise those that need no space."""
     spaced = [one for one in found if "space" in one.arguments]
     if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
         plain = [one for one in found if one.arguments.get("space") not in one.profile.needed]
@@ -204,9 +193,6 @@ def _lists(profile: ToolProfile, nouns: Collection[str]) -> bool:
 
 def _without(one: MatchedTool, *roles: str) -> MatchedTool:
     return replace(one, arguments={role: name for role, name in one.arguments.items() if role not in roles})
-
-
-# the first records ----------------------------------------------------------------------------------------------------
 
 
 def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:

@@ -11,10 +11,10 @@ from mcp_sim.backends.files.operations import OPERATION_WORDS, SPACES
 from mcp_sim.backends.files.paths import DIRECTORY, FILE, ROOT, SHELL, is_within, join_path, normalize, parent
 from mcp_sim.backends.given import Given, innermost
 from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.outcome import as_text
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import last_word, singular, snake, vocabulary
 
 _WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
@@ -86,10 +86,7 @@ class GivenFiles:
 
 
 def given_records(state: Json, matched: Sequence[MatchedTool], *, is_whole: bool) -> Given:
-    """Return the files, directories and settings that a state has for these tools, and the rest of the state.
-
-    Without given files, files are generated, and directories follow from them.
-    """
+    """Return the files, directories and settings of a state, and its rest. Without files, they are generated."""
     used = frozenset(noun for one in matched if one.name in {"read", "write", "list"} for noun in one.profile.nouns)
     nouns = used - OPERATION_WORDS - SPACES
     has_spaces = any("space" in one.arguments for one in matched)
@@ -239,7 +236,6 @@ class _Reader:
 
 
 def _texts(value: Json) -> list[str]:
-    """Return a list of texts; empty if a value is none."""
     found = [one for one in as_list(value) if isinstance(one, str)]
     return found if len(found) == len(as_list(value)) else []
 
@@ -270,7 +266,7 @@ def _nested(path: str, content: Json) -> Iterator[Found]:
     for name, node in named or as_object(content).items():
         child, kind, body = join_path(path, name), _kind(node), as_object(node)
         if not isinstance(node, dict):
-            yield child, {"content": _text(node)}
+            yield child, {"content": as_text("" if node is None else node)}
         elif kind == FILE:
             yield child, _fields(body)
         else:
@@ -299,8 +295,5 @@ def _fields(node: Record) -> Record:
     """Return the fields of a file under the names of the entity."""
     named = ((snake(name), value) for name, value in node.items() if isinstance(value, str))
     times = {name: value for name, value in named if name in {"created_at", "modified_at"}}
-    return {"content": _text(_first(node, _TEXTS)), **times}
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else "" if value is None else encode(value).decode()
+    text = _first(node, _TEXTS)
+    return {"content": as_text("" if text is None else text), **times}

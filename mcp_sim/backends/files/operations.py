@@ -89,9 +89,6 @@ _ROLES: Mapping[str, Role] = {
 }  # fmt: skip
 """Each role by its name; `new_path` and `one` are other names for `path`."""
 
-
-# tests of tools -------------------------------------------------------------------------------------------------------
-
 _FILES = "file|filename|filesystem"
 _DIRECTORIES = "directory|dir|folder|subdirectory|subfolder"
 _READS = "read|get|view|open|show|load|fetch|display|print|retrieve|cat"
@@ -190,26 +187,26 @@ def _of(run: str, verb: Verb, line: str, means: Test, *, is_placed: bool = True)
 
 
 OPERATIONS = (
-    _of("moving:batch", "update", "operations dry? stop?", _lists_operations, is_placed=False),
-    _of("inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
+    _of("writing:batch", "update", "operations dry? stop?", _lists_operations, is_placed=False),
+    _of("reading:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
         _alone("find", "glob")),
     _of("shell_commands:run", "update", "command args? cwd? stdin?", _runs_command_lines, is_placed=False),
     _of("writing:change_ranges", "update", "path? ranges? hash? files?",
         both(named(f"{_CHANGES}|delete"), _lists_ranges)),
     _of("reading:read_ranges", "get", "path? ranges? hash? files?", both(named(_READS), _lists_ranges)),
-    _of("inspection:allowed", "get", "", named(f"allowed|permitted {_DIRECTORIES}|path|root"),
+    _of("reading:allowed", "get", "", named(f"allowed|permitted {_DIRECTORIES}|path|root"),
         is_placed=False),
-    _of("inspection:tree", "list", "path? depth? exclude?", both(named("tree"), lambda one: one.needed <= EXACT)),
-    _of("moving:cd", "update", "path",
+    _of("reading:tree", "list", "path? depth? exclude?", both(named("tree"), lambda one: one.needed <= EXACT)),
+    _of("writing:cd", "update", "path",
         either(_alone("cd", "chdir"), both(_is_cwd, named("change|set|switch|cd"), lambda one: bool(one.needed)))),
-    _of("inspection:pwd", "get", "", either(_alone("pwd"), both(_is_cwd, lambda one: not one.needed),
+    _of("reading:pwd", "get", "", either(_alone("pwd"), both(_is_cwd, lambda one: not one.needed),
                both(named("get directory"), lambda one: not one.arguments)),
         is_placed=False),
     _of("tags:rename_tag", "update", "old_tag new_tag", both(named("rename|replace"), _of_tags)),
     _of("tags:add_tags", "update", "paths? tags location? path?", both(named("add|insert"), _TAGS_FILES)),
     _of("tags:remove_tags", "update", "paths? tags path?", both(named("remove|delete"), _TAGS_FILES)),
-    _of("moving:move", "update", "source destination overwrite?", named("move|rename|mv")),
-    _of("moving:copy", "create", "source destination overwrite?", named("copy|duplicate|cp")),
+    _of("writing:move", "update", "source destination overwrite?", named("move|rename|mv")),
+    _of("writing:copy", "create", "source destination overwrite?", named("copy|duplicate|cp")),
     _of("writing:append", "update", "path content", named("append")),
     _of("writing:prepend", "update", "path content", named("prepend")),
     _of("writing:insert", "update", "path line content", both(named("insert"), takes(_ROLES["line"]))),
@@ -220,24 +217,24 @@ OPERATIONS = (
         both(named("edit|replace|patch|modify|update"), _EDITS)),
     _of("writing:overwrite", "update", "path content",
         both(lambda one: one.choice in {"replace", "overwrite", "update", "rewrite"}, _not(_EDITS))),
-    _of("moving:mkdir", "create", "new_path parents?", named(f"create|make|new|add|mkdir {_DIRECTORIES}|mkdir")),
-    _of("moving:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
-    _of("moving:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
-    _of("inspection:exists", "get", "path", named("exist|exists")),
+    _of("writing:mkdir", "create", "new_path parents?", named(f"create|make|new|add|mkdir {_DIRECTORIES}|mkdir")),
+    _of("writing:rmdir", "delete", "path recursive?", _ONE_DIRECTORY),
+    _of("writing:delete", "delete", "path recursive?", named("delete|remove|unlink|trash|rm")),
+    _of("reading:exists", "get", "path", named("exist|exists")),
     _of("tags:front_matter", "get", "path", named(f"frontmatter|front {_READS}")),
-    _of("inspection:stat", "get", "path", named("info|stat|metadata|property|attribute|detail|status|information")),
-    _of("inspection:du", "get", "path? human?", either(_alone("du"), named("size|usage"))),
-    _of("inspection:grep", "search", "pattern path? case? ignore_case? exclude? among? kind?",
+    _of("reading:stat", "get", "path", named("info|stat|metadata|property|attribute|detail|status|information")),
+    _of("reading:du", "get", "path? human?", either(_alone("du"), named("size|usage"))),
+    _of("reading:grep", "search", "pattern path? case? ignore_case? exclude? among? kind?",
         both(named("search|find|grep"), _is_search_of_contents)),
-    _of("inspection:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
+    _of("reading:find", "search", "pattern? path? exclude? depth? in_contents? kind? case? ignore_case?",
         named("search|find|glob|locate")),
     _of("reading:head", "get", "path lines?", named("head")),
     _of("reading:tail", "get", "path lines?", named("tail")),
     _of("reading:wc", "get", "path mode?", either(_alone("wc"), named("count word|line|character"))),
-    _of("inspection:diff", "get", "one other", named("diff|compare")),
+    _of("reading:diff", "get", "one other", named("diff|compare")),
     _of("reading:sort", "get", "path", _alone("sort")),
     _of("reading:read", "get", "path start? end? limit? head? tail?", both(named("extract"), _takes_line_numbers)),
-    _of("inspection:list_", "list", "path? hidden? recursive? depth? sort? among? exclude?",
+    _of("reading:list_", "list", "path? hidden? recursive? depth? sort? among? exclude?",
         either(_alone("dir"), both(named("list|ls|browse|enumerate|show|listing"), _not(named("content"))),
                named(f"list {_DIRECTORIES}"))),
     _of("reading:read_many", "get", "paths", both(named(_READS), _PATHS_GIVEN)),
@@ -260,8 +257,6 @@ def match_file_tool(profile: ToolProfile) -> Iterator[MatchedTool]:
 def _meant(profile: ToolProfile, operations: Sequence[Operation]) -> Operation | None:
     return next((one for one in operations if one.means is not None and one.means(profile)), None)
 
-
-# lists of operations --------------------------------------------------------------------------------------------------
 
 _PLACES = ("source", "src", "target", "from")
 """Names of the path in a list whose other operations have two paths."""

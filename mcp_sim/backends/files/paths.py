@@ -19,7 +19,7 @@ _LONGEST_NAME = 255
 
 
 def entities() -> list[Entity]:
-    """Return the entities `file`, `directory` and `shell`."""
+    """Return the entities. `above` is the prefix that clients use if no state locates the files on their disk."""
     text: Record = {"type": "string"}
     time: Record = {"type": "string", "format": "date-time"}
     place = {"path": Field("path", text, required=True), "folder": Field("folder", text)}

@@ -1,20 +1,24 @@
-"""Read files: whole, some lines or ranges of lines, or several at once; sort and count lines."""
+"""Read and inspect files and directories: contents, lines, lists, searches, sizes and differences."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 
+from mcp_sim.backends.compute.text_changes import line_diff
 from mcp_sim.backends.files.operations import ENDS, RANGES, STARTS
-from mcp_sim.backends.files.request import FilesRequest
-from mcp_sim.backends.outcome import Outcome
+from mcp_sim.backends.files.request import FilesRequest, matches_name
+from mcp_sim.backends.files.tree import Entry
+from mcp_sim.backends.outcome import Outcome, as_text
+from mcp_sim.backends.patterns import path_test, search_test
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import snake
 
-_DEFAULT_LINES = 10
 _MAX_CHARACTERS = 20_000_000
 """Maximum number of characters of one call that reads several files."""
 
@@ -73,26 +77,22 @@ def _read_one(request: FilesRequest, wanted: Json) -> Record:
 
 def head(request: FilesRequest) -> Outcome:
     """Return the first `lines` lines of a file, 10 by default."""
-    return _lines_outcome(request, request.file.text.splitlines()[: _count(request)])
+    return _choose_lines(request, lambda lines, count: lines[:count])
 
 
 def tail(request: FilesRequest) -> Outcome:
     """Return the last `lines` lines of a file, 10 by default."""
-    return _lines_outcome(request, _last(request.file.text.splitlines(), _count(request)))
+    return _choose_lines(request, _last)
 
 
 def sort(request: FilesRequest) -> Outcome:
     """Return the sorted lines of a file."""
-    return _lines_outcome(request, sorted(request.file.text.splitlines()))
+    return _choose_lines(request, lambda lines, _: sorted(lines))
 
 
-def _count(request: FilesRequest) -> int:
+def _choose_lines(request: FilesRequest, choose: Callable[[list[str], int], list[str]]) -> Outcome:
     count = request.number("lines")
-    return _DEFAULT_LINES if count is None else max(count, 0)
-
-
-def _lines_outcome(request: FilesRequest, lines: list[str]) -> Outcome:
-    text = "\n".join(lines)
+    text = "\n".join(choose(request.file.text.splitlines(), 10 if count is None else max(count, 0)))
     return Outcome(text, {"content": text, "path": request.path}, "content")
 
 
@@ -158,3 +158,185 @@ def first_value(item: Record, names: Sequence[str]) -> Json:
     """Return the value of the first of these names that an object has in any style; None if it has none."""
     known = {snake(name): value for name, value in item.items()}
     return next((known[name] for name in names if known.get(name) is not None), None)
+
+
+# directories ----------------------------------------------------------------------------------------------------------
+
+
+def list_(request: FilesRequest) -> Outcome:
+    """Return the content of a directory; with the flag `recursive` or a `depth`, what is below it, too.
+
+    `among` and `exclude` are patterns of names, `sort` may be `size`, and the flag `hidden` shows names with a dot.
+    """
+    base = request.tree.directory(request.path)
+    is_deep = request.flag_or("recursive", request.is_of_notes) or (request.number("depth") or 1) > 1
+    found = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
+    entries = [one for one in found if request.is_included(one, base) and (one.is_file or not request.is_of_notes)]
+    if not request.flag_or("hidden", default=True):
+        entries = [one for one in entries if not one.name.startswith(".")]
+    if request.text("sort") == "size":
+        entries.sort(key=lambda one: -one.size)
+    rows = [_row(request, one, base, is_deep=is_deep) for one in entries]
+    shown = "path" if request.is_of_notes else "name"
+    files, directories = ([row[shown] for row in rows if row["type"] == kind] for kind in ("file", "directory"))
+    facts: Record = {"entries": rows, "path": request.path, "count": len(rows)}
+    facts |= {} if request.binding.is_open else {"files": files, "directories": directories}
+    lines = map(str, files) if request.is_of_notes else _render_rows(request, rows)
+    return Outcome("\n".join(lines) or f"{request.path} is empty", facts, "entries")
+
+
+def _row(request: FilesRequest, entry: Entry, base: Entry, *, is_deep: bool) -> Record:
+    """Return the facts of an entry. Names begin below the directory `base` if what is below others is listed."""
+    if request.is_of_notes:
+        return request.facts_of(entry, request.shown_path(entry, base))
+    facts = request.facts_of(entry, request.tree.display_path(entry.path))
+    return {**facts, "name": entry.after(base)[1:]} if is_deep else facts
+
+
+def _render_rows(request: FilesRequest, rows: list[Record]) -> Iterator[str]:
+    """Yield a line for each row, with sizes and a total if the tool's name mentions sizes."""
+    has_sizes = not request.tool_words.isdisjoint({"size", "sizes"})
+    sizes = [row["size"] for row in rows if row["type"] == "file"]
+    for row in rows:
+        is_file = row["type"] == "file"
+        yield f"[{'FILE' if is_file else 'DIR'}] {row['name']}" + (f" {row['size']} B" if has_sizes and is_file else "")
+    if rows and has_sizes:
+        yield f"\n{len(sizes)} files, {len(rows) - len(sizes)} directories, {sum(sizes)} B in all"
+
+
+def tree(request: FilesRequest) -> Outcome:
+    """Return a directory with everything below it, down to a `depth`, without the patterns in `exclude`."""
+    entry = request.tree.directory(request.path)
+    nodes = _nodes(request, entry, entry.path, request.number("depth"))
+    drawn = "\n".join(_draw_tree(nodes, "")) or f"{request.path} is empty"
+    text = json.dumps(nodes, indent=2, ensure_ascii=False) if request.mentions("json") else drawn
+    return Outcome(text, {"entries": nodes, "path": request.path}, "entries", is_json=True)
+
+
+def _nodes(request: FilesRequest, base: Entry, directory: str, depth: int | None) -> list[Record]:
+    found: list[Record] = []
+    for entry in request.tree.inside(directory) if depth is None or depth > 0 else ():
+        if request.is_included(entry, base):
+            deeper = None if depth is None else depth - 1
+            below = {} if entry.is_file else {"children": _nodes(request, base, entry.path, deeper)}
+            found.append({"name": entry.name, "type": entry.facts["type"], **below})
+    return found
+
+
+def _draw_tree(nodes: list[Record], indent: str) -> Iterator[str]:
+    for at, node in enumerate(nodes):
+        is_last = at == len(nodes) - 1
+        yield f"{indent}{'└── ' if is_last else '├── '}{node['name']}{'/' if node['type'] == 'directory' else ''}"
+        yield from _draw_tree(node.get("children", []), indent + ("    " if is_last else "│   "))
+
+
+def find(request: FilesRequest) -> Outcome:
+    """Return what is below a directory and has `pattern` in its name; with `content` in `kind`, search contents."""
+    if request.flag("in_contents") or "content" in request.text("kind"):
+        return grep(request)
+    base = request.tree.directory(request.path)
+    pattern = request.text("pattern")
+    is_hit = _name_test(base, pattern)
+    hits = [one for one in request.tree.below(base.path) if is_hit(one) and request.is_included(one, base)]
+    paths = [request.shown_path(one, base) for one in hits]
+    rows = [{"path": path, **request.facts_of(one, path)} for one, path in zip(hits, paths, strict=True)]
+    facts: Record = {"matches": rows, "path": request.path, "count": len(rows), "pattern": pattern}
+    return Outcome("\n".join(paths) or "No matches found", facts, "matches")
+
+
+def _name_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
+    if "/" not in pattern.removeprefix("**/"):
+        return lambda entry: matches_name(pattern, entry.name)
+    matches = path_test(pattern.lstrip("/"))
+    return lambda entry: matches(entry.after(base)[1:])
+
+
+def grep(request: FilesRequest) -> Outcome:
+    """Return the lines with `pattern` in a file or in all files below a directory; with `name` in `kind`, search names.
+
+    Raises `Refused` if the tool takes regular expressions, and the pattern is none.
+    """
+    if "name" in request.text("kind"):
+        return find(request)
+    base = request.tree.entry(request.path)
+    rows = list(_matching_lines(request, base))
+    located = [f"{row['path']}:{row['line']}: {row['text']}" for row in rows]
+    text = "\n".join(_group_by_note(rows) if request.is_of_notes else located) or "No matches found"
+    facts: Record = {"matches": rows, "count": len(rows), "path": request.path}
+    if not request.binding.is_open:
+        facts["lines"] = [str(row["text"]) for row in rows] if base.is_file else located
+    return Outcome(text, facts, "matches")
+
+
+def _matching_lines(request: FilesRequest, base: Entry) -> Iterator[Record]:
+    holds = _line_test(request)
+    for one in [base] if base.is_file else request.tree.below(base.path):
+        if one.is_file and request.is_included(one, base):
+            path = request.path if base.is_file else request.shown_path(one, base)
+            lines = enumerate(one.text.splitlines(), 1)
+            yield from ({"path": path, "line": at, "text": line} for at, line in lines if holds(line))
+
+
+def _line_test(request: FilesRequest) -> Callable[[str], bool]:
+    pattern = request.text("pattern")
+    ignores = request.flag("ignore_case") or not request.flag_or("case", not request.is_of_notes)
+    if request.mentions("regex", "regular expression") or "regex" in request.named("pattern"):
+        return search_test(pattern, ignores_case=ignores)
+    return (lambda line: pattern.lower() in line.lower()) if ignores else (lambda line: pattern in line)
+
+
+def _group_by_note(rows: list[Record]) -> Iterator[str]:
+    for path, lines in groupby(rows, lambda row: str(row["path"])):
+        yield path
+        yield from (f"  {row['line']}: {row['text']}" for row in lines)
+
+
+_SHOWN_FACTS = {"size": "size", "created": "created", "modified": "modified", "isDirectory": "is_directory",
+                "isFile": "is_file", "permissions": "permissions"}  # fmt: skip
+
+
+def stat(request: FilesRequest) -> Outcome:
+    """Return the metadata of a file or directory."""
+    entry = request.tree.entry(request.path)
+    facts: Record = {**entry.facts, "path": request.path, "size": entry.size}
+    facts |= {"lines": len(entry.text.splitlines())} if entry.is_file else {}
+    lines = [f"{label}: {as_text(facts[name])}" for label, name in _SHOWN_FACTS.items() if facts[name] is not None]
+    return Outcome("\n".join(lines), facts)
+
+
+def exists(request: FilesRequest) -> Outcome:
+    """Return whether there is a file or directory at `path`."""
+    entry = request.tree.find(request.tree.at(request.path))
+    text = f"{request.path} {'does not exist' if entry is None else 'exists'}"
+    return Outcome(text, {**(entry.facts if entry else {}), "path": request.path, "exists": entry is not None})
+
+
+def du(request: FilesRequest) -> Outcome:
+    """Return the total size of the files at or below `path`, in bytes or, with the flag `human`, in larger units."""
+    entry = request.tree.entry(request.path)
+    size = entry.size + sum(one.size for one in request.tree.below(entry.path))
+    text = _human(size) if request.flag("human") else f"{size} bytes"
+    return Outcome(text, {"usage": text, "size": size, "path": request.path}, "usage")
+
+
+def _human(size: int) -> str:
+    power = min(max(size.bit_length() - 1, 0) // 10, 3)
+    return f"{size / 1024**power:.2f} {('B', 'KB', 'MB', 'GB')[power]}"
+
+
+def diff(request: FilesRequest) -> Outcome:
+    """Compare the files at `path` and `other` line by line."""
+    text = line_diff(request.file.text, request.tree.file(request.text("other")).text)
+    return Outcome(text or "The files are identical", {"diff": text, "identical": not text}, "diff")
+
+
+def pwd(request: FilesRequest) -> Outcome:
+    """Return the working directory."""
+    working = request.tree.display_path(request.tree.working)
+    return Outcome(working, {"path": working}, "path")
+
+
+def allowed(request: FilesRequest) -> Outcome:
+    """Return the directories that calls may access."""
+    listed: list[Json] = [request.tree.display_path(one) for one in request.tree.allowed]
+    return Outcome("Allowed directories:\n" + "\n".join(listed), {"directories": listed}, "directories")

@@ -83,11 +83,6 @@ class FilesRequest(Request):
         return frozenset() if self.tool is None else frozenset(words(self.tool.name))
 
     @property
-    def is_open(self) -> bool:
-        """Whether the tool has no output schema that lists the parts of a result."""
-        return self.binding.is_open
-
-    @property
     def is_of_notes(self) -> bool:
         """Whether the tool calls files notes, pages or the like, and does not mention directories."""
         is_of_files = self.tool is None or self.has("space")
@@ -96,13 +91,10 @@ class FilesRequest(Request):
     def facts_of(self, entry: Entry, path: str) -> Record:
         """Return the facts of an entry with this path; those that differ if the tool has no output schema."""
         facts = {**entry.facts, "path": path}
-        return {name: facts[name] for name in facts if name in _ESSENTIAL} if self.is_open else facts
+        return {name: facts[name] for name in facts if name in _ESSENTIAL} if self.binding.is_open else facts
 
     def shown_path(self, entry: Entry, base: Entry) -> str:
-        """Return the path of an entry below a directory as a client writes it: below the path that the call gives.
-
-        Notes are shown below the working directory, unless the call uses absolute paths.
-        """
+        """Return the path of an entry below `base` as the client writes it; of a note, below the working directory."""
         if self.text("space") or (self.is_of_notes and is_absolute(self.text("path"))):
             return self.tree.display_path(entry.path)
         return relpath(entry.path, self.tree.working) if self.is_of_notes else self.path.rstrip("/") + entry.after(base)

@@ -24,8 +24,7 @@ _DEEP = {"r", "R", "--recursive"}
 def run(request: FilesRequest) -> Outcome:
     """Run the shell `command`, a text or a list of words with more in `args`, in `cwd` with `stdin` as its input.
 
-    Raises `Refused` if the command cannot be parsed, or fails without a change, unless the result has a field for the
-    exit code, or the command is only started.
+    Raises `Refused` if it cannot be parsed, or fails without a change and the result has no field for the exit code.
     """
     is_listed = isinstance(request.get("command"), list) or request.texts("args")
     words = [*request.texts("command"), *request.texts("args")]
@@ -128,12 +127,12 @@ def _shown(entry: Entry, base: Entry, path: str) -> str:
 
 
 def _ls(shell: Shell) -> str:
-    lists_all, blocks = not {"a", "A"}.isdisjoint(shell.flags), list[str]()
+    lists_all, is_long, blocks = not {"a", "A"}.isdisjoint(shell.flags), "l" in shell.flags, list[str]()
     for path in shell.operands or ["."]:
         entry = shell.find(path)
         inside = [(one.name, one) for one in shell.tree.inside(entry.path) if lists_all or one.name[0] != "."]
         rows = [(path, entry)] if entry.is_file else inside
-        lines = _join([_long(one, name) if "l" in shell.flags else name for name, one in rows])
+        lines = _join([_long(one, name) if is_long else name for name, one in rows])
         blocks.append(lines if entry.is_file or len(shell.operands) < 2 else f"{path}:\n{lines}")
     return "\n".join(blocks)
 

@@ -68,16 +68,10 @@ class Entry:
     @property
     def facts(self) -> Record:
         """What a result may show of it."""
-        facts: Record = {
-            "name": self.name,
-            "path": self.path,
-            "type": "file" if self.is_file else "directory",
-            "is_directory": not self.is_file,
-            "is_file": self.is_file,
-            "created": self.record.get("created_at"),
-            "modified": self.record.get("modified_at"),
-            "permissions": "644" if self.is_file else "755",
-        }
+        kind, permissions = ("file", "644") if self.is_file else ("directory", "755")
+        times = {"created": self.record.get("created_at"), "modified": self.record.get("modified_at")}
+        facts: Record = {"name": self.name, "path": self.path, "type": kind, "is_directory": not self.is_file}
+        facts |= {"is_file": self.is_file, **times, "permissions": permissions}
         return {**facts, "size": self.size} if self.is_file else facts
 
     def after(self, base: Entry) -> str:
@@ -96,8 +90,6 @@ class Tree:
         self._request, self._space, self._folder = request, space, folder
         self._is_located = is_located
         self._mount_point = ROOT
-
-    # read
 
     @property
     def shell(self) -> Record:
@@ -219,8 +211,6 @@ class Tree:
             yield entry
             if not entry.is_file and levels != 1:
                 yield from self.below(entry.path, None if levels is None else levels - 1)
-
-    # write
 
     def write(self, path: str, content: str) -> None:
         """Create or overwrite a file."""
