@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
-from typing import Any
+from operator import itemgetter
+from typing import Any, cast
 
 from mcp_sim.backends.patterns import compile_expression, like_test, search_test
 from mcp_sim.types.json_values import encode
@@ -119,9 +120,10 @@ def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *given: None if given[:1] in {(), (None,)} else call(str(given[0]), *given[1:])
 
 
-def _of_texts(call: Callable[..., Any]) -> Callable[..., Any]:
+def _of_texts(call: Callable[[str, str], Any] | Callable[[str, str, str], Any]) -> Callable[..., Any]:
     """Return a function that returns null if a text is null."""
-    return lambda *given: None if None in given else call(*map(str, given))
+    whole = cast("Callable[..., Any]", call)
+    return lambda *given: None if None in given else whole(*map(str, given))
 
 
 _cached = lru_cache(maxsize=128)
@@ -173,7 +175,7 @@ _SCALARS: Mapping[tuple[str, int], Callable[..., Any]] = {
     ("regexp_replace", -1): _of_text(_replaced), ("split_part", -1): _of_text(_split),
     ("concat", -1): partial(_joined_with, ""), ("concat_ws", -1): _joined_with,
     ("contains", -1): _of_texts(str.__contains__), ("starts_with", -1): _of_texts(str.startswith),
-    ("ends_with", -1): _of_texts(str.endswith), ("reverse", -1): _of_text(lambda text: text[::-1]),
+    ("ends_with", -1): _of_texts(str.endswith), ("reverse", -1): _of_text(itemgetter(slice(None, None, -1))),
     ("lpad", -1): _of_text(partial(_padded, at_left=True)), ("rpad", -1): _of_text(partial(_padded, at_left=False)),
     ("initcap", -1): _of_text(str.title), ("date_trunc", -1): _of_texts(_truncated),
     ("like", 2): _of_texts(lambda pattern, text: _like_test(pattern, "")(text)),

@@ -109,8 +109,8 @@ class Copy:
             written = wanted.get(key)
             record = self._origin.get(key) if written is None else written.record
             if record is not None:
-                is_new = written is not None and written.born >= 0
-                yield len(self._origin) + 1 + written.born if is_new else self._positions[key], key, record
+                born = -1 if written is None else written.born
+                yield self._positions[key] if born < 0 else len(self._origin) + 1 + born, key, record
 
 
 def _state(written: Written | None) -> tuple[int, int] | None:

@@ -1,8 +1,4 @@
-"""Run SQL statements in SQLite over the tables of a view, and return results and changes of records.
-
-A database is kept between calls and updated to each call's view, as far as the statements need it. Every statement is
-rolled back.
-"""
+"""Run SQL statements in SQLite, in a database that follows the view of each call. Every statement is rolled back."""
 
 from __future__ import annotations
 
@@ -10,20 +6,21 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.request import Request
 from mcp_sim.backends.sql.copies import LOG, Copy, Row, creates_table
 from mcp_sim.backends.sql.operations import SCHEMA
 from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
 from mcp_sim.backends.sql.tables import ROWID, entity_statement, from_sql, quoted, result_value, to_sql
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
 from mcp_sim.types.lexicon.english import plural
 
+_Write: TypeAlias = tuple[str, Key, Record | None]
+_Item = TypeVar("_Item")
 _WORD = re.compile(r"\w+")
 _REACHES = re.compile(r"\b(references|trigger|view)\b", re.IGNORECASE)
 _INSERTS = re.compile(r"\s*(insert|replace)\b", re.IGNORECASE)
@@ -63,10 +60,6 @@ class StatementResult:
     last: int | None = None
 
 
-Write: TypeAlias = tuple[str, Key, "Record | None"]
-"""A written record: its entity, its key, and the record; None if it is removed."""
-
-
 class Database:
     """SQLite over the tables of a world: its entities, and tables from the given state or from SQL.
 
@@ -97,31 +90,34 @@ class Database:
         own = {name: made for name, (made, entity) in self._own.items() if hidden.isdisjoint((name, entity))}
         return own | created
 
-    def run(
-        self, view: View, now: datetime, draws: Draws, statements: Sequence[str], parameters: Json
-    ) -> tuple[list[StatementResult], list[Write]]:
-        """Run statements, all or none of them. Return their results, and the records that they write together."""
+    def run(self, request: Request, statements: Sequence[str], parameters: Json) -> list[StatementResult]:
+        """Run statements, all or none of them, and write the records that they change together."""
         if any(map(_OWN.search, statements)):
             raise Refused("forbidden", "sqlite_temp is not allowed here")
         named, listed = as_object(parameters), as_list(parameters)
         bound: Any = {name: to_sql(value) for name, value in named.items()} or [to_sql(value) for value in listed]
+        view = request.view
         self._update(view, statements)
         self._connection.execute("BEGIN")
         try:
             self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
             results: list[StatementResult] = []
             for statement in statements:
-                self._sandbox.enter(now, draws)
+                self._sandbox.enter(request.now, request.draws)
                 results.append(self._run_one(view, statement, bound))
             is_written = any(one.affected for one in results) or self._existing() != self._made
             writes = self._writes(view) if is_written else ()
             writes = _limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once")
-            return results, list(writes)
+            for name, key, record in list(writes):
+                entity = name.removeprefix(self._prefix)
+                if record is None:
+                    request.drop(key, entity)
+                else:
+                    request.put(key, record, entity)
+            return results
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-
-    # tables
 
     def _statements(self) -> dict[str, tuple[str, str]]:
         tables = {
@@ -170,8 +166,6 @@ class Database:
                 self._copies[name] = self._open(name, statement)
         self._made = tables
 
-    # statements
-
     def _run_one(self, view: View, statement: str, parameters: Any) -> StatementResult:
         before = self._connection.total_changes
         try:
@@ -198,9 +192,8 @@ class Database:
         kind = "conflict" if isinstance(error, sqlite3.IntegrityError) else "invalid"
         return Refused(kind, f"SQL error: {message}", error=message)
 
-    # writes
-
-    def _writes(self, view: View) -> Iterator[Write]:
+    def _writes(self, view: View) -> Iterator[_Write]:
+        """Yield the written records: entity, key, and the record; None if it is removed."""
         existing = self._existing()
         for name, statement in existing.items():
             if self._made.get(name) != statement:
@@ -216,7 +209,7 @@ class Database:
             if name in existing and creates_table(existing[name]):
                 yield from self._rows_written(view, name, existing[name])
 
-    def _rows_written(self, view: View, name: str, statement: str) -> Iterator[Write]:
+    def _rows_written(self, view: View, name: str, statement: str) -> Iterator[_Write]:
         old = self._copies.get(name)
         keys: Mapping[int, Key] = {} if old is None else old.keys
         if old is not None and old.statement == statement:
@@ -238,10 +231,9 @@ class Database:
         before: Record = (view.get(copy.entity, was) if was is not None else None) or {}
         known = self._entities.get(copy.entity)
         kinds = {name: main_type(one.schema) for name, one in known.fields.items()} if known is not None else {}
-        record: Record = {}
-        for column, value in zip(copy.columns, row, strict=True):
-            declared = kinds.get(column, "")
-            record[column] = from_sql(value, type_name(before[column]) if before.get(column) is not None else declared)
+        kinds |= {name: type_name(value) for name, value in before.items() if value is not None}
+        columns = zip(copy.columns, row, strict=True)
+        record: Record = {column: from_sql(value, kinds.get(column, "")) for column, value in columns}
         if copy.key is None:
             return rowid, {ROWID: rowid, **record}
         key: Json = record[copy.key]
@@ -252,12 +244,7 @@ class Database:
         return key, record
 
 
-Item = TypeVar("Item")
-
-
-def _limited(
-    items: Iterable[Item], values: Callable[[Item], Iterable[object]], does: str, advice: str
-) -> Iterator[Item]:
+def _limited(items: Iterable[_Item], values: Callable[[_Item], Any], does: str, advice: str) -> Iterator[_Item]:
     """Yield the items. Raises `Refused` if they are too many, or their values too large."""
     size = 0
     for count, item in enumerate(items, 1):

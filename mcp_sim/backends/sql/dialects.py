@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
-from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.database import VIEWS
@@ -32,9 +32,7 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
     if query is not None:
         return [query]
     try:
-        parsed: list[Any] = [
-            one for one in sqlglot.parse(statement.replace("%s", "?"), read=dialect) if one is not None
-        ]
+        parsed: list[Any] = [one for one in sqlglot.parse(statement.replace("%s", "?"), read=dialect) if one]
         if len(parsed) != 1:
             raise Refused("invalid", "Only one statement can be run at once" if parsed else "The statement is empty")
         _name_columns(parsed[0], dialect)
@@ -49,10 +47,9 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
 
 def _syntax_error(error: SqlglotError) -> Refused:
     """Return the failure for a syntax error, with its position."""
-    places = cast("list[dict[str, Any]]", getattr(error, "errors", []))
     message = f"SQL error: {str(error).splitlines()[0]}"
-    if places:
-        near, line, column = (places[0][name] for name in ("highlight", "line", "col"))
+    if isinstance(error, ParseError) and error.errors:
+        near, line, column = (error.errors[0][name] for name in ("highlight", "line", "col"))
         message = f'SQL error: syntax error at or near "{near}" (line {line}, column {column})'
     return Refused("invalid", message, error=message)
 
@@ -193,35 +190,29 @@ class _Translated(SQLite):
         TRANSFORMS: ClassVar[Any] = {**SQLite.Generator.TRANSFORMS, **_WRITERS}
 
 
-# catalogs -------------------------------------------------------------------------------------------------------------
-
 _NAME = r'(?:\w+\.)?[`"\[]?(?P<table>\w+)[`"\]]?'
-_SHOWS_TABLES = r"show( full)? tables\b.*"
-_DESCRIBES = rf"(describe|desc|show( full)? (columns|fields) (from|in))( table)? {_NAME}"
 _SUMMARIZES = rf"summarize( select \* from)? {_NAME}"
-
-_TABLES = 'SELECT table_name AS "{}" FROM "information_schema.tables"'
-_COLUMNS = "SELECT {} FROM \"information_schema.columns\" WHERE table_name = '{{table}}'"
 _QUERIES: Mapping[str, str] = {
-    _SHOWS_TABLES: _TABLES.format("Tables_in_main"),
+    r"show( full)? tables\b.*": 'SELECT table_name AS "{shown}" FROM "information_schema.tables"',
     r"show (databases|schemas)\b.*": "SELECT 'main' AS \"Database\"",
     rf"show create table {_NAME}":
         'SELECT name AS "Table", sql AS "Create Table" FROM sqlite_master WHERE name = \'{table}\'',
-    _DESCRIBES: _COLUMNS.format(
-        'column_name AS "Field", data_type AS "Type", is_nullable AS "Null", column_key AS "Key", '
-        'column_default AS "Default"'
-    ),
+    rf"(describe|desc|show( full)? (columns|fields) (from|in))( table)? {_NAME}":
+        "SELECT {columns} FROM \"information_schema.columns\" WHERE table_name = '{table}'",
 }  # fmt: skip
-"""Statement, in single spaces -> the query for it, as MySQL shows the result."""
-_DUCKDB_QUERIES: Mapping[str, str] = {
-    **_QUERIES,
-    _SHOWS_TABLES: _TABLES.format("name"),
-    _DESCRIBES: _COLUMNS.format(
-        "column_name, CASE upper(data_type) WHEN 'TEXT' THEN 'VARCHAR' WHEN 'REAL' THEN 'DOUBLE' "
-        "ELSE upper(data_type) END AS column_type, CASE column_key WHEN 'PRI' THEN 'NO' ELSE is_nullable END "
-        'AS "null", NULLIF(column_key, \'\') AS "key", column_default AS "default", NULL AS extra'
-    ),
-}
+"""Statement, in single spaces -> the query for it."""
+_MYSQL: Mapping[str, str] = {
+    "shown": "Tables_in_main",
+    "columns": 'column_name AS "Field", data_type AS "Type", is_nullable AS "Null", column_key AS "Key", '
+               'column_default AS "Default"',
+}  # fmt: skip
+_DUCKDB: Mapping[str, str] = {
+    "shown": "name",
+    "columns": "column_name, CASE upper(data_type) WHEN 'TEXT' THEN 'VARCHAR' WHEN 'REAL' THEN 'DOUBLE' "
+               "ELSE upper(data_type) END AS column_type, CASE column_key WHEN 'PRI' THEN 'NO' ELSE is_nullable END "
+               'AS "null", NULLIF(column_key, \'\') AS "key", column_default AS "default", NULL AS extra',
+}  # fmt: skip
+"""What the queries show, as DuckDB does; other databases are taken for MySQL."""
 
 _SUMMARY = (
     "SELECT {text} AS column_name, '{kind}' AS column_type, CAST(MIN({column}) AS TEXT) AS min, "
@@ -243,14 +234,15 @@ def _catalog_query(statement: str, dialect: str, tables: Mapping[str, str]) -> s
     Raises `Refused` if the table does not exist.
     """
     text, is_duckdb = " ".join(statement.rstrip("; \n").split()), dialect == "duckdb"
-    queries = {**_DUCKDB_QUERIES, _SUMMARIZES: ""} if is_duckdb else _QUERIES
-    for pattern, query in queries.items():
+    for pattern, query in {**_QUERIES, **({_SUMMARIZES: ""} if is_duckdb else {})}.items():
         found = re.fullmatch(pattern, text, re.IGNORECASE)
         if found is not None:
             table = found.groupdict().get("table")
             if table is not None and table not in tables:
                 raise missing_table(table, tables)
-            return query.format(table=table) or _summary(str(table), tables[str(table)])
+            return query.format(table=table, **(_DUCKDB if is_duckdb else _MYSQL)) or _summary(
+                str(table), tables[str(table)]
+            )
     return None
 
 

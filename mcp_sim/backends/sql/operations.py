@@ -53,8 +53,8 @@ ABOUT = vocabulary(
 )
 """Words of arguments for where a statement runs, or how its result is shown."""
 
-_DATABASES = re.compile(r"\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b", re.IGNORECASE)
-_KEYWORDS = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE)\b")
+_DATABASES = re.compile(r"(?i:\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b)")
+_SQL = re.compile(rf"{_DATABASES.pattern}|\b(SELECT|INSERT|UPDATE|DELETE)\b")
 _STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delete from|create table)\b", re.IGNORECASE)
 _OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql|kusto|kql", re.IGNORECASE)
 _READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
@@ -82,10 +82,10 @@ def takes_sql(profile: ToolProfile) -> bool:
     if _STATEMENTS.search(examples[:MAX_DESCRIPTION]):
         return True
     about = f"{spelled} {schema.get('description', '')}"
-    if profile.has("search") and not _mentions_sql(about):
+    if profile.has("search") and not _SQL.search(about):
         return False
     text = " ".join((about, profile.tool.description, *profile.words))
-    return _mentions_sql(text) and not _OTHER_LANGUAGES.search(text)
+    return bool(_SQL.search(text)) and not _OTHER_LANGUAGES.search(text)
 
 
 def accept(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
@@ -133,10 +133,6 @@ _DIALECTS: Mapping[str, re.Pattern[str]] = {
     }.items()
 }  # fmt: skip
 """Dialect -> the names of its database."""
-
-
-def _mentions_sql(text: str) -> bool:
-    return bool(_DATABASES.search(text) or _KEYWORDS.search(text))
 
 
 def _own_words(profile: ToolProfile) -> frozenset[str]:

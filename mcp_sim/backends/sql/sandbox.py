@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -41,7 +41,7 @@ _SETTINGS = frozenset({"user_version", "schema_version", "encoding"})
 """Those that an argument sets."""
 _FILLING_FUNCTIONS = frozenset({"zeroblob", "randomblob", "printf", "format"})
 _FUNCTIONS = frozenset({"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"})
-_CLOCK = {
+_CLOCK: Mapping[str, slice] = {
     **dict.fromkeys(("current_timestamp", "now", "getdate", "sysdate"), slice(None)),
     **dict.fromkeys(("current_date", "curdate"), slice(10)), "current_time": slice(11, None),
 }  # fmt: skip
@@ -114,10 +114,13 @@ class Sandbox:
         for name in ("date", "time", "datetime", "julianday", "unixepoch", "strftime"):
             add(name, -1, partial(self._timed, name))
         for name, part in _CLOCK.items():
-            add(name, 0, lambda part=part: self._now[part])
+            add(name, 0, partial(self._clock, part))
         add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
         add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
         add("randomblob", 1, self._bytes)
+
+    def _clock(self, part: slice) -> str:
+        return self._now[part]
 
     def _bytes(self, size: int) -> bytes:
         return bytes(int(self._unit() * 256) for _ in range(max(1, min(size, _MOST_DRAWN))))

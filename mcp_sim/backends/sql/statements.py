@@ -1,8 +1,4 @@
-"""Operations that run SQL statements, describe the tables, or work on rows without SQL.
-
-Conditions of the latter are required values of columns, lists of them, comparisons (`{"gt": 4}`), or the text of a
-WHERE clause.
-"""
+"""Operations that run SQL statements, describe the tables, or work on rows without SQL."""
 
 from __future__ import annotations
 
@@ -53,14 +49,7 @@ class SqlRequest(Request):
 
     def run(self, statements: Sequence[str], parameters: Json = None) -> list[StatementResult]:
         """Run statements of SQLite, all or none of them, and write what they change."""
-        results, writes = self.database.run(self.view, self.now, self.draws, statements, parameters)
-        for name, key, record in writes:
-            entity = name.removeprefix(self.binding.prefix)
-            if record is None:
-                self.drop(key, entity)
-            else:
-                self.put(key, record, entity)
-        return results
+        return self.database.run(self, statements, parameters)
 
 
 def query(request: SqlRequest) -> Outcome:
@@ -115,9 +104,6 @@ def info(request: SqlRequest) -> Outcome:
 def databases(_request: SqlRequest) -> Outcome:
     """List the databases: there is one, `main`."""
     return Outcome("main", {"databases": [{"name": "main"}], "count": 1}, "databases", is_json=True)
-
-
-# rows and tables -----------------------------------------------------------------------------------------------------
 
 
 def insert(request: SqlRequest) -> Outcome:
@@ -241,7 +227,10 @@ def _end(request: SqlRequest) -> str:
 
 
 def _where(request: SqlRequest) -> tuple[str, list[Json]]:
-    """Return the WHERE clause of a call and its values."""
+    """Return the WHERE clause of a call and its values.
+
+    Conditions are values of columns, lists of them, comparisons (`{"gt": 4}`), or the text of the clause.
+    """
     given = request.get("conditions")
     if isinstance(given, str):
         return (f" WHERE {given}" if given.strip() else ""), as_list(request.get("parameters"))

@@ -1,7 +1,4 @@
-"""SQL tables: statements that create them, values of their rows, and tables of a given state.
-
-Tables are given as rows in any common shape, or as CREATE TABLE statements.
-"""
+"""SQL tables: statements that create them, values of their rows, and tables of a given state."""
 
 from __future__ import annotations
 
@@ -129,8 +126,9 @@ class Table:
 def read_given_tables(state: Json) -> tuple[list[Table], Json]:
     """Return the tables of a state, under any wrappers, and the rest of the state.
 
-    A table is a list of objects, an object with one object for each key, or columns with rows. Columns are names, or
-    objects with name and type, or types by name. Tables are under their names, or in a list of objects with a name.
+    A table is a list of objects, an object with one object for each key, columns with rows, or a CREATE TABLE
+    statement. Columns are names, objects with name and type, or types by name. Tables are under their names, or in a
+    list of objects with a name.
     """
     scripts: list[str] = []
     found: dict[str, list[Record]] = {}
