@@ -87,10 +87,7 @@ class Files(OperationsBackend):
                 yield kept
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
-        """Accept tools that mention files, and those for notes that are read and written by path or in a space.
-
-        Several kinds of them must work on paths, and their results must not be those of other records.
-        """
+        """Accept tools for files, and for notes by path or in a space, if several kinds of them work on paths."""
         nouns = _nouns_by_path(found, "read") & _nouns_by_path(found, "write")
         marked = [replace(one, confidence=SURE) if _mentions(one, nouns) else one for one in found]
         kept = _with_spaces(listed, [one for one in marked if "space" in one.arguments or _is_of_files(one)])
@@ -118,12 +115,8 @@ class Files(OperationsBackend):
         from mcp_sim.backends.files.request import Setting
 
         has_repository = any(plan.backend == "git" for plan in domain.plans.values())
-        if binding.operation.name != "batch" or binding.tool is None:
-            return Setting(has_repository)
-        found = batch_choices(profiles_of_tool(binding.tool)[0])
-        selector = next((one.profile.selector for one in found.values() if one.profile.selector), "operation")
-        choices = {choice: (one.operation, one.arguments) for choice, one in found.items()}
-        return Setting(has_repository, selector, choices)
+        profile = profiles_of_tool(binding.tool)[0] if binding.tool and binding.operation.name == "batch" else None
+        return Setting(has_repository, batch_choices(profile) if profile else {})
 
 
 _READS = frozenset({"read", "read_many", "read_ranges", "list", "tree"})

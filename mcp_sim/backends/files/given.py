@@ -47,7 +47,7 @@ class GivenFiles:
     root: str | None = None
     """The directory that relative paths are below."""
     is_nested: bool = False
-    bare: frozenset[str] = frozenset()
+    bare: set[str] = field(default_factory=set[str])
     """Paths without a leading `/`, or nested: nothing says which directory they are below."""
 
     @property
@@ -76,13 +76,13 @@ class GivenFiles:
         if place != ROOT:
             self.entries[place] = fields if fields is not None else self.entries.get(place)
             if space or (not path.startswith(("/", "\\")) and ":" not in path[:3]):
-                self.bare |= {place}
+                self.bare.add(place)
 
     def below(self, base: str, paths: Iterable[str]) -> GivenFiles:
         """Return the same files, with these paths below a directory if they are not there already."""
         places = {path: join_path(base, path.lstrip("/")) for path in paths if not is_within(path, [base])}
         entries = {places.get(path, path): fields for path, fields in self.entries.items()}
-        return replace(self, entries=entries, bare=frozenset(places.get(path, path) for path in self.bare))
+        return replace(self, entries=entries, bare={places.get(path, path) for path in self.bare})
 
 
 def given_records(state: Json, matched: Sequence[MatchedTool], *, is_whole: bool) -> Given:

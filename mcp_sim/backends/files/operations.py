@@ -177,9 +177,6 @@ _TAGS_FILES = both(_of_tags, either(_PATHS_GIVEN, takes(_ROLES["path"])))
 _EDITS = either(takes(_ROLES["edits"]), takes(_ROLES["old"], _ROLES["new"]))
 
 
-# the operations -------------------------------------------------------------------------------------------------------
-
-
 def _of(run: str, verb: Verb, line: str, means: Test, *, is_placed: bool = True) -> Operation:
     """Return an operation. `is_placed`: its paths may be within a space or folder that the call names."""
     picked = pick(f"{line} space? folder?" if is_placed else line, _ROLES)

@@ -1,7 +1,4 @@
-"""Entities of a tree of files, and normalized paths.
-
-In the world every path is absolute and normalized: `/docs/a.md`; the root is `/`.
-"""
+"""Entities of a tree of files, and their paths: absolute and normalized, as `/docs/a.md`; the root is `/`."""
 
 from __future__ import annotations
 

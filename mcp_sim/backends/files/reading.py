@@ -20,7 +20,6 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import snake
 
 _MAX_CHARACTERS = 20_000_000
-"""Maximum number of characters of one call that reads several files."""
 
 
 def read(request: FilesRequest) -> Outcome:
@@ -164,10 +163,7 @@ def first_value(item: Record, names: Sequence[str]) -> Json:
 
 
 def list_(request: FilesRequest) -> Outcome:
-    """Return the content of a directory; with the flag `recursive` or a `depth`, what is below it, too.
-
-    `among` and `exclude` are patterns of names, `sort` may be `size`, and the flag `hidden` shows names with a dot.
-    """
+    """Return the content of a directory; with the flag `recursive` or a `depth`, what is below it, too."""
     base = request.tree.directory(request.path)
     is_deep = request.flag_or("recursive", request.is_of_notes) or (request.number("depth") or 1) > 1
     found = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
@@ -315,13 +311,10 @@ def du(request: FilesRequest) -> Outcome:
     """Return the total size of the files at or below `path`, in bytes or, with the flag `human`, in larger units."""
     entry = request.tree.entry(request.path)
     size = entry.size + sum(one.size for one in request.tree.below(entry.path))
-    text = _human(size) if request.flag("human") else f"{size} bytes"
-    return Outcome(text, {"usage": text, "size": size, "path": request.path}, "usage")
-
-
-def _human(size: int) -> str:
     power = min(max(size.bit_length() - 1, 0) // 10, 3)
-    return f"{size / 1024**power:.2f} {('B', 'KB', 'MB', 'GB')[power]}"
+    large = f"{size / 1024**power:.2f} {('B', 'KB', 'MB', 'GB')[power]}"
+    text = large if request.flag("human") else f"{size} bytes"
+    return Outcome(text, {"usage": text, "size": size, "path": request.path}, "usage")
 
 
 def diff(request: FilesRequest) -> Outcome:

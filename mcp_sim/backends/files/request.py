@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from posixpath import relpath
-from typing import TypeAlias
 
 from mcp_sim.backends.files.paths import ROOT, is_absolute
 from mcp_sim.backends.files.tree import Entry, Tree
+from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.operation import Operation
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
@@ -22,18 +22,13 @@ _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirecto
 _ESSENTIAL = ("name", "path", "type", "size", "modified")
 _NOTHING = ("", "None", "null")
 
-Choices: TypeAlias = Mapping[str, tuple[Operation, Mapping[str, str]]]
-"""The value of a selector -> the operation, and its arguments by role."""
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all calls of a tool share: whether a repository locates the files, and how items of a batch are read."""
+    """What all calls of a tool share: whether a repository locates the files, and what items of a batch may select."""
 
     has_repository: bool = False
-    selector: str = "operation"
-    choices: Choices = field(default_factory=dict[str, "tuple[Operation, Mapping[str, str]]"])
-    """What the selector of an item may choose; empty: any operation."""
+    choices: Mapping[str, MatchedTool] = field(default_factory=dict[str, MatchedTool])
 
 
 class FilesRequest(Request):

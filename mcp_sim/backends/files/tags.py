@@ -34,10 +34,7 @@ def _split(text: str) -> tuple[str | None, str]:
 
 
 def add_tags(request: FilesRequest) -> Outcome:
-    """Add each of `tags` once to the front matter and the text of the files at `paths` or `path`.
-
-    `location` may be `frontmatter` or `content` only. If a file does not exist, none is changed.
-    """
+    """Add `tags` to the files at `paths` or `path`: to front matter and text, or `frontmatter` or `content` only."""
     where = request.text("location", "both")
 
     def tagged(text: str, tags: list[str]) -> str:

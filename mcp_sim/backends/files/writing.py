@@ -8,7 +8,7 @@ from mcp_sim.backends.compute.text_changes import line_diff, patch, replace_text
 from mcp_sim.backends.files.backend import Files
 from mcp_sim.backends.files.paths import ROOT, is_within, join_path, parent, split_path
 from mcp_sim.backends.files.reading import bounds, content_hash, first_value, requested_ranges
-from mcp_sim.backends.files.request import Choices, FilesRequest, already_exists
+from mcp_sim.backends.files.request import FilesRequest, already_exists
 from mcp_sim.backends.files.tree import Entry
 from mcp_sim.backends.outcome import Outcome, as_text
 from mcp_sim.backends.refusal import Refused, choices_text
@@ -22,6 +22,9 @@ _CREATES_PARENTS = (
     "directories as needed", "directories if", "necessary director",
 )  # fmt: skip
 """Phrases of descriptions of tools that create missing parent directories."""
+_BACKEND = Files()
+_ACCEPTS_EXISTING = ("already exist", "ensure", "if it doesn't exist", "if it does not exist", "if needed")
+_REMOVES_CONTENT = ("recursiv", "all its contents", "and its contents", "and all", "everything in")
 _ONLY_CREATES = ("fails if", "must not exist", "does not overwrite", "already exists, an error")
 _EXISTING = ("an existing file", "an existing note", "an existing page", "an existing document")
 
@@ -119,10 +122,9 @@ def overwrite(request: FilesRequest) -> Outcome:
 
 
 def edit(request: FilesRequest) -> Outcome:
-    """Replace `old` by `new` in a file, or the texts of several `edits`: all of them, or none.
+    """Replace `old` by `new` in a file, or the texts of several `edits`: once, or wherever they occur (`everywhere`).
 
-    Each text is replaced once, or wherever it occurs with the flag `everywhere` or an expected number of `times`. With
-    the flag `dry`, only show the difference. Raises `Refused` if a text is missing, or occurs more or less often.
+    With the flag `dry`, only show the difference. Raises `Refused` if a text is not there, or not so many `times`.
     """
     entry = request.file
     content, count = entry.text, 0
@@ -256,11 +258,6 @@ def _replace_range(lines: list[str], change: Record, path: str) -> list[str]:
 # directories ----------------------------------------------------------------------------------------------------------
 
 
-_BACKEND = Files()
-_ACCEPTS_EXISTING = ("already exist", "ensure", "if it doesn't exist", "if it does not exist", "if needed")
-_REMOVES_CONTENT = ("recursiv", "all its contents", "and its contents", "and all", "everything in")
-
-
 def mkdir(request: FilesRequest) -> Outcome:
     """Create a directory, with its parents unless `parents` is false. Raises `Refused` if the path is taken."""
     path = request.tree.at(request.path)
@@ -302,17 +299,14 @@ def _remove(request: FilesRequest, entry: Entry, *, is_deep: bool) -> Outcome:
 
 
 def move(request: FilesRequest) -> Outcome:
-    """Move the file or directory at `source` to the path `destination`, or into an existing directory there.
-
-    Raises `Refused` if that is taken, unless by a file and with the flag `overwrite`, by `mv`, or in calls from Python.
-    """
+    """Move `source` to the path `destination`, or into a directory there. Raises `Refused` if that is taken."""
     entry, done = _copy(request, "moved")
     request.tree.remove(entry)
     return done
 
 
 def copy(request: FilesRequest) -> Outcome:
-    """Copy the file or directory at `source` to the path `destination`. Overwrites and raises as `move` does."""
+    """Copy `source` to the path `destination`, or into a directory there. Raises `Refused` if that is taken."""
     return _copy(request, "copied")[1]
 
 
@@ -361,13 +355,8 @@ def batch(request: FilesRequest) -> Outcome:
     If one fails, the others still run, unless the flag `stop` is set. With the flag `dry`, nothing is written.
     """
     rows: list[Record] = []
-    choices = request.setting.choices or {
-        name: (one, {role.name: role.name for role in one.roles})
-        for name, one in _BACKEND.known.items()
-        if name != "batch"
-    }
     for item in as_list(request.get("operations")):
-        rows.append(_run_item(request, as_object(item), choices))
+        rows.append(_run_item(request, as_object(item)))
         if "error" in rows[-1] and request.flag("stop"):
             break
     if request.flag("dry"):
@@ -378,12 +367,17 @@ def batch(request: FilesRequest) -> Outcome:
     return Outcome("\n".join(lines) or "Nothing to do", facts, is_json=True)
 
 
-def _run_item(request: FilesRequest, item: Record, choices: Choices) -> Record:
-    selector = request.setting.selector
+def _run_item(request: FilesRequest, item: Record) -> Record:
+    """Run one of the operations that the tool lists, or any if it is called from Python, with roles as arguments."""
+    listed = request.setting.choices
+    known = {} if listed else {name: one for name, one in _BACKEND.known.items() if name != "batch"}
+    selector = next((one.profile.selector for one in listed.values()), None) or "operation"
     chosen: Json = item.get(selector)
-    if not isinstance(chosen, str) or chosen not in choices:
-        return {**item, "success": False, "error": f"Unknown {selector}: {chosen}; choose {choices_text(choices)}"}
-    operation, arguments = choices[chosen]
+    if not isinstance(chosen, str) or chosen not in {**listed, **known}:
+        choices = choices_text({**listed, **known})
+        return {**item, "success": False, "error": f"Unknown {selector}: {chosen}; choose {choices}"}
+    operation = listed[chosen].operation if listed else known[chosen]
+    arguments = listed[chosen].arguments if listed else {role.name: role.name for role in operation.roles}
     try:
         done = _BACKEND.function(operation)(request.part(operation, arguments, item))
     except Refused as refused:
