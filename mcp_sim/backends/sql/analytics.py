@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
-from operator import itemgetter
 from typing import Any, cast
 
 from mcp_sim.backends.patterns import compile_expression, like_test, search_test
@@ -115,13 +114,10 @@ _AGGREGATES: Mapping[str, tuple[int, Callable[[Rows], Any]]] = {
 }  # fmt: skip
 
 
-def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that returns null for a null text."""
-    return lambda *given: None if given[:1] in {(), (None,)} else call(str(given[0]), *given[1:])
-
-
-def _of_texts(call: Callable[[str, str], Any] | Callable[[str, str, str], Any]) -> Callable[..., Any]:
-    """Return a function that returns null if a text is null."""
+def _of_texts(
+    call: Callable[[str], Any] | Callable[[str, str], Any] | Callable[[str, str, str], Any],
+) -> Callable[..., Any]:
+    """Return a function that returns null if an argument is null, and takes each as a text."""
     whole = cast("Callable[..., Any]", call)
     return lambda *given: None if None in given else whole(*map(str, given))
 
@@ -131,7 +127,7 @@ _expression, _like_test, _search_test = _cached(compile_expression), _cached(lik
 _glob_test = _cached(partial(like_test, escape="", many="*", one="?", ignores_case=False))
 
 
-def _extracted(text: str, pattern: str, group: int = 0) -> str:
+def _extracted(text: str, pattern: str, group: str = "0") -> str:
     hit = _expression(pattern).search(text)
     return "" if hit is None or hit[int(group)] is None else hit[int(group)]
 
@@ -140,8 +136,8 @@ def _replaced(text: str, pattern: str, put: str, flags: str = "") -> str:
     return _expression(pattern).sub(re.sub(r"\$(\d)", r"\\\1", put), text, 0 if "g" in flags else 1)
 
 
-def _split(text: str, mark: str, at: int) -> str:
-    parts = text.split(mark) if mark else [text]
+def _split(text: str, mark: str, number: str) -> str:
+    parts, at = text.split(mark) if mark else [text], int(number)
     return parts[at - 1 if at > 0 else at] if 0 < abs(at) <= len(parts) else ""
 
 
@@ -164,20 +160,20 @@ def _joined_with(mark: Any, *parts: Any) -> str:
     return str(mark).join(str(one) for one in parts if one is not None)
 
 
-def _padded(text: str, size: int, filling: Any = " ", *, at_left: bool) -> str:
-    missing = max(0, min(size, LONGEST) - len(text))
-    filled = (str(filling) * missing)[:missing]
-    return (filled + text if at_left else text + filled)[: max(0, size)]
+def _padded(text: str, size: str, filling: str = " ", *, at_left: bool) -> str:
+    missing = max(0, min(int(size), LONGEST) - len(text))
+    filled = (filling * missing)[:missing]
+    return (filled + text if at_left else text + filled)[: max(0, int(size))]
 
 
 _SCALARS: Mapping[tuple[str, int], Callable[..., Any]] = {
-    ("regexp_extract", -1): _of_text(_extracted), ("regexp_substr", -1): _of_text(_extracted),
-    ("regexp_replace", -1): _of_text(_replaced), ("split_part", -1): _of_text(_split),
+    ("regexp_extract", -1): _of_texts(_extracted), ("regexp_substr", -1): _of_texts(_extracted),
+    ("regexp_replace", -1): _of_texts(_replaced), ("split_part", -1): _of_texts(_split),
     ("concat", -1): partial(_joined_with, ""), ("concat_ws", -1): _joined_with,
     ("contains", -1): _of_texts(str.__contains__), ("starts_with", -1): _of_texts(str.startswith),
-    ("ends_with", -1): _of_texts(str.endswith), ("reverse", -1): _of_text(itemgetter(slice(None, None, -1))),
-    ("lpad", -1): _of_text(partial(_padded, at_left=True)), ("rpad", -1): _of_text(partial(_padded, at_left=False)),
-    ("initcap", -1): _of_text(str.title), ("date_trunc", -1): _of_texts(_truncated),
+    ("ends_with", -1): _of_texts(str.endswith), ("reverse", -1): _of_texts(lambda text: text[::-1]),
+    ("lpad", -1): _of_texts(partial(_padded, at_left=True)), ("rpad", -1): _of_texts(partial(_padded, at_left=False)),
+    ("initcap", -1): _of_texts(str.title), ("date_trunc", -1): _of_texts(_truncated),
     ("like", 2): _of_texts(lambda pattern, text: _like_test(pattern, "")(text)),
     ("like", 3): _of_texts(lambda pattern, text, escape: _like_test(pattern, escape)(text)),
     ("glob", 2): _of_texts(lambda pattern, text: _glob_test(pattern)(text)),

@@ -6,7 +6,6 @@ written in either. Rows are ordered by the creation of their records.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -119,4 +118,4 @@ def _state(written: Written | None) -> tuple[int, int] | None:
 
 def creates_table(statement: str) -> bool:
     """Return whether a statement creates a table, rather than a view or an index."""
-    return bool(re.match(r"\s*create\s+table\b", statement, re.IGNORECASE))
+    return statement.upper().startswith("CREATE TABLE")

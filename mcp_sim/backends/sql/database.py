@@ -86,9 +86,8 @@ class Database:
     def tables(self, view: View) -> dict[str, str]:
         """Return table -> the statement that creates it."""
         created = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
-        hidden = created.keys()
-        own = {name: made for name, (made, entity) in self._own.items() if hidden.isdisjoint((name, entity))}
-        return own | created
+        own = self._own.items()
+        return {name: made for name, (made, entity) in own if not {name, entity} & created.keys()} | created
 
     def run(self, request: Request, statements: Sequence[str], parameters: Json) -> list[StatementResult]:
         """Run statements, all or none of them, and write the records that they change together."""

@@ -159,12 +159,6 @@ def _within_group(sql: Any, node: Any) -> str:
     return sql.func(node.this.sql_name(), node.expression.expressions[0].this, node.this.this)
 
 
-def _values(sql: Any, node: Any) -> str:
-    """Write `(VALUES (1), (2)) AS t(x)`, whose columns SQLite cannot name, as queries."""
-    alias = node.args.get("alias")
-    return sql.values_sql(node, values_as_table=alias is None or not alias.columns)
-
-
 _WRITERS: Mapping[type[Any], Callable[[Any, Any], str]] = {
     **dict.fromkeys((exp.Extract, exp.Year, exp.Month, exp.Day), _date_part),
     **dict.fromkeys((exp.ArrayAgg, exp.GroupConcat), _aggregate),
@@ -173,7 +167,8 @@ _WRITERS: Mapping[type[Any], Callable[[Any, Any], str]] = {
         (exp.TimestampTrunc, exp.DateTrunc),
         lambda sql, node: sql.func("DATE_TRUNC", exp.Literal.string(node.text("unit").lower()), node.this),
     ),
-    exp.Table: _table, exp.WithinGroup: _within_group, exp.Values: _values,
+    exp.Table: _table, exp.WithinGroup: _within_group,
+    exp.Values: lambda sql, node: sql.values_sql(node, values_as_table=not node.alias_column_names),
     exp.Left: lambda sql, node: sql.func("SUBSTR", node.this, exp.Literal.number(1), node.expression),
     exp.Right: lambda sql, node: sql.func("SUBSTR", node.this, exp.Neg(this=node.expression)),
     exp.Parameter: lambda _, node: f"?{node.name}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
@@ -37,7 +36,6 @@ _ROLES = {
     "renamed": role("table", f"{_TABLE} old_name old_table old_table_name current_name from_table", TEXT),
 }  # fmt: skip
 _STATEMENT = _ROLES["statement"]
-
 SCHEMA = "sql_table"
 """The entity of tables that SQL created or a state gave."""
 RUNNING = frozenset({"query", "write", "execute", "create"})
@@ -46,7 +44,6 @@ CREATING = frozenset({"create", "create_table"})
 _OF_ROWS = frozenset({"insert", "select", "update", "delete"})
 _MIN_OF_ROWS = 3
 """Required number of operations on rows if no tool takes a statement."""
-
 ABOUT = vocabulary(
     "database db schema catalog catalogue connection dataset project warehouse instance cluster workspace branch "
     "timeout format description explanation reason limit offset role region account dry_run confirm verbose"
@@ -59,7 +56,6 @@ _STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delet
 _OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql|kusto|kql", re.IGNORECASE)
 _READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
 _CHANGES = re.compile(r"insert|update|delete|create|any sql|ddl")
-
 _RUNS = vocabulary(
     "execute exec run query sql statement mutation mutate select insert update delete write read modify raw custom "
     "safe db database data"
@@ -105,13 +101,12 @@ def accept(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Seque
 
 def _are_mentioned(pattern: re.Pattern[str], listed: Sequence[ToolProfile]) -> bool:
     """Return whether a tool of a server mentions one of these names, in its name, description or arguments."""
-    about = (
-        f"{name.replace('_', ' ')} {schema.get('description', '')} {as_list(schema.get('examples'))}"
-        for one in listed
-        for name, schema in one.arguments.items()
-    )
-    texts = (text for one in listed for text in (" ".join(one.words), one.tool.description))
-    return any(map(pattern.search, chain(texts, about)))
+    for one in listed:
+        about = (f"{name.replace('_', ' ')} {schema.get('description', '')} {as_list(schema.get('examples'))}"
+                 for name, schema in one.arguments.items())  # fmt: skip
+        if any(map(pattern.search, (" ".join(one.words), one.tool.description, *about))):
+            return True
+    return False
 
 
 def dialect_of(tools: Iterable[Tool]) -> str:

@@ -13,16 +13,13 @@ from mcp_sim.types.draws import Draws
 
 MAX_STEPS = 5_000_000
 MAX_ROWS = 10_000
+MAX_CHARACTERS = 10_000_000
+"""Maximum number of characters in a result."""
 MAX_VALUE_BYTES = 1_000_000
 """Maximum size of a value in bytes."""
-
 RECURSIVE_STEPS = 1_000_000
 SMALL_VALUE = 10_000
 """The same for recursive statements and those that fill values, where each step may copy a whole value."""
-
-MAX_CHARACTERS = 10_000_000
-"""Maximum number of characters in a result."""
-
 _STEPS_PER_CHECK = 10_000
 _CHARACTERS_PER_STEP = 64
 """Number of characters that a function may process per step."""

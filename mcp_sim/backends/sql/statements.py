@@ -119,7 +119,9 @@ def insert(request: SqlRequest) -> Outcome:
 def select(request: SqlRequest) -> Outcome:
     """Return the rows that meet `conditions`, in an `order`, from `offset`. Raises `Refused` if a name is unknown."""
     table, (where, values), end = quoted(request.table), _where(request), _end(request)
-    return _run_one(request, f"SELECT {_columns(request)} FROM {table}{where}{end}", values)  # noqa: S608 (quoted)
+    named = [name.strip() for one in request.texts("columns") for name in one.split(",")]
+    shown = [quoted(name) if name.isidentifier() else name for name in named if name not in {"", "*"}]
+    return _run_one(request, f"SELECT {', '.join(shown) or '*'} FROM {table}{where}{end}", values)  # noqa: S608 (quoted)
 
 
 def update(request: SqlRequest) -> Outcome:
@@ -161,10 +163,9 @@ def _outcome(results: Sequence[StatementResult], limit: int | None = None) -> Ou
         facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
         return Outcome(as_text(rows), facts, "rows", is_json=True)
     affected = sum(one.affected for one in results)
-    facts: Record = {"affected_rows": affected}
-    if last.last is not None and affected:
-        facts["last_insert_id"] = last.last
-    return Outcome(f"{affected} row{'' if affected == 1 else 's'} affected", facts, is_json=True)
+    inserted: Record = {"last_insert_id": last.last} if last.last is not None and affected else {}
+    text = f"{affected} row{'' if affected == 1 else 's'} affected"
+    return Outcome(text, {"affected_rows": affected, **inserted}, is_json=True)
 
 
 def _run(request: SqlRequest, allowed: frozenset[str] = frozenset()) -> Sequence[StatementResult]:
@@ -210,12 +211,6 @@ def _given_rows(request: SqlRequest) -> list[Record]:
     if columns and rows and not isinstance(rows[0], dict | list):
         rows = [rows]
     return [as_object(one) or dict(zip(columns, as_list(one), strict=False)) for one in rows]
-
-
-def _columns(request: SqlRequest) -> str:
-    named = [name.strip() for one in request.texts("columns") for name in one.split(",")]
-    plain = [name for name in named if name not in {"", "*"}]
-    return ", ".join(quoted(name) if name.isidentifier() else name for name in plain) or "*"
 
 
 def _end(request: SqlRequest) -> str:

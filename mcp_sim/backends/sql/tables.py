@@ -108,8 +108,6 @@ def result_value(value: object) -> Json:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-# given tables ---------------------------------------------------------------------------------------------------------
-
 _HELD = frozenset({"columns", "rows", "data", "records"})
 """Names within an object that is one table, rather than a wrapper of tables."""
 
@@ -139,9 +137,8 @@ def read_given_tables(state: Json) -> tuple[list[Table], Json]:
 def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Record]]) -> Json:
     """Move the tables of a value into `scripts` and `found`. Return the rest; None if nothing is left."""
     value = _by_name(value)
-    rows = _rows(value) if name else None
+    rows, body = _rows(value) if name else None, as_object(value)
     if rows is not None:
-        body = as_object(value)
         script = next(filter(_is_script, body.values()), None)
         scripts.append(_rows_statement(name, rows, body.get("columns")) if script is None else script)
         found[name] = rows
@@ -149,7 +146,6 @@ def _take(name: str, value: Json, scripts: list[str], found: dict[str, list[Reco
     if _is_script(value):
         scripts.append(value)
         return None
-    body = as_object(value)
     if not body:
         return value
     parts = [(part, inner, _take(part, inner, scripts, found)) for part, inner in body.items()]
