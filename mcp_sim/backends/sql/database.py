@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.backends.refusal import Refused
@@ -68,6 +69,8 @@ class Database:
 
     def __init__(self, entities: Mapping[str, Entity], prefix: str = "", *, shows_entities: bool = True) -> None:
         self._entities = entities
+        fields = {name: entity.fields.items() for name, entity in entities.items()}
+        self._kinds = {name: {one: main_type(field.schema) for one, field in its} for name, its in fields.items()}
         self._schema, self._prefix = prefix + SCHEMA, prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         execute = self._connection.execute
@@ -93,8 +96,6 @@ class Database:
         """Run statements, all or none of them, and write the records that they change together."""
         if any(map(_OWN.search, statements)):
             raise Refused("forbidden", "sqlite_temp is not allowed here")
-        named, listed = as_object(parameters), as_list(parameters)
-        bound: Any = {name: to_sql(value) for name, value in named.items()} or [to_sql(value) for value in listed]
         view = request.view
         self._update(view, statements)
         self._connection.execute("BEGIN")
@@ -103,7 +104,7 @@ class Database:
             results: list[StatementResult] = []
             for statement in statements:
                 self._sandbox.enter(request.now, request.draws)
-                results.append(self._run_one(view, statement, bound))
+                results.append(self._run_one(view, statement, _bound(parameters)))
             is_written = any(one.affected for one in results) or self._existing() != self._made
             writes = self._writes(view) if is_written else ()
             writes = _limited(writes, lambda one: (one[2] or {}).values(), "statement writes", "write fewer at once")
@@ -197,7 +198,7 @@ class Database:
         for name, statement in existing.items():
             if self._made.get(name) != statement:
                 yield self._schema, name, {"name": name, "sql": statement}
-        for name in [one for one in self._made if one not in existing]:
+        for name in filterfalse(existing.__contains__, self._made):
             if name in self._own and view.get(self._schema, name) is None:
                 raise Refused("forbidden", f"The table {name} cannot be dropped")
             yield self._schema, name, None
@@ -228,9 +229,8 @@ class Database:
     def _record(self, view: View, copy: Copy, rowid: int, row: Row, was: Key | None) -> tuple[Key, Record]:
         """Return the key and record of a row."""
         before: Record = (view.get(copy.entity, was) if was is not None else None) or {}
-        known = self._entities.get(copy.entity)
-        kinds = {name: main_type(one.schema) for name, one in known.fields.items()} if known is not None else {}
-        kinds |= {name: type_name(value) for name, value in before.items() if value is not None}
+        present = {name: type_name(value) for name, value in before.items() if value is not None}
+        kinds = self._kinds.get(copy.entity, {}) | present
         columns = zip(copy.columns, row, strict=True)
         record: Record = {column: from_sql(value, kinds.get(column, "")) for column, value in columns}
         if copy.key is None:
@@ -241,6 +241,12 @@ class Database:
         if not isinstance(key, str | int) or isinstance(key, bool):
             raise Refused("conflict", f"{copy.key} names the row: it must be a text or a whole number, not {key}")
         return key, record
+
+
+def _bound(parameters: Json) -> Any:
+    """Return the parameters of a statement, by name or by position."""
+    named = {name: to_sql(value) for name, value in as_object(parameters).items()}
+    return named or [to_sql(value) for value in as_list(parameters)]
 
 
 def _limited(items: Iterable[_Item], values: Callable[[_Item], Any], does: str, advice: str) -> Iterator[_Item]:

@@ -71,10 +71,9 @@ def _rewrite(statement: Any, tables: Mapping[str, str]) -> None:
         if group is not None and group.args.get("all"):
             plain = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
             query.set("group", exp.Group(expressions=plain) if plain else None)
-    for conflict in statement.find_all(exp.OnConflict):
-        for key in conflict.args.get("conflict_keys") or ():
-            if isinstance(key, exp.Ordered):
-                key.replace(key.this)
+    for key in list(statement.find_all(exp.Ordered)):
+        if isinstance(key.parent, exp.OnConflict):
+            key.replace(key.this)
     for changed in list(statement.find_all(exp.Add, exp.Sub)):
         if isinstance(changed.expression, exp.Interval):
             kind = exp.DateAdd if isinstance(changed, exp.Add) else exp.DateSub
@@ -87,11 +86,14 @@ def _expand_excluded(query: Any, tables: Mapping[str, str]) -> None:
     if star is None:
         return
     excluded = {one.name.lower() for one in star.args["except_"]}
-    read = [one.this.name for one in (query.args.get("from_"), *(query.args.get("joins") or ())) if one is not None]
-    names = [name for table in read if table in tables for name, _ in _typed_columns(tables[table])]
-    kept = [exp.column(name, quoted=True) for name in names if name.lower() not in excluded]
+    kept = [exp.column(name, quoted=True) for name in _columns_read(query, tables) if name.lower() not in excluded]
     if kept:
         query.select(*(one for one in query.selects if one is not star), *kept, append=False, copy=False)
+
+
+def _columns_read(query: Any, tables: Mapping[str, str]) -> list[str]:
+    read = [one.this.name for one in (query.args.get("from_"), *(query.args.get("joins") or ())) if one is not None]
+    return [name for table in read if table in tables for name, _ in _typed_columns(tables[table])]
 
 
 def _extract_replace(statement: Any) -> list[str]:

@@ -94,9 +94,13 @@ def accept(found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Seque
         return ()
     mentions_sql = _are_mentioned(_DATABASES, listed)
     is_sql = (mentions_sql or names >= {"tables", "describe"}) and not _are_mentioned(_OTHER_LANGUAGES, listed)
-    kept = [one for one in found if is_sql or one.name not in RUNNING or takes_sql(one.profile)]
+    kept = found if is_sql else [*filter(_is_sure, found)]
     runs = not RUNNING.isdisjoint(one.name for one in kept)
     return kept if runs or (mentions_sql and len(names & _OF_ROWS) >= _MIN_OF_ROWS) else ()
+
+
+def _is_sure(one: MatchedTool) -> bool:
+    return one.name not in RUNNING or takes_sql(one.profile)
 
 
 def _are_mentioned(pattern: re.Pattern[str], listed: Sequence[ToolProfile]) -> bool:

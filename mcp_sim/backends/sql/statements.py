@@ -175,10 +175,7 @@ def _run(request: SqlRequest, allowed: frozenset[str] = frozenset()) -> Sequence
         raise Refused("invalid", "No statement was given")
     words = [re.split(r"\W", _COMMENTS.sub("", one, count=1), maxsplit=1)[0].upper() for one in statements]
     for word in words:
-        if not word:
-            raise Refused("invalid", "The statement is empty")
-        if allowed and word not in allowed:
-            raise Refused("invalid", f"{word} is not allowed with this tool; it takes {', '.join(sorted(allowed))}")
+        _check(word, allowed)
     dialect = request.text("dialect")
     if dialect:
         from mcp_sim.backends.sql.dialects import translate  # noqa: PLC0415 (sqlglot is for dialects)
@@ -189,6 +186,13 @@ def _run(request: SqlRequest, allowed: frozenset[str] = frozenset()) -> Sequence
         rows: list[Record] = [{"Count": results[-1].affected}] if words[-1] in _COUNTED else []
         results[-1] = replace(results[-1], columns=["Count"], rows=rows)
     return results
+
+
+def _check(word: str, allowed: frozenset[str]) -> None:
+    if not word:
+        raise Refused("invalid", "The statement is empty")
+    if allowed and word not in allowed:
+        raise Refused("invalid", f"{word} is not allowed with this tool; it takes {', '.join(sorted(allowed))}")
 
 
 def _run_one(request: SqlRequest, statement: str, values: Sequence[Json]) -> Outcome:

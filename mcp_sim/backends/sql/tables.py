@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import cast
 
 from mcp_sim.backends.refusal import Refused
@@ -163,16 +164,19 @@ def _rows(value: Json) -> list[Record] | None:
 
 def _keyed(body: Record) -> list[Record]:
     """Return the rows of an object with one object for each key; none if it is something else, such as tables."""
-    for row in map(as_object, body.values()):
-        is_table = not {"columns", "rows"}.isdisjoint(row) or any(map(_is_script, row.values()))
-        if is_table or all(isinstance(one, dict | list) for one in row.values()):
-            return []
+    if not all(_is_row(as_object(one)) for one in body.values()):
+        return []
     are_numbers = all(map(str.isdecimal, body))
     rows = {int(key) if are_numbers else key: as_object(row) for key, row in body.items()}
     names = [column for row in rows.values() for column in row]
     named = (column for column in names if all(row.get(column) == key for key, row in rows.items()))
     name = next(named, "id")
     return [{name: key, **row} for key, row in rows.items()]
+
+
+def _is_row(body: Record) -> bool:
+    is_table = not {"columns", "rows"}.isdisjoint(body) or any(map(_is_script, body.values()))
+    return not is_table and not all(isinstance(one, dict | list) for one in body.values())
 
 
 def _by_name(value: Json) -> Json:
@@ -205,7 +209,7 @@ def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Seque
     if not rows:
         stored = connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()  # noqa: S608 (quoted)
         rows = [dict(zip(columns, map(result_value, row), strict=True)) for row in stored]
-    every = dict.fromkeys((*columns, *(column for row in rows for column in row)))
+    every = dict.fromkeys(chain(columns, *rows))
     key = keys[0] if len(keys) == 1 else ROWID
     whole = [{column: row.get(column) for column in every} for row in rows]
     records = [{ROWID: at, **row} for at, row in enumerate(whole, 1)] if key == ROWID else whole
@@ -218,7 +222,7 @@ def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> 
     has_key = any("PRIMARY KEY" in one.upper() for one in column_definitions(list(declared.values())))
     key = None if has_key else _key_of(name, rows)
     described: list[Json] = []
-    for column in dict.fromkeys((*declared, *(column for row in rows for column in row))):
+    for column in dict.fromkeys(chain(declared, *rows)):
         kind = _column_type({type_name(row[column]) for row in rows if row.get(column) is not None})
         described.append({"name": column, "type": kind, "primary_key": column == key, **declared.get(column, {})})
     return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(described))})"
