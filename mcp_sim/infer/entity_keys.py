@@ -92,7 +92,7 @@ def _first_of_pattern(pattern: str) -> str | None:
 def find_example_id(text: str) -> str | None:
     """Find an id given as an example: `e.g. 'TSK-0001'`, `(e.g., 7)`."""
     found = re.search(
-        r"(?:e\.g\.|for example|such as|like|example:)[ ,:]*[\"'`]?((?:[A-Za-z#]+[-_#]?)?\d+)\b(?![.\d-])",
+        r"(?:e\.g\.|for example|such as|like|example:)[ ,:]*[\"'`]?((?:[A-Za-z#]{1,40}+[-_#]?)?\d+)\b(?![.\d-])",
         text,
         re.IGNORECASE,
     )

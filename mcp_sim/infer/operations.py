@@ -22,7 +22,7 @@ _GENERIC = vocabulary(
     "manage manager management managing handle handler control perform execute run do process operate use work crud "
     "tool tools operation operations ops action actions api admin administer"
 )
-_LISTED = re.compile(r"[\w-]+(?:\s*(?:\||,|/|\bor\b)\s*(?:or\s+)?[\w-]+)+")
+_LISTED = re.compile(r"(?<![\w-])[\w-]+(?:\s*(?:\||,|/|\bor\b)\s*(?:or\s+)?[\w-]+)+")
 _REQUIRED = re.compile(r"\b(?:required|needed|necessary|mandatory)\b[^.;]*", re.IGNORECASE)
 _READ_ARGUMENTS = vocabulary(
     "query q search search_query search_term search_text keyword keywords limit page_size per_page max_results offset "

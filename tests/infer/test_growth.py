@@ -93,6 +93,15 @@ def test_100_000_blanks_in_a_description_are_read() -> None:
     assert choices_of({"description": f'one of{BLANKS}"a",{BLANKS}"b"'}) == ["a", "b"]
 
 
+@pytest.mark.time_limit(60)
+@pytest.mark.parametrize("unit", ["w", "1", "like", "e.g. ", "a, ", "or "])
+def test_a_description_of_100_000_letters_is_read(unit: str) -> None:
+    about = unit * (100_000 // len(unit))
+    parts = {name: {**TEXT, "description": about} for name in ("task_id", "action", "status", "query")}
+    tools = [tool(f"{verb}_task", parts, description=about) for verb in ("create", "get", "list", "mark")]
+    assert len(domain(*tools).plans) == len(tools)
+
+
 def calls_for(tools: list[Json]) -> int:
     """Return how many functions of Python run to plan the tools."""
     calls = 0
