@@ -22,6 +22,8 @@ from mcp_sim.types.time_formats import time_format
 NO_DRAWS = Draws(0, "", "", 0)
 """The draws of calls from Python that give none."""
 
+_INTEGER = re.compile(r"-?\d{1,400}")
+"""The form of integers in texts."""
 _USUAL_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 """The form of times where no record has another one."""
 
@@ -149,7 +151,7 @@ class Request:
     def number(self, role: str) -> int | None:
         """Return an argument as an integer; None if it is none."""
         value = self.get(role)
-        if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
+        if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
             return int(value)
         return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 

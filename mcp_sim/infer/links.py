@@ -146,7 +146,8 @@ def add_counts(fields: Mapping[str, Field], links: Sequence[tuple[str, Field]]) 
 
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
     """Link lists and fields that are named after another entity and hold its keys."""
-    keys = {name: {row.get(declared[name].key) for row in rows} for name, rows in held.items() if name in declared}
+    values = {name: [row.get(declared[name].key) for row in rows] for name, rows in held.items() if name in declared}
+    keys = {name: {one for one in listed if isinstance(one, str | int)} for name, listed in values.items()}
     return {name: _link_entity(entity, held.get(name, ()), keys) for name, entity in declared.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -114,7 +115,14 @@ def _given(found: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
 
 def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
     """Return the rows as the entity's only records. A singleton without a row is generated."""
-    return GivenRecords(1) if entity.singleton and not rows else GivenRecords(len(rows), rows, whole=True)
+    keyed = tuple(_with_key(row, entity.key) for row in rows)
+    return GivenRecords(1) if entity.singleton and not rows else GivenRecords(len(rows), keyed, whole=True)
+
+
+def _with_key(row: Record, key: str) -> Record:
+    """Return the row with a text as its key if its key is a list or an object."""
+    value = row.get(key)
+    return {**row, key: json.dumps(value)} if isinstance(value, list | dict) else row
 
 
 def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
+from mcp_sim.types.json_schema.shapes import as_list
 
 Number: TypeAlias = int | float | bool
 
@@ -28,14 +29,15 @@ def finite(number: Number) -> Number:
     return number
 
 
-def numbers_in(values: Sequence[Json]) -> list[float]:
-    """Return the numbers of a list. Raises `Refused` if it is empty or has other items."""
+def numbers_in(values: Json) -> list[float]:
+    """Return the numbers of a list, or the only one. Raises `Refused` if it is empty or has other items."""
     if not values:
         raise Refused("invalid", "Cannot compute on an empty list: at least one number is required")
-    for value in values:
+    listed = as_list(values) or [values]
+    for value in listed:
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise Refused("invalid", f"All elements must be numbers; got {value!r}")
-    return list(values)
+    return listed
 
 
 def power(base: Number, exponent: Number) -> Number:

@@ -10,12 +10,13 @@ from typing import Any, TypeAlias
 
 from mcp_sim.backends.compute.arithmetic import finite, numbers_in, round_to
 from mcp_sim.backends.compute.operations import ANSWER, GUESSES, PRECISION
-from mcp_sim.backends.operation import NUMBERS, TEXT, Operation, Role, Run
+from mcp_sim.backends.operation import NUMBER, NUMBERS, TEXT, Operation, Role, Run
 from mcp_sim.backends.outcome import Outcome, as_text
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Binding, Request
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Example
+from mcp_sim.types.json_schema.shapes import type_name
 
 Sentence: TypeAlias = Callable[[Record, str], str]
 """Renders the arguments of a call and its result as a sentence."""
@@ -79,7 +80,21 @@ def _value(request: Request, role: Role) -> Json:
         return None
     if role.types == NUMBERS:
         return numbers_in(value)
-    return str(value) if role.types == TEXT else value
+    if role.types == TEXT:
+        return str(value)
+    number = _number(value) if role.types == NUMBER else value
+    if role.types and type_name(number) not in role.types:
+        raise Refused("invalid", f"{request.named(role.name)} must be {' or '.join(sorted(role.types))}, not {value!r}")
+    return number
+
+
+def _number(value: Json) -> Json:
+    """Return the number that a text is, any other value as it is."""
+    try:
+        number = float(value) if isinstance(value, str) else None
+    except ValueError:
+        return value
+    return value if number is None else int(number) if number.is_integer() else number
 
 
 def _rounded(found: Json, precision: int | None) -> Json:

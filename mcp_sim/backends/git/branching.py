@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mcp_sim.backends.files.paths import normalize, split_path
+from mcp_sim.backends.files.paths import normalize
 from mcp_sim.backends.git import inspection, staging
 from mcp_sim.backends.git.entities import BRANCH, TAG
 from mcp_sim.backends.git.request import GitRequest, listing, unknown_revision
@@ -170,8 +170,8 @@ def worktrees(request: GitRequest) -> Outcome:
 def add_worktree(request: GitRequest) -> Outcome:
     """Add a worktree for a branch, created if needed. Raises `Refused` if the path or the branch is in use."""
     path, others = normalize(request.required("path")), request.stored("worktrees")
-    name = request.text("branch") or split_path(path)[-1]
-    if path in {request.root, *(row["path"] for row in others)}:
+    name = request.text("branch") or path.rpartition("/")[2]
+    if path in {"/", request.root, *(row["path"] for row in others)}:
         raise Refused("conflict", f"'{path}' already exists", path=path, key=path)
     if name in {request.branch, *(row["branch"] for row in others)}:
         raise Refused("conflict", f"'{name}' is already checked out", branch=name, key=name)

@@ -167,7 +167,7 @@ def stash_drop(request: GitRequest) -> Outcome:
 
 
 def _stash_index(request: GitRequest) -> int:
-    number = re.search(r"\d+", request.text("index") or "0")
+    number = re.search(r"\d{1,9}", request.text("index") or "0")
     at = int(number[0]) if number is not None else 0
     if at >= len(request.stored("stashes")):
         raise Refused("not_found", f"stash@{{{at}}} not found", key=f"stash@{{{at}}}")

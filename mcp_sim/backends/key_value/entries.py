@@ -7,6 +7,7 @@ otherwise; a database like Redis answers instead.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -207,7 +208,7 @@ def _matching(store: Store) -> list[tuple[str, Record]]:
     else:
         matches = fnmatchcase if any(sign in pattern for sign in "*?[") else str.startswith
         found = ((key, one) for key, one in store.entries() if matches(key, pattern))
-    return [*islice(found, None if limit is None else max(limit, 0))]
+    return [*islice(found, None if limit is None else min(max(limit, 0), sys.maxsize))]
 
 
 def _lines(entries: Sequence[Record], empty: str = "No entries found") -> str:

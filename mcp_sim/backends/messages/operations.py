@@ -46,7 +46,7 @@ class MessagesRequest(Request):
     def mine(self, *fields: str) -> Iterator[Record]:
         """Yield the messages whose sender or receiver is the current user; all of them without a login."""
         user = self.user()
-        return (row for row in self.rows() if user is None or any(row.get(one) in {user, None} for one in fields))
+        return (row for row in self.rows() if user is None or any(row.get(one) in (user, None) for one in fields))
 
     def addressed(self) -> Record:
         """Return the message that the call names. Raises `Refused` if it does not exist."""
@@ -71,7 +71,7 @@ def send(request: MessagesRequest) -> Outcome:
     """Send a text to a receiver. Raises `Refused` if there is a directory without the receiver."""
     sender, named, receiver = request.user(), request.required("receiver"), request.get("receiver")
     known = DIRECTORY in request.view.entities() and request.view.count(DIRECTORY)
-    if known and request.view.get(DIRECTORY, receiver) is None:
+    if known and not (isinstance(receiver, str | int) and request.view.get(DIRECTORY, receiver)):
         raise Refused("not_found", f"Receiver ID '{named}' not found.", key=named)
     key = request.new_key(request.entity)
     shown: Record = {"id": key, "sender": sender, "receiver": receiver, "sent_at": request.time("sent_at")}
@@ -94,7 +94,7 @@ def list_messages(request: MessagesRequest) -> Outcome:
     mine, others = ("receiver", "sender") if request.flag("inward") else ("sender", "receiver")
     other, is_unread = request.get("receiver"), request.flag("unread")
     shown = request.mine(mine, others if request.flag("both") else mine)
-    rows = [row for row in shown if other in {None, row.get("receiver"), row.get("sender")}]
+    rows = [row for row in shown if other in (None, row.get("receiver"), row.get("sender"))]
     rows = [row for row in rows if not (is_unread and row.get("read") is True)]
     if any(main_type(part) == "object" for part in request.result_parts()):
         groups: dict[str, list[Json]] = {}
@@ -200,9 +200,9 @@ def thread(request: MessagesRequest) -> Outcome:
     """List the message with an id and all messages of its thread. Raises `Refused` if there are none."""
     named, asked = request.required("message"), request.get("message")
     start = request.record(asked) if isinstance(asked, str | int) else None
-    ids = {asked, *(start[name] for name in NAMES["thread"] if start is not None and start.get(name))}
-    every = request.view.rows(request.entity)
-    rows = [row for key, row in every if not ids.isdisjoint({key, *map(row.get, NAMES["thread"])} - {None})]
+    ids = [asked, *(start[name] for name in NAMES["thread"] if start is not None and start.get(name))]
+    every = ((row, (key, *map(row.get, NAMES["thread"]))) for key, row in request.view.rows(request.entity))
+    rows = [row for row, known in every if any(one is not None and one in ids for one in known)]
     if not rows:
         raise Refused("not_found", f"Thread {named} not found", key=named, entity=request.entity)
     return _listed("messages", rows, as_text(rows))

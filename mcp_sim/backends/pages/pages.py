@@ -18,6 +18,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 
 _DEFAULT_LIMIT = 5
+_MOST = 10**9
 
 
 def search(request: Request) -> Outcome:
@@ -56,7 +57,7 @@ def _start(request: Request) -> datetime:
 
 def _number(request: Request, role: str, default: int) -> int:
     number = request.number(role)
-    return default if number is None else max(0, number)
+    return default if number is None else min(max(0, number), _MOST)
 
 
 def _known_at(request: Request, place: str) -> Record:

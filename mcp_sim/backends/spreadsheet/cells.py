@@ -204,7 +204,8 @@ def _axis(request: SheetRequest) -> str:
 
 
 def _shift(request: SheetRequest, verb: str, noun: str) -> Outcome:
-    record, number, count = request.sheet, request.number("at"), int(request.get("count", 1))
+    record, number, count = request.sheet, request.number("at"), request.number("count")
+    count = 1 if count is None else count
     first = first_position(request.tool, request.named("at"))
     at = -1 if number is None else number - first
     if at < 0 or count < 1 or at + count > grids.MOST:

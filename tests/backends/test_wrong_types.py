@@ -1,0 +1,79 @@
+"""Arguments and given records of types that no operation expects, where the schema of a tool allows any."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import answered, refused, result, simulator, tool
+
+Json = Any
+USERS = {"users": [{"id": "U1", "name": "Ada"}, {"id": "U2", "name": "Bo"}]}
+LETTERS = [{"id": "m1", "sender": "Ada", "receiver": ["Bo"], "text": "Hi"}]
+
+
+def peek(folder: Path, backend: str, operation: str, state: Json, arguments: Json) -> Any:
+    """Return a simulator of a tool for which a spec chooses an operation; its arguments may have any type."""
+    sim = {"sim": {"peek": {"backend": backend, "operation": operation}}}
+    return simulator(folder, [tool("peek", **{name: {} for name in arguments})], state, sim)
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "reason"),
+    [
+        ("power", {"base": "1,000", "exponent": 2}, "base must be integer or number, not '1,000'"),
+        ("square", {"number": {"a": 1}}, "number must be"),
+        ("add", {"a": "one", "b": "two"}, "a must be"),
+        ("fill_template", {"template": "{a}", "values": "x"}, "values must be object"),
+        ("shuffle", {"options": {"a": 1}}, "options must be array"),
+        ("mean", {"numbers": "x"}, "must be numbers"),
+        ("add_to_date", {"date": "2026-01-01", "days": [1]}, "days must be"),
+    ],
+)
+async def test_computations_refuse_values_of_other_types(
+    tmp_path: Path, operation: str, arguments: Json, reason: str
+) -> None:
+    async with peek(tmp_path, "compute", operation, None, arguments).open() as world:
+        assert reason in await refused(world, "peek", **arguments)
+
+
+async def test_computations_accept_numbers_as_texts(tmp_path: Path) -> None:
+    async with peek(tmp_path, "compute", "add", None, {"a": 0, "b": 0}).open() as world:
+        assert float(await answered(world, "peek", a="2", b="1.5")) == 3.5
+
+
+@pytest.mark.parametrize(
+    ("backend", "operation", "state", "arguments"),
+    [
+        ("messages", "list_messages", {"messages": LETTERS}, {"receiver": {"a": 1}}),
+        ("messages", "thread", {"messages": LETTERS}, {"message": ["m1"]}),
+        ("messages", "send", USERS, {"receiver": {"a": 1}, "text": "Hi"}),
+        ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "offset": 2**64}),
+        ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "limit": "9" * 5000}),
+        ("key_value", "list", {"entries": {"a": "b"}}, {"limit": 2**64}),
+        ("spreadsheet", "delete_rows", {"workbooks": {"a.xlsx": {"One": [[1]]}}}, {"sheet": "One", "count": ["x"]}),
+        ("git", "add_worktree", None, {"path": "/"}),
+        ("git", "stash_pop", None, {"index": "9" * 5000}),
+    ],
+)
+async def test_values_of_other_types_are_answered(
+    tmp_path: Path, backend: str, operation: str, state: Json, arguments: Json
+) -> None:
+    async with peek(tmp_path, backend, operation, state, arguments).open() as world:
+        assert result(await world.call("peek", arguments))
+
+
+@pytest.mark.parametrize(
+    ("backend", "operation", "state"),
+    [
+        ("graph", "read", {"entities": [{"name": {"a": 1}}, {"name": "Ada"}]}),
+        ("pages", "search", {"pages": [{"url": ["x"], "title": "Ada"}, {"url": {"a": 1}, "title": "Bo"}]}),
+    ],
+)
+async def test_records_whose_keys_are_no_texts_can_be_read(
+    tmp_path: Path, backend: str, operation: str, state: Json
+) -> None:
+    async with peek(tmp_path, backend, operation, state, {"query": ""}).open() as world:
+        assert "Ada" in json.dumps(await answered(world, "peek", query="ada"))
