@@ -58,7 +58,8 @@ def calculate(expression: str) -> Number:
     if len(expression) > MAX_EXPRESSION:
         message = f"Expression too long: {len(expression)} characters, at most {MAX_EXPRESSION} are allowed"
         raise Refused("invalid", message)
-    written = re.sub(r"(?:math|Math|np)\.(?=[A-Za-z])", "", expression.translate(_SIGNS)).replace("^", "**").strip()
+    known = expression.translate(_SIGNS).encode(errors="replace").decode()
+    written = re.sub(r"(?:math|Math|np)\.(?=[A-Za-z])", "", known).replace("^", "**").strip()
     try:
         found = finite(_ENGINE.eval(written, ast.parse(written, mode="eval").body))
     except SyntaxError as wrong:
@@ -97,6 +98,11 @@ def _problem(tree: ast.Expression) -> str:
             if node.id.lower() not in known:
                 listed = ", ".join(sorted(known))
                 return f"Unknown {kind} {node.id!r} at position {node.col_offset + 1}; known are {listed}"
-        elif isinstance(node, ast.expr) and type(node) not in _ENGINE.nodes:
+        elif isinstance(node, ast.expr | ast.keyword) and not _is_arithmetic(node):
             return f"not arithmetic at position {node.col_offset + 1}"
     return ""
+
+
+def _is_arithmetic(node: ast.expr | ast.keyword) -> bool:
+    signs = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.operator | ast.unaryop | ast.cmpop))
+    return type(node) in _ENGINE.nodes and all(type(one) in _OPERATORS for one in signs)

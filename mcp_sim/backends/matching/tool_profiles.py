@@ -92,14 +92,6 @@ class ToolProfile:
         wanted = names if isinstance(names, Sequence) else [name for name in called if name in names]
         return next((called[name] for name in wanted if name in called), None)
 
-    def argument_like(self, names: Sequence[str], types: Collection[str] = ()) -> str | None:
-        """Return the same as `argument`, else the first argument whose name ends with one of these names."""
-        exact = self.argument(names, types)
-        if exact is not None:
-            return exact
-        ends = tuple(f"_{name}" for name in names)
-        return next((one for one in self.arguments if self._may_be(one, types) and snake(one).endswith(ends)), None)
-
     def _may_be(self, name: str, types: Collection[str]) -> bool:
         return name != self.selector and (not types or bool(argument_types(self.arguments[name]).intersection(types)))
 

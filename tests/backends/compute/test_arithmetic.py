@@ -111,6 +111,13 @@ def test_invalid_expressions_are_refused_with_a_message(expression: str) -> None
         calculate(expression)
 
 
+@pytest.mark.parametrize("expression", ["not 1", "1 << 2", "5 & 3", "abs(x=1)", "\ud800"])
+def test_refusals_of_expressions_are_the_same_in_every_run(expression: str) -> None:
+    with pytest.raises(Refused, match=r"not arithmetic at position \d|invalid syntax at position 1") as refused:
+        calculate(expression)
+    assert " object at 0x" not in str(refused.value)
+
+
 @given(
     st.floats(-1e6, 1e6),
     st.sampled_from([("km", "mile"), ("celsius", "kelvin"), ("kg", "lb"), ("MB", "KiB"), ("m2", "acre")]),
