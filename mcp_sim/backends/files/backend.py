@@ -169,13 +169,22 @@ def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) ->
     """Return the tools with those that list spaces, if these locate files; otherwise those that need no space."""
     spaced = [one for one in found if "space" in one.arguments]
     if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
-        plain = [one for one in found if one.arguments.get("space") not in one.profile.needed]
-        return [one for one in (_without(one, "space", "folder") for one in plain) if _is_of_files(one)]
+        return [*_without_spaces(found)]
     nouns = SPACES.intersection(snake(name).removesuffix("_name") for one in spaced for name in one.profile.arguments)
     listing, reasons = next(one for one in OPERATIONS if one.name == "list"), ("the spaces of the files",)
     lists = [MatchedTool(one, listing, {}, confidence=SURE, reasons=reasons) for one in listed if _lists(one, nouns)]
-    others = [one for one in found if not any(one.profile is other.profile for other in lists)]
-    return [*(replace(one, confidence=SURE) if "space" in one.arguments else one for one in others), *lists]
+    return [*(_sure_in_space(one) for one in found if not _lists(one.profile, nouns)), *lists]
+
+
+def _sure_in_space(one: MatchedTool) -> MatchedTool:
+    return replace(one, confidence=SURE) if "space" in one.arguments else one
+
+
+def _without_spaces(found: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
+    for one in found:
+        plain = _without(one, "space", "folder")
+        if one.arguments.get("space") not in one.profile.needed and _is_of_files(plain):
+            yield plain
 
 
 def _lists(profile: ToolProfile, nouns: Collection[str]) -> bool:

@@ -194,7 +194,7 @@ class _Reader:
         """Read spaces: a list of names, one object, or several of them, each with a table of files."""
         names = _texts(value)
         self.spaces += names
-        rows = [as_object(value)] if self._holds_table(value) else [] if names else rows_of(value, "name") or []
+        rows = [as_object(value)] if self._holds_table(value) else rows_of(value, "name") or []
         if not all(isinstance(row.get("name"), str) and self._holds_table(row) for row in rows):
             return False
         for row in rows or [{"name": name} for name in names]:
@@ -217,9 +217,7 @@ class _Reader:
         nodes: list[Json] = as_list(value) or [*as_object(value).values()]
         if nodes and all(map(_kind, nodes)):
             return isinstance(value, dict) or all("name" in one and "path" not in one for one in map(as_object, nodes))
-        leaves = list(_leaves(as_object(value)))
-        is_of_texts = all(isinstance(leaf, str) for _, leaf in leaves) and any("." in one for one, _ in leaves)
-        return self._is_known(name) and is_of_texts and not any("/" in one for one in as_object(value))
+        return self._is_known(name) and _is_plain(as_object(value))
 
     def _flat(self, name: str, value: Json) -> list[Found]:
         """Return the files of a table: by path, in a list, or under columns; none if it is no such table."""
@@ -228,11 +226,10 @@ class _Reader:
             is_directory = snake(name).startswith(("director", "folder"))
             return [(path, None if is_directory or path.endswith("/") else {"content": ""}) for path in _texts(value)]
         rows, keys = rows_of(value, "path", "content") or [], [*as_object(value)]
-        is_by_path = keys == [row.get("path") for row in rows]
-        if is_by_path and not all(self._is_noun(name) or _may_be_path(key, is_named=is_named) for key in keys):
-            return []
-        found = [_file(row, is_named=is_named or is_by_path) for row in rows]
-        return [one for one in found if one is not None] if None not in found else []
+        if keys != [row.get("path") for row in rows]:
+            return _all_files(rows, is_named=is_named)
+        may_be = self._is_noun(name) or all(_may_be_path(key, is_named=is_named) for key in keys)
+        return _all_files(rows, is_named=True) if may_be else []
 
 
 def _texts(value: Json) -> list[str]:
@@ -244,6 +241,13 @@ def _may_be_path(key: str, *, is_named: bool) -> bool:
     if is_named:
         return "/" in key or "." in key
     return "/" in key.strip("/") and " " not in key and "://" not in key and not key.endswith("/")
+
+
+def _is_plain(body: Record) -> bool:
+    """Return whether a value is nested objects with texts as leaves, and at least one leaf has a file name."""
+    leaves = list(_leaves(body))
+    is_of_texts = all(isinstance(leaf, str) for _, leaf in leaves) and any("." in name for name, _ in leaves)
+    return is_of_texts and not any("/" in key for key in body)
 
 
 def _leaves(body: Record) -> Iterator[tuple[str, Json]]:
@@ -273,6 +277,11 @@ def _nested(path: str, content: Json) -> Iterator[Found]:
             yield child, None
             parts = (body[key] for key in _CONTENT_KEYS if isinstance(body.get(key), dict | list))
             yield from _nested(child, next(parts, None) if kind else body)
+
+
+def _all_files(rows: Sequence[Record], *, is_named: bool) -> list[Found]:
+    found = [_file(row, is_named=is_named) for row in rows]
+    return [] if None in found else [one for one in found if one is not None]
 
 
 def _file(row: Record, *, is_named: bool) -> Found | None:

@@ -44,12 +44,15 @@ def resolve_path(path: str, working: str = ROOT) -> str:
             parts.pop()
         elif part not in {"", "."}:
             parts.append(part)
-    found = ROOT + "/".join(parts)
-    if "\0" in found:
-        raise Refused("invalid", "Invalid path: it holds a NUL character", path=found)
-    if len(found) > _LONGEST_PATH or any(len(name) > _LONGEST_NAME for name in parts):
-        raise Refused("invalid", f"File name too long: {found[:_LONGEST_NAME]}...", path=found)
-    return found
+    return _checked(ROOT + "/".join(parts))
+
+
+def _checked(path: str) -> str:
+    if "\0" in path:
+        raise Refused("invalid", "Invalid path: it holds a NUL character", path=path)
+    if len(path) > _LONGEST_PATH or any(len(name) > _LONGEST_NAME for name in path.split("/")):
+        raise Refused("invalid", f"File name too long: {path[:_LONGEST_NAME]}...", path=path)
+    return path
 
 
 def normalize(path: str) -> str:

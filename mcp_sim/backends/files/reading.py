@@ -159,26 +159,26 @@ def first_value(item: Record, names: Sequence[str]) -> Json:
     return next((known[name] for name in names if known.get(name) is not None), None)
 
 
-# directories ----------------------------------------------------------------------------------------------------------
-
-
 def list_(request: FilesRequest) -> Outcome:
     """Return the content of a directory; with the flag `recursive` or a `depth`, what is below it, too."""
-    base = request.tree.directory(request.path)
-    is_deep = request.flag_or("recursive", request.is_of_notes) or (request.number("depth") or 1) > 1
-    found = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
-    entries = [one for one in found if request.is_included(one, base) and (one.is_file or not request.is_of_notes)]
-    if not request.flag_or("hidden", default=True):
-        entries = [one for one in entries if not one.name.startswith(".")]
+    rows = _rows(request, request.tree.directory(request.path))
     if request.text("sort") == "size":
-        entries.sort(key=lambda one: -one.size)
-    rows = [_row(request, one, base, is_deep=is_deep) for one in entries]
+        rows.sort(key=lambda row: -row.get("size", 0))
     shown = "path" if request.is_of_notes else "name"
     files, directories = ([row[shown] for row in rows if row["type"] == kind] for kind in ("file", "directory"))
     facts: Record = {"entries": rows, "path": request.path, "count": len(rows)}
     facts |= {} if request.binding.is_open else {"files": files, "directories": directories}
     lines = map(str, files) if request.is_of_notes else _render_rows(request, rows)
     return Outcome("\n".join(lines) or f"{request.path} is empty", facts, "entries")
+
+
+def _rows(request: FilesRequest, base: Entry) -> list[Record]:
+    is_deep = request.flag_or("recursive", request.is_of_notes) or (request.number("depth") or 1) > 1
+    found = request.tree.below(base.path, request.number("depth")) if is_deep else request.tree.inside(base.path)
+    entries = [one for one in found if request.is_included(one, base) and (one.is_file or not request.is_of_notes)]
+    if not request.flag_or("hidden", default=True):
+        entries = [one for one in entries if not one.name.startswith(".")]
+    return [_row(request, one, base, is_deep=is_deep) for one in entries]
 
 
 def _row(request: FilesRequest, entry: Entry, base: Entry, *, is_deep: bool) -> Record:

@@ -141,9 +141,9 @@ class Shell:
         found: list[str] = []
         for at, word in enumerate(args):
             is_pattern = self.name == "find" or (self.name == "grep" and at == first)
-            is_plain = is_pattern or "/" in word or not any(sign in word for sign in "*?[")
-            names = [] if is_plain else [one.name for one in self.tree.inside(self.cwd) if fnmatchcase(one.name, word)]
-            found += names or [word]
+            has_wildcards = not is_pattern and "/" not in word and not set(word).isdisjoint("*?[")
+            inside = self.tree.inside(self.cwd) if has_wildcards else ()
+            found += [one.name for one in inside if fnmatchcase(one.name, word)] or [word]
         return found
 
     @property

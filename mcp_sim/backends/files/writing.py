@@ -255,9 +255,6 @@ def _replace_range(lines: list[str], change: Record, path: str) -> list[str]:
     return [*before, *put, *after]
 
 
-# directories ----------------------------------------------------------------------------------------------------------
-
-
 def mkdir(request: FilesRequest) -> Outcome:
     """Create a directory, with its parents unless `parents` is false. Raises `Refused` if the path is taken."""
     path = request.tree.at(request.path)

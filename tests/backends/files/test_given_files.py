@@ -84,3 +84,14 @@ async def test_notes_are_in_the_vault_that_holds_them(tmp_path: Path, state: Jso
         assert await answered(world, "read_note", vault="garden", path="Beds/North bed.md") == "# North bed\n"
         assert "attic" in await refused(world, "read_note", vault="attic", path="Shopping.md")
         assert "outside" in await refused(world, "read_note", vault="garden", path="../Shopping.md")
+
+
+async def test_times_of_new_files_have_the_format_of_the_given_ones(tmp_path: Path) -> None:
+    tools = [tool("read_file", path=TEXT), tool("write_file", path=TEXT, content=TEXT)]
+    times = {"created_at": "2024-05-01 08:30", "modified_at": "2024-05-02 09:00"}
+    state = {"files": [{"path": "/a.txt", "content": "x", **times}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, "write_file", path="/b.txt", content="y")
+        written = world.view.get("file", "/b.txt")
+        assert written is not None
+        assert all(len(written[name]) == len("2024-05-01 08:30") and written[name][10] == " " for name in times)
