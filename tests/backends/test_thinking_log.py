@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from support.backend_answers import INTEGER, STRING, simulator, success_value, tool
+
+from mcp_sim.backends.library import Library
 
 BOOLEAN = {"type": "boolean"}
 
@@ -39,3 +42,11 @@ async def test_the_history_length_is_named_in_the_case_style_of_the_arguments(tm
             await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2})
         )
         assert answer["thought_history_length"] == 1
+
+
+async def test_thoughts_can_be_stored_from_python(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [tool("think", {"thought": STRING})]) as sim, sim.open() as world:
+        log = Library("thinking_log", world.view, datetime(2026, 1, 1, tzinfo=UTC))
+        assert log.think("Well").text == "Well"
+        assert log.think("Done", number=2, total=1).value["thoughtHistoryLength"] == 2
+        assert [change.op for change in log.changes] == ["put", "put"]

@@ -73,7 +73,7 @@ def login(request: AuthRequest) -> Outcome:
     request.put(request.entity, session)
     facts = {name: value for name, value in session.items() if name not in SECRETS or name in shown}
     facts |= {"token_type": session.get("token_type", "Bearer"), "user": user, "done": True}
-    facts |= {"expires_in": session.get("token_expires_in", 3600)}
+    facts |= {"expires_in": next((value for name, value in session.items() if name.endswith("expires_in")), 3600)}
     return done(f"User {user!r} logged in successfully.", **facts)
 
 
