@@ -33,6 +33,7 @@ class _Builder:
 
     def __init__(self, given: Record | None, files: Mapping[str, Record], draws: Draws) -> None:
         self._files, self._draws = files, draws
+        self._someone = self._generated_author(0)
         self._work = {path: str(row.get("content") or "") for path, row in files.items()}
         self._root = _root_of(files, (given or {}).get("root"))
         self._commits: dict[str, Record] = {}
@@ -53,7 +54,7 @@ class _Builder:
         }
         is_branch = current in branches or not self._commits
         head = {"branch": current, "commit": None} if is_branch else {"branch": None, "commit": self._tip(current)}
-        last = next(reversed(self._commits.values()), self._generated_author(0))
+        last = next(reversed(self._commits.values()), self._someone)
         only: Record = {**head, "root": self._root, **self._author({}, last), "stashes": []}
         return tables, {**only, "remotes": self._given.get("remotes") or []}
 
@@ -72,7 +73,7 @@ class _Builder:
         for row, files in zip(rows, [*self._contents(rows)], strict=True):
             branch = row.get("branch") or current
             if row.get("parents"):
-                parents = [one for prefix in row["parents"] for one in self._commits if one.startswith(prefix)]
+                parents = [one for prefix in row["parents"] for one in self._named(prefix)]
             else:
                 parents = [one for one in [self._tip(None, tips.get(branch))] if one is not None]
             tips[branch] = self._commit(row, parents, files)["hash"]
@@ -85,8 +86,14 @@ class _Builder:
 
     def _tip(self, prefix: Json, otherwise: str | None = None) -> str | None:
         """Return the commit of an abbreviated id; by default `otherwise`, else the newest commit."""
-        matches = (one for one in self._commits if prefix and one.startswith(str(prefix)))
-        return next(matches, otherwise or next(reversed(self._commits), None))
+        return next(iter(self._named(prefix)), otherwise or next(reversed(self._commits), None))
+
+    def _named(self, prefix: Json) -> Sequence[str]:
+        """Return the commits of an id, which may be abbreviated."""
+        name = str(prefix or "")
+        if not name or name in self._commits:
+            return [name] if name else []
+        return [one for one in self._commits if one.startswith(name)]
 
     def _contents(self, rows: Sequence[Record]) -> Iterator[Record]:
         """Yield what each commit changed: all tracked files in the first one if none is given.
@@ -99,9 +106,9 @@ class _Builder:
             yield from ({**self._tracked(), **modified} if at == 0 else {} for at, _ in enumerate(rows))
             return
         newest = {**self._work, **modified}
+        last = {path: at for at, files in enumerate(given) for path in files}
         for at, files in enumerate(given):
-            later = set[str]().union(*given[at + 1 :])
-            assumed = {path: self._earlier(path) if path in later else newest.get(path, "") for path in files}
+            assumed = {path: self._earlier(path) if last[path] > at else newest.get(path, "") for path in files}
             yield {path: text if isinstance(text, str) else assumed[path] for path, text in files.items()}
 
     def _tracked(self) -> Record:
@@ -117,7 +124,7 @@ class _Builder:
     def _commit(self, fields: Record, parents: Sequence[str], files: Record) -> Record:
         key = str(fields.get("hash") or identifier(self._draws, f"commit/{len(self._commits)}"))
         row: Record = {"hash": key, "short_hash": key[:7], "message": fields.get("message") or ""}
-        row |= {**self._author(fields, self._generated_author(0)), "date": fields.get("date")}
+        row |= {**self._author(fields, self._someone), "date": fields.get("date")}
         self._commits[key] = {**row, "parents": [*parents], "files": files}
         return self._commits[key]
 

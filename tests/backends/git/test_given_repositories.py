@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,13 @@ async def test_a_repository_is_found_in_every_shape(tmp_path: Path, state: Any) 
         assert await answered(world, "git_branch", repo_path=".", branch_type="local") == "* main"
         assert "clean" in await answered(world, "git_status", repo_path=".")
         assert "-one\n+two" in await answered(world, "git_show", repo_path=".", revision="HEAD")
+
+
+@pytest.mark.parametrize("part", ["parents", "files", "branch"])
+async def test_many_given_commits_are_read_without_delay(tmp_path: Path, part: str) -> None:
+    parts = {"parents": lambda at: [f"{at - 1:040x}"], "files": lambda at: {f"{at % 9}.txt": str(at)}}
+    rows = [{"hash": f"{at:040x}", "message": str(at), part: parts.get(part, str)(at)} for at in range(1, 8000)]
+    async with simulator(tmp_path, GIT, {"commits": rows}) as sim, sim.open() as world:
+        begin = time.monotonic()
+        assert "7999" in await answered(world, "git_log", repo_path=".", oneline=True, max_count=1)
+        assert time.monotonic() - begin < 4
