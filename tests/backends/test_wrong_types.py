@@ -69,6 +69,7 @@ async def test_values_of_other_types_are_answered(
     ("backend", "operation", "state"),
     [
         ("graph", "read", {"entities": [{"name": {"a": 1}}, {"name": "Ada"}]}),
+        ("pages", "search", {"pages": [{"url": "x", "title": ["Ada"], "text": "a"}]}),
         ("pages", "search", {"pages": [{"url": ["x"], "title": "Ada"}, {"url": {"a": 1}, "title": "Bo"}]}),
     ],
 )

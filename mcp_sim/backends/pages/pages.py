@@ -81,6 +81,6 @@ def _known_about(request: Request, query: str) -> Iterator[Record]:
 
 def _facts(row: Record) -> Record:
     """Return a page as results show it. An id or a title that serves as its address is not shown as one."""
-    text, is_url = str(row.get("text") or ""), row.get("url") not in {row.get("id"), row.get("title")}
+    text, is_url = str(row.get("text") or ""), row.get("url") not in (row.get("id"), row.get("title"))
     shown = {name: value for name, value in row.items() if name != "url" or is_url}
     return {"title": row.get("title") or text[:60], "snippet": text[:200], **shown}
