@@ -67,10 +67,15 @@ class _Builder:
         return {normalize(path if path.startswith("/") else join_path(self._root, path)): text for path, text in listed}
 
     def _add_given_commits(self, current: str) -> dict[str, str]:
-        """Add the given commits, each after the last one of its branch by default. Return the last one of each."""
+        """Add the given commits, each after the last one of its branch by default. Return the last one of each.
+
+        Of several with one id, only the first is added.
+        """
         rows: list[Record] = self._given.get("commits") or []
         tips: dict[str, str] = {}
         for row, files in zip(rows, [*self._contents(rows)], strict=True):
+            if str(row.get("hash")) in self._commits:
+                continue
             branch = row.get("branch") or current
             if row.get("parents"):
                 parents = [one for prefix in row["parents"] for one in self._named(prefix)]

@@ -122,3 +122,10 @@ async def test_many_given_commits_are_read_without_delay(tmp_path: Path, part: s
         begin = time.monotonic()
         assert "7999" in await answered(world, "git_log", repo_path=".", oneline=True, max_count=1)
         assert time.monotonic() - begin < 4
+
+
+async def test_commits_with_one_id_are_no_cycle(tmp_path: Path) -> None:
+    rows = [{"hash": one, "message": one[0]} for one in (FIRST, SECOND, FIRST, SECOND)]
+    async with simulator(tmp_path, GIT, {"commits": rows}) as sim, sim.open() as world:
+        assert len((await answered(world, "git_log", repo_path=".", oneline=True)).splitlines()) == 3
+        assert "clean" in await answered(world, "git_status", repo_path=".")
