@@ -111,7 +111,7 @@ class _Builder:
             yield from ({**self._tracked(), **modified} if at == 0 else {} for at, _ in enumerate(rows))
             return
         newest = {**self._work, **modified}
-        last = {path: at for at, files in enumerate(given) for path in files}
+        last = _last_places(given)
         for at, files in enumerate(given):
             assumed = {path: self._earlier(path) if last[path] > at else newest.get(path, "") for path in files}
             yield {path: text if isinstance(text, str) else assumed[path] for path, text in files.items()}
@@ -164,6 +164,11 @@ class _Builder:
         chance = chance_of(self._draws.seed, "author", at)
         name = str(value_maker("person", "full_name", {"type": "string"})(chance, {}, Moment.unknown()))
         return {"author": name, "email": f"{'.'.join(name.lower().split())}@example.com"}
+
+
+def _last_places(changes: Sequence[Record]) -> Mapping[str, int]:
+    """Return the place of the last change of each path."""
+    return {path: at for at, files in enumerate(changes) for path in files}
 
 
 def _root_of(files: Mapping[str, Record], given: str | None) -> str:
