@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -18,6 +18,9 @@ from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.kinds import Backend, Kind, Perturbation, families
 from mcp_sim.types.kinds.registries import Registry
+
+if TYPE_CHECKING:
+    from mcp_sim.backends.operation import Operation
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
 SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs", "presets": "presets"}
@@ -121,9 +124,14 @@ def operation_lines(backend: Backend, palette: Palette) -> Iterator[str]:
         return
     yield f"\n{palette.bold('operations')}"
     for operation in backend.known.values():
-        given = ", ".join(f"{role.name}=None" if role.optional else role.name for role in operation.roles)
-        yield f"  {operation.name}({given})"
+        yield f"  {operation.name}({_parameters(operation)})"
         yield f"      {palette.dim(_first_line(backend.function(operation)))}"
+
+
+def _parameters(operation: Operation) -> str:
+    """Return the roles of an operation as parameters. Those before a required one have no default."""
+    required = max((at for at, role in enumerate(operation.roles) if not role.optional), default=-1)
+    return ", ".join(f"{role.name}=None" if at > required else role.name for at, role in enumerate(operation.roles))
 
 
 def permission(entry: str, kind: type[Kind]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,12 @@ def test_what_does_not_exist_is_reported_with_the_nearest_that_does(
     out, err = capsys.readouterr()
     assert out == ""
     assert message in err
+
+
+@pytest.mark.parametrize("name", ["files", "git", "spreadsheet", "sql"])
+def test_operations_are_listed_as_python_declares_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, listing = listed(capsys, "backends", name).partition("\noperations\n")
+    calls = [line.strip() for line in listing.splitlines() if line.endswith(")") and not line.startswith("   ")]
+    assert calls
+    for call in calls:
+        ast.parse(f"def {call}: pass")
