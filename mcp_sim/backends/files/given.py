@@ -203,7 +203,7 @@ class _Reader:
         return bool(names or rows)
 
     def _holds_table(self, value: Json) -> bool:
-        """Whether a part of an object is called as the tools call files."""
+        """Return whether a part of an object is called as the tools call files."""
         return any(isinstance(part, dict | list) and self._is_noun(name) for name, part in as_object(value).items())
 
     def _is_noun(self, name: str) -> bool:

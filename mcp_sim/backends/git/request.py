@@ -222,7 +222,7 @@ class GitRequest(Request):
         return next((one for one in places if self._is_known(one)), places[0])
 
     def _is_known(self, path: str) -> bool:
-        """Whether a file is in the working tree or in the index."""
+        """Return whether a file is in the working tree or in the index."""
         row = self.record(path, STAGED)
         return self.content(path) is not None or (self.committed(path) if row is None else row["content"]) is not None
 

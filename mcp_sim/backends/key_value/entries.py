@@ -229,7 +229,7 @@ def recall(store: Store) -> Outcome:
 
 
 def _has_attributes(about: Record, wanted: Record) -> bool:
-    """Whether the attributes of an entry match. Attributes that the entry lacks do not count."""
+    """Return whether the attributes of an entry match. Attributes that the entry lacks do not count."""
     named = ((name if name in about else singular(name), value) for name, value in wanted.items())
     pairs = ((about[name], value) for name, value in named if name in about)
     return all(has in value if isinstance(value, list) else has == value for has, value in pairs)

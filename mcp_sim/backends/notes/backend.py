@@ -108,7 +108,7 @@ class Notes(OperationsBackend):
 
 
 def _is_list(matched: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> bool:
-    """Whether tools of one noun work on one list, and no other tool of the server has the noun."""
+    """Return whether tools of one noun work on one list, and no other tool of the server has the noun."""
     noun, done = matched[0].entity, {one.name for one in matched}
     appends = any("append" in one.profile.words for one in matched)
     is_whole = appends or not done.isdisjoint({"clear", "remove", "tick", "replace"})

@@ -125,7 +125,7 @@ def _ended(name: str, begun: str, ended: str) -> str:
 
 
 def is_reversed(begun: Json, ended: Json) -> bool:
-    """Whether a span ends before it begins. Compares dates, and times in the same format."""
+    """Return whether a span ends before it begins. Compares dates, and times in the same format."""
     if not (isinstance(begun, str) and isinstance(ended, str) and _DAY.match(begun) and _DAY.match(ended)):
         return False
     is_alike = len(begun) == len(ended) and begun[19:] == ended[19:]
@@ -221,6 +221,6 @@ def _is_alike(value: Json, schema: Record) -> bool:
 
 
 def _is_completed(item: Json, schema: Record) -> bool:
-    """Whether an item of a list is completed before it is written, like objects where results show objects."""
+    """Return whether an item of a list is completed before it is written, like objects where results show objects."""
     kinds = {*types_of(schema)}
     return (isinstance(item, dict) and (not kinds or "object" in kinds)) or (isinstance(item, list) and not kinds)

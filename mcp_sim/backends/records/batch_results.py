@@ -45,7 +45,7 @@ _BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
 
 
 def can_report_failures(schema: Record, entity: Entity) -> bool:
-    """Whether a result of this schema can report that some items failed."""
+    """Return whether a result of this schema can report that some items failed."""
     for name, part in properties(schema).items():
         if snake(name) in FAILURES and main_type(part) in {"array", "integer", "object"}:
             return True
@@ -57,7 +57,7 @@ def can_report_failures(schema: Record, entity: Entity) -> bool:
 
 
 def _row_fails(row: Record, entity: Entity) -> bool:
-    """Whether a row can report a failed item without fields that only a record has."""
+    """Return whether a row can report a failed item without fields that only a record has."""
     own = {snake(name) for name in properties(row) if name not in entity.fields}
     needed = {name for name in required(row) if name in entity.fields and name != entity.key}
     return bool(own & (_WORKED | _WHY)) and not needed

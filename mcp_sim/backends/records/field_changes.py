@@ -137,7 +137,7 @@ def _name(one: Json) -> Json:
 
 
 def _matches(one: Json, value: Json) -> bool:
-    """Whether a value names an entry of a list: equals it, or is its id or name."""
+    """Return whether a value names an entry of a list: equals it, or is its id or name."""
     if isinstance(one, dict) and not isinstance(value, dict):
         naming = (part for name, part in cast("Record", one).items() if name in _NAMING or name.endswith("_id"))
         return any(equal(part, value) for part in naming)

@@ -81,7 +81,7 @@ class Filler:
         }
 
     def _is_plain(self, schema: Record) -> bool:
-        """Whether the place holds the record and nothing else."""
+        """Return whether the place holds the record and nothing else."""
         names = properties(schema)
         if any(self._is_confirmation(snake(name), part) for name, part in names.items()):
             return False
@@ -155,13 +155,13 @@ class Filler:
         return summed or self._named(plain, schema)
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
-        """Whether a `status` in the result of a write without a record holds a sentence."""
+        """Return whether a `status` in the result of a write without a record holds a sentence."""
         is_status = name in {"status", "result", "message"} or name.endswith("_status")
         plain = main_type(schema) == "string" and not choices_of(schema)
         return is_status and plain and self.envelope.record is None and self.plan.verb in DONE
 
     def _is_confirmation(self, name: str, schema: Record) -> bool:
-        """Whether a property of a write's result confirms what was done, because records have no such field."""
+        """Return whether a property of a write's result confirms what was done, because records have no such field."""
         is_listed = name in _CONFIRMATIONS and main_type(schema) == "string" and self.plan.verb in DONE
         return is_listed and name not in map(snake, self.entity.fields)
 

@@ -31,7 +31,7 @@ ANY = vocabulary("all any both everything")
 
 
 def equal(left: Json, right: Json) -> bool:
-    """Whether two values are equal. A boolean is not a number."""
+    """Return whether two values are equal. A boolean is not a number."""
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 

@@ -77,7 +77,7 @@ def _with_matching_records(answer: Answer, plan: Plan, domain: Domain, entity: E
 
 
 def _is_specific(rule: Filter, value: Json) -> bool:
-    """Whether a filter gives the value of a field, or its possible values."""
+    """Return whether a filter gives the value of a field, or its possible values."""
     if rule.op == "in":
         return isinstance(value, list) and 0 < len(cast("list[Json]", value)) <= MOST_CANDIDATES
     return rule.op == "equals" and isinstance(value, str | int | float) and value != ""
@@ -94,13 +94,13 @@ def _each(given: Record) -> Iterator[Record]:
 
 
 def _links_exist(view: View, entity: Entity, known: Record) -> bool:
-    """Whether the links among the given fields refer to records."""
+    """Return whether the links among the given fields refer to records."""
     links = {name: entity.fields[name].link for name in known if name in entity.fields}
     return all(link is None or find_key(view, link, known[name]) is not None for name, link in links.items())
 
 
 def _exists(view: View, entity: Entity, known: Record) -> bool:
-    """Whether a record has all these values."""
+    """Return whether a record has all these values."""
     (field, first), *others = known.items()
     rows = view.find(entity.name, field, first)
     return any(all(record.get(name) == value for name, value in others) for _, record in rows)
@@ -118,7 +118,7 @@ def _pinned(answer: Answer, turn: Turn, invent: Invent, absorbed: list[Change]) 
 
 
 def may_exist(view: View, entity: Entity, key: Json) -> bool:
-    """Whether a record of this key may be generated.
+    """Return whether a record of this key may be generated.
 
     It may not if it was deleted, if its key has another form than the existing keys, or if it needs a linked record
     that does not exist.

@@ -51,7 +51,7 @@ def samples(examples: Iterable[Example], tool: Tool) -> Iterator[Sample]:
 
 
 def is_failure(text: str) -> bool:
-    """Whether a text reports a failure."""
+    """Return whether a text reports a failure."""
     return _FAILS.search(text) is not None
 
 

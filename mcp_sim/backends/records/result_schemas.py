@@ -39,7 +39,7 @@ def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
 
 
 def _is_confirmation(schema: Record, plan: Plan, domain: Domain) -> bool:
-    """Whether a write returns a mapping of texts that cannot be its record."""
+    """Return whether a write returns a mapping of texts that cannot be its record."""
     if plan.verb not in {"create", "update", "delete"} or main_type(map_of(schema)) != "string":
         return False
     fields = domain.entities[plan.entity or ""].fields.values()
@@ -71,12 +71,12 @@ def _plain_schema(plan: Plan) -> Record:
 
 
 def is_optional(schema: Record) -> bool:
-    """Whether the description says that the value may be missing."""
+    """Return whether the description says that the value may be missing."""
     return "optional" in str(schema.get("description", "")).lower()
 
 
 def is_success_flag(name: str, schema: Record) -> bool:
-    """Whether a property of a result reports if the call succeeded."""
+    """Return whether a property of a result reports if the call succeeded."""
     return main_type(schema) == "boolean" and (snake(name) in _SUCCESS or snake(name).endswith("_status"))
 
 

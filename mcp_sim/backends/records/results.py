@@ -134,7 +134,7 @@ def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None
 
 
 def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
-    """Whether a tool without an output schema describes its outcome in words.
+    """Return whether a tool without an output schema describes its outcome in words.
 
     It does if its description says so. Creates and updates do as well, unless the server has tools that return or show
     records as data or declare text results, the tool has no description, or its records are given as data.
@@ -150,7 +150,7 @@ def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
 
 
 def _shows(plan: Plan | None, entity: str | None) -> bool:
-    """Whether a plan shows records of an entity, one or many."""
+    """Return whether a plan shows records of an entity, one or many."""
     return plan is not None and plan.verb in {"get", "list", "search"} and plan.entity == entity
 
 
@@ -161,7 +161,7 @@ def _stored_entity(plan: Plan, domain: Domain) -> str | None:
 
 
 def reports_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
-    """Whether the result of a batch can report that some of its items failed."""
+    """Return whether the result of a batch can report that some of its items failed."""
     if tool.output_schema is None and example_of(tool, domain) is None:
         return True
     return can_report_failures(result_form(tool, plan, domain), domain.entities[plan.entity or ""])

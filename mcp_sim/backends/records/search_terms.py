@@ -98,7 +98,7 @@ def _number(value: Json) -> float:
 
 
 def _holds(held: Json, wanted: str, *, whole: bool) -> bool:
-    """Whether a field has the value: entirely (`whole`), as part of its text, or as an item of a list."""
+    """Return whether a field has the value: entirely (`whole`), as part of its text, or as an item of a list."""
     if isinstance(held, list):
         return any(_holds(one, wanted, whole=True) for one in as_list(held))
     if held is None:

@@ -253,7 +253,7 @@ class SlotFinder:
         return Slot("key") if "" not in taken else None
 
     def _is_free(self, name: str, field: Field) -> bool:
-        """Whether the field may hold any text."""
+        """Return whether the field may hold any text."""
         plain = main_type(field.schema) == "string" and time_meaning(name, field.schema) is None
         return plain and name != self.entity.key and not constants(field.schema)
 

@@ -105,7 +105,7 @@ def _changed_fields(
 
 
 def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
-    """Whether a deposit or withdrawal of money is zero or less."""
+    """Return whether a deposit or withdrawal of money is zero or less."""
     if plan.how.get(field) not in {"add", "subtract"} or not isinstance(value, int | float):
         return False
     if snake(field).rsplit("_", 1)[-1] not in _MONEY:

@@ -70,7 +70,7 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
 
 
 def _answers_in_data(tool: Tool, domain: Domain) -> bool:
-    """Whether a tool answers in data: its description says so, or a tool of its server has paging."""
+    """Return whether a tool answers in data: its description says so, or a tool of its server has paging."""
     others = (one for one in domain.tools.values() if one.server == tool.server)
     return returns_data(tool.description) or any(_gives_pages(one) for one in others)
 

@@ -141,7 +141,7 @@ class _SchemaRenderer:
         return next(iter(found), ())
 
     def _is_taken(self, path: tuple[str, ...]) -> bool:
-        """Whether a property holds another fact, or is for a sentence."""
+        """Return whether a property holds another fact, or is for a sentence."""
         name, value = snake(path[-1]), self.facts[snake(self.outcome.main)]
         return self._fact(name) is not None or (isinstance(value, str) and name in _NO_PLACE)
 
@@ -188,7 +188,7 @@ class _SchemaRenderer:
         return next(called, None)
 
     def _is_echo(self, name: str, fact: str) -> bool:
-        """Whether a property repeats an argument, because the fact has another property of its own."""
+        """Return whether a property repeats an argument, because the fact has another property of its own."""
         return name in self.asked and not self.places[fact] <= self.asked.keys()
 
     def _guess(self, name: str, schema: Record) -> Json:
@@ -246,7 +246,7 @@ def _generated(turn: Turn, name: str, schema: Record) -> Json:
 
 
 def _is_sentence(schema: Record) -> bool:
-    """Whether the only property is a text named `result`."""
+    """Return whether the only property is a text named `result`."""
     parts = properties(schema)
     return [*map(snake, parts)] == ["result"] and main_type(*parts.values()) == "string"
 
@@ -273,7 +273,7 @@ def _possible(schema: Record, value: Json, path: tuple[str, ...]) -> list[tuple[
 
 
 def _could_hold(schema: Record, value: Json) -> bool:
-    """Whether the value can be converted to the schema: to a text, to lines, or to an integer."""
+    """Return whether the value can be converted to the schema: to a text, to lines, or to an integer."""
     kind = main_type(schema)
     if isinstance(value, str):
         return kind in {"", "array"}

@@ -18,7 +18,7 @@ LOG = "thinking"
 
 
 def _thinks(profile: ToolProfile) -> bool:
-    """Whether a thought is all that a tool takes, or comes with a number that counts thoughts."""
+    """Return whether a thought is all that a tool takes, or comes with a number that counts thoughts."""
     alone = len(profile.arguments) == 1 and profile.mentions("think", "thinking", "thought")
     return alone or profile.argument(("thought_number", "step_number", "step"), NUMBER) is not None
 
