@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_sim.types.lexicon.english import words
@@ -122,3 +123,29 @@ def required_roles(operation: Operation) -> Iterator[str]:
 
 def has_all(required: Collection[str], given: Collection[str]) -> bool:
     return all(one in given for one in required)
+
+
+def read_names(module: str) -> tuple[dict[str, Role], Names]:
+    """Return the roles of a backend and the names of its facts, from `names.txt` beside the module of this name.
+
+    A line is `role NAME: NAMES` or `fact NAME: NAMES`; lines that begin with a space go on with the names. Behind the
+    name of a role are the types of its argument (`string`), `positional` and `similar`. `KEY=NAME` is another role of
+    the same name. Raises `ValueError` for any other line.
+    """
+    package = module.rpartition(".")[0]
+    text = (get_data(package, "names.txt") or b"").decode().replace("\n ", " ")
+    known: dict[str, Role] = {}
+    facts: dict[str, tuple[str, ...]] = {}
+    for line in text.splitlines():
+        head, colon, names = line.partition(":")
+        kind, *words_of_head = head.split()
+        if kind == "role" and colon:
+            key, _, name = words_of_head[0].partition("=")
+            marks = frozenset(words_of_head[1:])
+            flags = {mark: mark in marks for mark in ("positional", "similar")}
+            known[key] = role(name or key, names, marks - flags.keys(), **flags)
+        elif kind == "fact" and colon:
+            facts[words_of_head[0]] = tuple(names.split())
+        elif kind != "#":
+            raise ValueError(f"{package}/names.txt: {line!r} is neither a role nor a fact")
+    return known, facts

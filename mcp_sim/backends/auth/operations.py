@@ -72,9 +72,12 @@ def login(request: AuthRequest) -> Outcome:
     session = {**session, current: user, **flags, **dict.fromkeys(tokens, token)}
     request.put(request.entity, session)
     facts = {name: value for name, value in session.items() if name not in SECRETS or name in shown}
-    facts |= {"token_type": session.get("token_type", "Bearer"), "user": user, "done": True}
-    facts |= {"expires_in": next((value for name, value in session.items() if name.endswith("expires_in")), 3600)}
-    return done(f"User {user!r} logged in successfully.", **facts)
+    facts |= {"token_type": session.get("token_type", "Bearer"), "expires_in": _lifetime(session)}
+    return done(f"User {user!r} logged in successfully.", **{**facts, "user": user, "done": True})
+
+
+def _lifetime(session: Record) -> Json:
+    return next((value for name, value in session.items() if name.endswith("expires_in")), 3600)
 
 
 def logout(request: AuthRequest) -> Outcome:

@@ -13,7 +13,7 @@ from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles, unnamed
 from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, Operation, Role, Test, compact, pick, role, roles
+from mcp_sim.backends.operation import NUMBER, Operation, Role, Test, compact, pick, read_names, role
 from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
@@ -34,30 +34,8 @@ _INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER
 _FILES = ("filename document document_id doc_id filepath presentation_id presentation notebook notebook_id "
           "notebook_path doc_path nb_filepath notebook_filepath path")  # fmt: skip
 _TEXTS = "text title content task source body heading value new_text new_content"
-_ROLES = roles(
-    _INDEX, Role("kind"), Role("holder"), Role("fields"),
-    role("document", f"{_FILES} source_filename source_path source", TEXT),
-    role("text", _TEXTS),
-    role("near", "target_text anchor_text near_text after_text reference_text", TEXT),
-    role("side", "position where placement", TEXT),
-    role("query", "find_text text_to_find query old_text old_str old_string search_text search find pattern "
-                  "text", TEXT),
-    role("replacement", "replace_text replacement new_text replace_with replace new_str new_string", TEXT),
-    role("source", "from_index source_index old_index from_position from", NUMBER),
-    role("indexes", "indices", LIST, similar=True),
-    role("order", "new_order ordering", LIST),
-    role("items", types=OBJECTS, positional=True),
-    role("path", "file_path filename", TEXT),
-    role("sources", "file_paths filenames documents document_ids presentations presentation_ids notebooks paths "
-                    "source_files source_paths source_filenames input_files", LIST),
-    role("target", "target_filename target_path destination_filename destination_path destination dest dest_path "
-                   "new_filename new_name new_path new_title output_path output_file output_filename output", TEXT),
-) | {
-    "target_index": role("target", "to_index target_index new_index to_position to", NUMBER),
-    "line": role("text", _TEXTS, TEXT, similar=True),
-    "opened": role("document", "presentation_id document_id doc_id notebook_id id", TEXT),
-    "created": role("document", f"{_FILES} name id title", TEXT),
-}  # fmt: skip
+_ROLES, _ = read_names(__name__)
+_ROLES |= {one.name: one for one in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
 """Roles, and other argument names for some of them in some operations."""
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from mcp_sim.backends.files.operations import (
     EXACT,
+    NAMES,
     OPERATION_WORDS,
     OPERATIONS,
     SPACES,
@@ -57,26 +58,7 @@ class Files(OperationsBackend):
     operations = OPERATIONS
     entities = tuple(entities())
     request = "request:FilesRequest"
-    names: ClassVar[Names] = {
-        "content": ("file_content", "contents", "text", "data", "body"),
-        "entries": ("items", "files_and_directories", "children", "tree"),
-        "matches": ("results", "files", "found", "hits"),
-        "lines": ("matching_lines", "line_count", "num_lines"),
-        "files": ("results", "items", "contents"),
-        "path": ("file_path", "filename", "file_name", "working_directory", "cwd", "current_directory", "file",
-                 "directory"),
-        "type": ("kind", "entry_type", "file_type"), "is_directory": ("is_dir", "directory"),
-        "size": ("bytes", "size_bytes", "bytes_written", "file_size", "total_size", "length"),
-        "characters": ("chars", "char_count", "characters_written"), "words": ("word_count",),
-        "created": ("created_at", "creation_time", "birthtime", "ctime"),
-        "modified": ("modified_at", "last_modified", "mtime", "modification_time", "updated_at", "accessed"),
-        "diff": ("difference", "differences", "changes"), "usage": ("disk_usage", "total"),
-        "directories": ("allowed_directories", "folders", "dirs", "roots"),
-        "count": ("total", "total_count", "match_count", "matches_count", "replacements"),
-        "output": ("stdout",), "stdout": ("output", "result"), "stderr": ("error", "error_output"),
-        "exit_code": ("exitcode", "return_code", "returncode", "status", "code"),
-        "line": ("line_number", "lineno"), "source": ("old_path", "from"), "destination": ("new_path", "to"),
-    }  # fmt: skip
+    names: ClassVar[Names] = NAMES
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operation of a tool. A folder locates only a file that has a bare name in a space."""

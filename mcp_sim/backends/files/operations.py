@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.files.paths import FILE
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, match_tool, named, possible_roles, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, split_by_choice
-from mcp_sim.backends.operation import ANY, FLAG, LIST, TEXT, Operation, Role, Test, has_all, pick, required_roles, role
+from mcp_sim.backends.operation import (
+    TEXT,
+    Operation,
+    Test,
+    has_all,
+    pick,
+    read_names,
+    required_roles,
+)
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
@@ -28,65 +36,7 @@ _IDLE = vocabulary(
     "encoding format timeout timeout_ms timeout_seconds reason description explanation message verbose sort_by "
     "sort_order"
 )
-_PATHS = (
-    "path file_path filepath filename file_name file pathname relative_path full_path directory dir dir_name "
-    "directory_name dir_path directory_path folder folder_path folder_name subdirectory target_file target_path "
-    "absolute_path root base_path start_path"
-)
-
-
-_NAMES: Mapping[str, tuple[frozenset[str], str]] = {
-    "paths": (LIST, "paths files file_paths filenames file_names"),
-    "path": (TEXT, _PATHS),
-    "other": (TEXT, "file2 file_name2 path2 file_path2 other_path second_file other_file modified_file file_b right b "
-                    "target destination new_path"),
-    "source": (TEXT, f"source src old_path from from_path source_path old_name {_PATHS}"),
-    "destination": (TEXT, "destination dest dst new_path new_name to to_path target destination_path"),
-    "content": (ANY, "content contents text data file_content file_text body new_content"),
-    "edits": (LIST, "edits changes replacements operations"),
-    "old": (TEXT, "old_text old_string old_str old search find search_text old_content"),
-    "new": (TEXT, "new_text new_string new_str new replace replacement replace_text"),
-    "everywhere": (FLAG, "replace_all all_occurrences global"),
-    "line": (ANY, "line line_number insert_line at_line after_line position"),
-    "start": (ANY, "start_line offset start from_line line_start begin first_line"),
-    "end": (ANY, "end_line end to_line line_end stop last_line"),
-    "limit": (ANY, "limit length num_lines line_count max_lines"),
-    "head": (ANY, "head"), "tail": (ANY, "tail"), "lines": (ANY, "lines n num_lines count line_count"),
-    "pattern": (TEXT, "pattern query regex search_pattern search_term text name glob term file_pattern content_pattern "
-                      "keyword"),
-    "among": (TEXT, "include include_pattern file_pattern name_pattern glob filter pattern"),
-    "in_contents": (FLAG, "content_search search_content in_content include_content"),
-    "kind": (TEXT, "search_type search_in search_by search_mode search_scope"),
-    "exclude": (ANY, "exclude_patterns exclude ignore ignore_patterns"),
-    "recursive": (FLAG, "recursive recurse force"), "depth": (ANY, "max_depth depth"),
-    "sort": (TEXT, "sort_by sort order_by"),
-    "hidden": (FLAG, "a all show_hidden include_hidden hidden"), "human": (FLAG, "human_readable human"),
-    "mode": (TEXT, "mode unit"),
-    "case": (FLAG, "case_sensitive match_case"), "ignore_case": (FLAG, "ignore_case case_insensitive"),
-    "overwrite": (FLAG, "overwrite force replace_existing"), "append": (FLAG, "append"),
-    "times": (ANY, "expected_replacements expected_occurrences expected_count"),
-    "command": (ANY, "command cmd command_line commands"),
-    "tags": (ANY, "tags tag labels"), "location": (TEXT, "location where"),
-    "old_tag": (TEXT, "old_tag from_tag tag old_name old"), "new_tag": (TEXT, "new_tag to_tag new_name new"),
-    "args": (LIST, "args arguments"), "stdin": (TEXT, "stdin input"),
-    "cwd": (TEXT, "cwd workdir working_dir working_directory work_dir directory dir path"),
-    "dry": (FLAG, "dry_run preview"), "stop": (FLAG, "stop_on_error fail_fast abort_on_error"),
-    "parents": (FLAG, "parents create_parents create_dirs recursive make_parents"),
-    "hash": (TEXT, "file_hash hash expected_hash"),
-}  # fmt: skip
-"""Role -> the types and usual names of its argument, which may also be the last words of a longer name."""
-
-_ROLES: Mapping[str, Role] = {
-    **{name: role(name, names, types, similar=True) for name, (types, names) in _NAMES.items()},
-    "operations": role("operations", "operations actions steps tasks commands items changes", LIST),
-    "files": role("files", "files paths file_paths", LIST),
-    "ranges": role("ranges", " ".join(RANGES), LIST),
-    "space": role("space", " ".join(f"{one} {one}_name" for one in sorted(SPACES)), TEXT),
-    "folder": role("folder", "folder directory dir subfolder subdirectory folder_path", TEXT),
-    "new_path": role("path", f"{_PATHS} name", TEXT, similar=True),
-    "one": role("path", f"file1 file_name1 path1 file_path1 first_file original_file file_a left a {_PATHS} source",
-                TEXT, similar=True),
-}  # fmt: skip
+_ROLES, NAMES = read_names(__name__)
 """Each role by its name; `new_path` and `one` are other names for `path`."""
 
 _FILES = "file|filename|filesystem"

@@ -229,7 +229,8 @@ def _copy(shell: Shell) -> str:
         entry = shell.find(path, f"cannot stat '{{path}}': {MISSING}")
         target = join_path(place, entry.name) if is_directory else place
         if is_within(target, [entry.path]):
-            raise Failed(f"'{path}' and '{last}' are the same file")
+            is_same = target == entry.path
+            raise Failed(f"'{path}' and '{last}' are the same file" if is_same else f"cannot put '{path}' into itself")
         if shell.name == "cp" and not entry.is_file and {*_DEEP, "a"}.isdisjoint(shell.flags):
             raise Failed(f"-r not specified; omitting directory '{entry.name}'")
         shell.tree.copy(entry, target)

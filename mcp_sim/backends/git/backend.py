@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mcp_sim.backends.files.paths import FILE
 from mcp_sim.backends.git.entities import COMMIT, ENTITIES
-from mcp_sim.backends.git.operations import OPERATIONS
+from mcp_sim.backends.git.operations import NAMES, OPERATIONS
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
@@ -45,37 +45,7 @@ class Git(OperationsBackend):
     entities = ENTITIES
     request = "request:GitRequest"
     idle = vocabulary("timeout reason explanation verbose encoding")
-    names: ClassVar[Names] = {
-        "hash": ("head", "commit_hash", "sha", "commit_sha", "commit_id", "hexsha", "oid", "id", "commit"),
-        "short_hash": ("short_sha", "abbreviated_hash", "abbrev", "short"),
-        "branch": ("current_branch", "branch_name", "name", "current", "active_branch"),
-        "current": ("is_current", "active", "is_active", "current_branch"),
-        "staged": ("staged_files", "staged_changes", "index", "changes_to_be_committed"),
-        "unstaged": ("unstaged_files", "modified", "modified_files", "unstaged_changes", "changed", "not_staged"),
-        "untracked": ("untracked_files",),
-        "is_clean": ("clean", "working_tree_clean"),
-        "branches": ("local_branches", "results", "items"),
-        "author": ("author_name", "committer"),
-        "email": ("author_email", "committer_email"),
-        "date": ("timestamp", "authored_date", "committed_at", "commit_date", "time", "created_at", "author_date"),
-        "message": ("commit_message", "subject", "title"),
-        "parents": ("parent_hashes", "parent_shas"),
-        "diff": ("patch", "changes", "output", "differences", "diff_text"),
-        "count": ("total_files", "total", "total_count", "file_count", "total_lines", "total_entries", "total_commits"),
-        "insertions": ("lines_added", "additions"),
-        "deletions": ("lines_deleted", "lines_removed"),
-        "pushed": ("pushed_refs", "pushed_branches"),
-        "files": ("staged_files", "committed_files", "changed_files", "unstaged_files", "file_paths", "paths",
-                  "files_changed"),
-        "files_changed": ("file_count", "changed_files", "files_count", "num_files"),
-        "has_changes": ("is_different", "changed"),
-        "line": ("line_number", "lineno", "line_no"),
-        "ref": ("ref_name", "selector", "reference", "name"),
-        "branch_name": ("branch",),
-        "files_removed": ("removed_files", "removed", "files_deleted"),
-        "commits": ("history", "log", "entries", "results", "items", "picked_commits", "reverted_commits"),
-        "path": ("repo_path", "repository_path", "repository"),
-    }  # fmt: skip
+    names: ClassVar[Names] = NAMES
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations of a tool on a repository. A selecting argument of `reset` is its mode."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.backends.git.entities import COMMIT
 from mcp_sim.backends.matching.matched_tools import either, named
-from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, TEXTS, Operation, pick, role, roles
+from mcp_sim.backends.operation import Operation, pick, read_names
 from mcp_sim.types.plans import Verb
 
 _OBJECT = frozenset({"object"})
@@ -13,56 +13,7 @@ _NAME = "branch_name branch name"
 _PLACES = ("repo_path repository_path repo_dir repository repo working_dir working_directory work_dir project_path "
            "git_dir cwd path directory dir folder root")  # fmt: skip
 
-_ROLES = roles(
-    role("repository", _PLACES, TEXT),
-    role("directory", _PLACES, TEXT),
-    role("remote", "remote remote_name name", TEXT),
-    role("url", "url remote_url", TEXT),
-    role("files", "files file_paths paths filenames pathspec pathspecs file file_path filepath filename pattern path",
-         TEXT | TEXTS),
-    role("all", "all all_files stage_all add_all a", FLAG),
-    role("message", "message commit_message msg description", TEXT),
-    role("grep", "grep search message_filter message_contains search_term query", TEXT),
-    role("author", "author author_name committer", TEXT | _OBJECT),
-    role("email", "author_email email", TEXT),
-    role("limit", "max_count limit count n max_commits num_commits number max_results"),
-    role("skip", "skip offset"),
-    role("oneline", "oneline one_line short compact brief", FLAG),
-    role("format", "format pretty", TEXT),
-    role("since", "start_timestamp since after start_date", TEXT),
-    role("until", "end_timestamp until before end_date", TEXT),
-    role("revision", f"{_REVISION} object target treeish commitish branch branch_name", TEXT),
-    role("old", "base from from_ref commit_1 commit_a ref_1 rev_1 source target_1 base_ref from_commit base_branch "
-         "source_branch base_commit branch_1 old", TEXT),
-    role("new", "head to to_ref commit_2 commit_b ref_2 rev_2 target_2 compare head_ref to_commit head_branch "
-         "compare_branch target_branch target_commit branch_2 target new", TEXT),
-    role("staged", "staged cached", FLAG),
-    role("branch", f"{_NAME} branch_or_commit branch_or_path new_branch target_branch ref target", TEXT),
-    role("base", "base_branch base from_branch start_point starting_point from from_ref source_branch source "
-         "source_ref ref revision commit", TEXT),
-    role("source", f"source_branch source from_branch {_NAME} ref commit target", TEXT),
-    role("into", "target_branch into to_branch target destination_branch", TEXT),
-    role("old_name", "old_name old_branch old_branch_name from branch_name branch", TEXT),
-    role("new_name", "new_name new_branch new_branch_name to", TEXT),
-    role("create", "create create_branch create_new new_branch b create_if_missing", FLAG),
-    role("new_branch", "new_branch new_branch_name create_branch", TEXT),
-    role("checkout", "checkout switch", FLAG),
-    role("kind", "branch_type type scope", TEXT),
-    role("mode", "mode reset_type type reset_mode", TEXT),
-    *(role(name, types=FLAG) for name in ("amend", "allow_empty", "delete", "force", "hard", "soft")),
-    role("tag", "tag_name tag name", TEXT),
-    role("name_only", "name_only names_only", FLAG),
-    role("context", "context_lines context unified", NUMBER),
-    role("contains", types=TEXT),
-    role("not_contains", "not_contains no_contains", TEXT),
-    role("file", "file_path filepath file file_name filename path", TEXT),
-    role("first", "start_line line_start from_line start"),
-    role("last", "end_line line_end to_line end"),
-    role("commits", f"commits commit_hashes commit {_REVISION}", TEXT | TEXTS),
-    role("dry_run", "dry_run preview", FLAG),
-    role("path", "worktree_path path directory location", TEXT),
-    role("index", "stash_index index stash_ref stash_id stash ref"),
-)  # fmt: skip
+_ROLES, NAMES = read_names(__name__)
 
 _FILLERS = "git repo repository the current working tree directory local file change view run all my from"
 """Words without a meaning of their own in the names of tools."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.given import Given
-from mcp_sim.backends.graph.shape import CLASSIC, EDGES, FIELDS, NODES, Shape, field_of, shape_of, take_graph
+from mcp_sim.backends.graph.shape import CLASSIC, EDGES, NODES, Shape, field_of, shape_of, take_graph
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, named, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_by_choice
-from mcp_sim.backends.operation import NUMBERS, OBJECTS, TEXTS, Names, Operation, Test, pick, role, roles
+from mcp_sim.backends.operation import Names, Operation, Test, pick, read_names
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json
@@ -18,18 +18,7 @@ from mcp_sim.types.kinds import backends
 from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Verb
 
-_ROLES = roles(
-    role("items", "entities nodes relations edges observations deletions facts notes", OBJECTS, positional=True),
-    role("names", "names ids", TEXTS | NUMBERS, positional=True, similar=True),
-    role("name", " ".join(FIELDS["key"]), similar=True),
-    role("texts", "contents observations facts notes content observation fact note"),
-    role("source", " ".join(FIELDS["source"]), similar=True),
-    role("target", " ".join(FIELDS["target"]), similar=True),
-    role("relation", " ".join(FIELDS["relation"]), similar=True),
-    role("query", "query q text term", similar=True),
-    role("limit", "limit max_results top_k", similar=True),
-    role("depth", "depth max_depth hops", similar=True),
-)
+_ROLES, _ = read_names(__name__)
 
 
 def _has(*fields: str) -> Test:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import FLAG, LIST, TEXT, Names, Operation, Test, pick, role, roles
+from mcp_sim.backends.operation import FLAG, Names, Operation, Test, pick, read_names, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
@@ -24,20 +24,7 @@ from mcp_sim.types.plans import Verb
 
 _KEY_NAMES = "key old_key name setting variable setting_name variable_name memory_key"
 _KEY_OR_KEYS = role("key", f"{_KEY_NAMES} keys names")
-_ROLES = roles(
-    role("key", _KEY_NAMES),
-    role("value", "value data content new_value"),
-    role("keys", types=LIST),
-    role("entries", "entries items pairs values data"),
-    role("space", "namespace collection bucket scope store section hash category", TEXT),
-    role("pattern", "pattern prefix match query filter search", TEXT),
-    role("seconds", "ttl seconds expire_seconds expiration expire expires_in ttl_seconds ex"),
-    role("amount", "amount by increment delta step value"),
-    role("limit", "limit count", frozenset({"integer"})),
-    role("target", "new_key new_name destination target to", TEXT),
-    role("fresh", "nx only_if_absent if_not_exists", FLAG),
-    role("default", "default default_value"),
-)
+_ROLES, _NAMES = read_names(__name__)
 _COMMAND_ROLES = roles(
     role("key", "name hash_name hash_key list_name set_name stream hash list set key"),
     role("field", "field field_name key"),
@@ -172,12 +159,7 @@ class KeyValue(OperationsBackend):
     operations = (*_COMMANDS, *_ENTRIES)
     request = "entries:Store"
     entities = (Entity(ENTRY, "key", None, _STORED, natural=True),)
-    names: ClassVar[Names] = {
-        "value": ("data", "content"), "keys": ("items", "results", "names", "matches"),
-        "entries": ("items", "data", "values", "settings"), "exists": ("found", "present"),
-        "seconds": ("ttl", "expires_in", "ttl_seconds"), "deleted": ("removed",),
-        "count": ("total", "size", "deleted_count"),
-    }  # fmt: skip
+    names: ClassVar[Names] = _NAMES
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept a store whose values are set and read, or that has four commands on structures.

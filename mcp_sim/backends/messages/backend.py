@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, match_tool, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.messages.entities import DIRECTORY, NAMES, message_entity, user_entity
-from mcp_sim.backends.operation import FLAG, NUMBER, TEXT, Names, Operation, Test, pick, role, roles
+from mcp_sim.backends.messages.entities import DIRECTORY, message_entity, user_entity
+from mcp_sim.backends.operation import Names, Operation, Test, pick, read_names
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record
@@ -21,15 +21,7 @@ from mcp_sim.types.kinds import Match, ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, vocabulary
 from mcp_sim.types.plans import Verb
 
-_ROLES = roles(
-    role("receiver", "receiver receiver_id recipient recipient_id to to_user to_user_id to_id target_user user_id "
-         "sender sender_id from_user contact contact_id username", TEXT | NUMBER),
-    role("text", " ".join(NAMES["text"]), TEXT),
-    role("query", "keyword query text search term search_term q keywords", TEXT),
-    role("name", "user user_name username name contact_name full_name contact", TEXT),
-    role("message", " ".join((*NAMES["thread"], "message_id email_id comment_id post_id id")), similar=True),
-    *(role(name, types=FLAG) for name in ("read", "inward", "both", "unread")),
-)  # fmt: skip
+_ROLES, _NAMES = read_names(__name__)
 _BOX = "message|dm|sms|inbox|outbox|conversation|chat"
 _SHOWN = "get|view|list|read|show|fetch|check|inbox|history|conversation"
 _PERSON = "user|contact|member"
@@ -86,17 +78,7 @@ class Messages(OperationsBackend):
     operations = (*_BOXES, *_REPLIES)
     entities = (message_entity({"type": "integer"}), user_entity("USR001"))
     request = "operations:MessagesRequest"
-    names: ClassVar[Names] = {
-        "messages": ("results", "matches", "inbox", "conversation", "history", "replies", "emails", "thread",
-                     "comments", "posts", "items"),
-        "users": ("user_list", "contacts", "members", "results"),
-        "text": ("message", "content", "body"),
-        "receiver": ("receiver_id", "recipient", "recipient_id", "to"),
-        "sender": ("sender_id", "from", "from_user"),
-        "sent_at": ("timestamp", "time", "date", "created_at"),
-        "id": ("message_id", "user_id"),
-        "stats": ("statistics", "count"),
-    }  # fmt: skip
+    names: ClassVar[Names] = _NAMES
 
     def match(self, evidence: ServerEvidence) -> Match | None:
         """Match the tools of each server. There are users only if tools ask for them, or the state has them."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given, Sought, innermost, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, named, takes, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import NUMBER, TEXT, TEXTS, Names, Operation, pick, role, roles
+from mcp_sim.backends.operation import TEXT, TEXTS, Names, Operation, pick, read_names, role
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -17,13 +17,7 @@ from mcp_sim.types.kinds import backends
 from mcp_sim.types.lexicon.english import vocabulary
 
 PAGE = "page"
-_ROLES = roles(
-    role("query", "query q search_query question keywords keyword search_term search topic text", TEXT),
-    role("place", "url uri link urls page_url document_id page_id id doc_id", TEXT | TEXTS),
-    role("limit", "count limit max_results num_results top_k n k size per_page page_size", NUMBER),
-    role("offset", "offset start skip start_index", NUMBER),
-    role("length", "max_length max_chars max_characters length context_length", NUMBER),
-)
+_ROLES, _NAMES = read_names(__name__)
 _SEARCHES = "search|query|find|lookup|google|browse|research|ask"
 _WEB = vocabulary("web internet google bing brave duckduckgo tavily exa serp online wikipedia wiki news website site "
                   "arxiv pubmed scholar perplexity kagi searxng")  # fmt: skip
@@ -79,20 +73,7 @@ class Pages(OperationsBackend):
             },
         ),
     )  # fmt: skip
-    names: ClassVar[Names] = {
-        "results": ("data", "items", "web", "matches", "documents", "hits", "organic", "articles", "pages", "papers",
-                    "value"),
-        "title": ("name", "heading"),
-        "url": ("link", "href", "uri", "source_url", "source"),
-        "id": ("document_id", "page_id", "doc_id"),
-        "snippet": ("description", "summary", "excerpt", "abstract", "preview", "highlight"),
-        "text": ("content", "body", "markdown", "page_content", "html", "raw_content", "contents", "result"),
-        "published_at": ("date", "published_date", "published", "page_age", "updated_at", "publishedAt"),
-        "site": ("domain", "hostname", "publisher", "source"),
-        "rank": ("position", "index"),
-        "score": ("relevance", "similarity", "relevance_score"),
-        "count": ("total", "total_results", "num_results", "result_count"),
-    }  # fmt: skip
+    names: ClassVar[Names] = _NAMES
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:
         """Accept searches for what no tool creates. Without one, accept tools that read by URL."""

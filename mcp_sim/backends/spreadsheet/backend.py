@@ -9,7 +9,7 @@ from typing import ClassVar
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, takes, unnamed
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import FLAG, LIST, NUMBER, TEXT, Names, Operation, Role, Test, pick, role, roles
+from mcp_sim.backends.operation import TEXT, Names, Operation, Role, Test, pick, read_names, role
 from mcp_sim.backends.operations_backend import OperationsBackend, plans_by_prefix
 from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, given_sheets, sheet_of
 from mcp_sim.types import Json, Key, Record
@@ -36,43 +36,8 @@ _BOOKS = ("filepath filename path workbook_path spreadsheet spreadsheet_id workb
           "absolute_path file_absolute_path excel_path")  # fmt: skip
 _TABS = ("sheet sheet_name worksheet worksheet_name tab tab_name sheet_title source_sheet old_name source_name "
          "src_sheet_name source_sheet_name title")  # fmt: skip
-_ROLES = roles(
-    role("workbook", _BOOKS, _TEXT_OR_ID),
-    role("sheet", _TABS, _TEXT_OR_ID),
-    role("new", "new_name target_sheet new_sheet_name new_title target_name dst_sheet to_sheet dest_sheet "
-                "destination_sheet dst_sheet_name dest_sheet_name target_sheet_name", TEXT),
-    role("range", "range cell_range address cells range_address range_name source_range data_range range_str range_a1 "
-                  "a1_range range_ref start_cell cell cell_reference cell_address start top_left_cell source_start "
-                  "source_start_cell source_cell from_cell at anchor anchor_cell", TEXT),
-    role("end", "end_cell bottom_right_cell source_end source_end_cell", TEXT),
-    role("target", "target_start target_cell target_range destination_cell destination_range to_cell dest_cell "
-                   "target_start_cell dest_start destination_start dest_range at to destination dest", TEXT),
-    role("values", "data values rows row_data cell_values", LIST),
-    role("value", "value cell_value formula content", frozenset({"string", "number", "integer", "boolean"})),
-    role("formula", "formula value cell_value content", TEXT),
-    role("at", "start_row row row_index start_column start_col column column_index col_index col row_number "
-               "column_number index position start_index start", NUMBER),
-    role("count", "num_rows num_cols num_columns number amount rows_count", NUMBER),
-    role("axis", "dimension", TEXT),
-    role("sheets", "sheet_names worksheets", LIST),
-    role("overwrite", "force replace_existing", FLAG),
-    role("create", "new_sheet create_sheet create_if_missing create_if_not_exists", FLAG),
-    role("query", "pattern search search_term search_text find find_text keyword text", TEXT),
-    role("replacement", "replace replace_text replace_with new_text", TEXT),
-    role("header_row", "header_row_index header_row_number", NUMBER),
-    role("directory", "dir folder directory_path folder_path", TEXT),
-    role("top", "start_row from_row first_row min_row", NUMBER),
-    role("bottom", "end_row to_row last_row max_row", NUMBER),
-    role("left", "start_column start_col from_column first_column min_col", NUMBER),
-    role("right", "end_column end_col to_column last_column max_col", NUMBER),
-    role("formulas", "show_formulas include_formulas read_formulas as_formulas return_formulas", FLAG),
-    Role("kind"), Role("fields"),
-) | {
-    "named": role("sheet", f"{_TABS} name", _TEXT_OR_ID),
-    "created": role("sheet", f"{_TABS} name new_name new_sheet_name", _TEXT_OR_ID),
-    "source": role("workbook", f"source source_path source_file {_BOOKS}", TEXT),
-    "path": role("target", "destination dest output_path new_path destination_path target_path output_file", TEXT),
-}  # fmt: skip
+_ROLES, _NAMES = read_names(__name__)
+_ROLES |= {name: Role(name) for name in ("kind", "fields")}
 """Roles, and other argument names for some of them in some operations."""
 
 
@@ -121,16 +86,16 @@ _OPERATIONS = (
                _IS_PLACED, is_open=True),
     _operation("sheets:headers", "get", "sheet header_row? workbook?", f"header {_READS}|find|list"),
     _operation("sheets:last_row", "get", "sheet workbook?", f"last row {_READS}|find|list"),
-    _operation("cells:insert_by_axis", "update", "axis at count? values? sheet workbook?", f"{_MAKES} row column|col"),
-    _operation("cells:delete_by_axis", "update", "axis at count? sheet workbook?", f"{_TAKES} row column|col"),
-    _operation("cells:insert_rows", "update", "at count? values? sheet workbook?", f"{_MAKES} row",
+    _operation("cells:insert_by_axis", "update", "axis at sheet count? values? workbook?", f"{_MAKES} row column|col"),
+    _operation("cells:delete_by_axis", "update", "axis at sheet count? workbook?", f"{_TAKES} row column|col"),
+    _operation("cells:insert_rows", "update", "at sheet count? values? workbook?", f"{_MAKES} row",
                unnamed("column col")),
-    _operation("cells:delete_rows", "update", "at count? sheet workbook?", f"{_TAKES} row", unnamed("column col")),
-    _operation("cells:insert_columns", "update", "at count? sheet workbook?", f"{_MAKES} column|col", unnamed("row")),
-    _operation("cells:delete_columns", "update", "at count? sheet workbook?", f"{_TAKES} column|col", unnamed("row")),
-    _operation("cells:replace_cells", "update", "query replacement sheet? workbook", f"replace {_PLACED}|{_BOOK}",
+    _operation("cells:delete_rows", "update", "at sheet count? workbook?", f"{_TAKES} row", unnamed("column col")),
+    _operation("cells:insert_columns", "update", "at sheet count? workbook?", f"{_MAKES} column|col", unnamed("row")),
+    _operation("cells:delete_columns", "update", "at sheet count? workbook?", f"{_TAKES} column|col", unnamed("row")),
+    _operation("cells:replace_cells", "update", "query replacement workbook sheet?", f"replace {_PLACED}|{_BOOK}",
                unnamed("directory")),
-    _operation("cells:find_cells", "search", "query sheet? workbook formulas?", "", _FINDS,
+    _operation("cells:find_cells", "search", "query workbook sheet? formulas?", "", _FINDS,
                unnamed("directory row column col")),
     _operation("cells:append_rows", "update", "values range? end? sheet? workbook?", "append", _IS_PLACED),
     _operation("cells:clear_range", "update", "range end? sheet? workbook?", "",
@@ -144,7 +109,7 @@ _OPERATIONS = (
     _operation("sheets:copy_sheet", "create", "sheet new? workbook?", f"copy|duplicate {_SHEET}"),
     _operation("sheets:delete_sheet", "delete", "named workbook?", f"{_TAKES} {_SHEET}"),
     _operation("sheets:create_sheet", "create", "created workbook?", f"{_MAKES} {_SHEET}"),
-    _operation("sheets:dimensions", "get", "sheet? workbook", f"{_EXTENTS} {_READS}", named(_SHEET)),
+    _operation("sheets:dimensions", "get", "workbook sheet?", f"{_EXTENTS} {_READS}", named(_SHEET)),
     _operation("sheets:describe_sheet", "get", "sheet workbook?", f"{_DESCRIBES} {_SHEET}"),
     _operation("sheets:describe_workbook", "get", "workbook", _DESCRIBES,
                either(named(_BOOK), both(named(_SHEET), _NO_SHEET))),
@@ -184,7 +149,7 @@ class Spreadsheet(OperationsBackend):
         Entity(SHEET, "id", None, {field.name: field for field in _FIELDS}, natural=True),
         Entity(WORKBOOK, "name", "report-001.xlsx", {"name": _NAME}, natural=True),
     )
-    names: ClassVar[Names] = {"value": ("values", "data", "sheets", "result", "rows")}
+    names: ClassVar[Names] = _NAMES
 
     def match_tool(self, profile: ToolProfile) -> Iterator[MatchedTool]:
         """Yield the operations of a tool, with what its name implies: the kind of a mark, and to read formulas."""

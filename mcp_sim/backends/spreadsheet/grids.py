@@ -17,6 +17,7 @@ MOST_CELLS = 1_000_000
 """Maximum number of cells in a sheet, and of one read."""
 
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9]\d{0,6})")
+_ROW = re.compile(r"[1-9]\d{0,6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def area(address: str) -> tuple[str | None, Area]:
     first, _, last = cells.strip().partition(":")
     if re.fullmatch(r"[A-Za-z]{1,3}", first) and re.fullmatch(r"[A-Za-z]{1,3}", last):
         found = Area(0, column(first), None, column(last))
-    elif first.isdigit() and last.isdigit() and int(first):
+    elif _ROW.fullmatch(first) and _ROW.fullmatch(last):
         found = Area(int(first) - 1, 0, int(last) - 1, None)
     else:
         top, left = cell(first)

@@ -59,8 +59,11 @@ class SheetRequest(Request):
     def area(self) -> tuple[Record, grids.Area]:
         """The sheet and the cells of the call, by default all cells. A first cell alone extends to the end."""
         if self.get("range") is None:
-            first = (max((self.number(role) or 1) - 1, 0) for role in ("top", "left"))
-            last = (None if (number := self.number(role)) is None else number - 1 for role in ("bottom", "right"))
+            numbers = [self.number(role) for role in ("top", "left", "bottom", "right")]
+            first, last = (
+                [max(one or 1, 1) - 1 for one in numbers[:2]],
+                [one and max(one, 1) - 1 for one in numbers[2:]],
+            )
             return self.sheet, grids.Area(*first, *last)
         named, cells = grids.area(self.address)
         is_open = "end" in self.binding.arguments and self.get("end") is None and ":" not in self.text("range")

@@ -11,7 +11,17 @@ from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import Names
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
-from mcp_sim.backends.sql.operations import ABOUT, CREATING, OPERATIONS, RUNNING, SCHEMA, accept, dialect_of, takes_sql
+from mcp_sim.backends.sql.operations import (
+    ABOUT,
+    CREATING,
+    NAMES,
+    OPERATIONS,
+    RUNNING,
+    SCHEMA,
+    accept,
+    dialect_of,
+    takes_sql,
+)
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.kinds import Match, ServerEvidence, backends
@@ -42,18 +52,7 @@ class Sql(OperationsBackend):
         Entity(SCHEMA, "name", None, {name: Field(name, {"type": "string"}, required=True) for name in ("name", "sql")},
                natural=True),
     )  # fmt: skip
-    names: ClassVar[Names] = {
-        "rows": ("data", "results", "records", "result"),
-        "columns": ("fields", "column_names", "schema"),
-        "affected_rows": ("rows_affected", "row_count", "changes", "affected", "updated", "modified"),
-        "count": ("row_count", "total", "num_rows", "rows_returned"),
-        "last_insert_id": ("inserted_id", "row_id", "rowid", "id", "last_row_id", "lastrowid", "insert_id",
-                           "last_insert_rowid"),
-        "name": ("table_name", "table"),
-        "tables": ("results", "table_names"),
-        "notnull": ("not_null", "required"),
-        "type": ("data_type", "column_type"),
-    }  # fmt: skip
+    names: ClassVar[Names] = NAMES
 
     def match(self, evidence: ServerEvidence) -> Match | None:
         """Match the tools, and take the tables of the given state if most tools of the server are matched."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, lacks, named, possible_roles
 from mcp_sim.backends.matching.tool_profiles import MAX_DESCRIPTION, ToolProfile
-from mcp_sim.backends.operation import LIST, TEXT, TEXTS, Operation, Test, pick, role, roles
+from mcp_sim.backends.operation import Operation, Test, pick, read_names
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import encode
@@ -15,26 +15,7 @@ from mcp_sim.types.lexicon.english import singular, vocabulary, words
 from mcp_sim.types.plans import Verb
 
 _TABLE = "table table_name tablename"
-_ROLES = {
-    **roles(
-        role("statement",
-             "sql query statement sql_query sql_statement query_string command q mutation queries statements sqls "
-             "commands", TEXT | TEXTS, positional=True, similar=True),
-        role("table", _TABLE, TEXT),
-        role("data", "data values record records row rows fields row_data updates set new_values item",
-             LIST | {"object"}),
-        role("conditions", "conditions where filters filter condition criteria where_clause match query"),
-        role("columns", "columns select column_names fields schema column_definitions"),
-        role("order", "order_by orderby sort sort_by order", TEXT),
-        role("limit", "limit max_rows row_limit page_size", similar=True),
-        role("offset", "offset skip"),
-        role("parameters", "params parameters values args bindings bind query_params where_params where_args",
-             similar=True),
-        role("new_name", "new_name new_table new_table_name to_table", TEXT),
-    ),
-    "any_table": role("table", f"{_TABLE} name tables table_names", similar=True),
-    "renamed": role("table", f"{_TABLE} old_name old_table old_table_name current_name from_table", TEXT),
-}  # fmt: skip
+_ROLES, NAMES = read_names(__name__)
 _STATEMENT = _ROLES["statement"]
 SCHEMA = "sql_table"
 """The entity of tables that SQL created or a state gave."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mcp_sim.backends.given import MAX_DEPTH, Given, Sought, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import LIST, NUMBER, OBJECTS, TEXT, TEXTS, Names, Operation, pick, role, roles
+from mcp_sim.backends.operation import Names, Operation, pick, read_names
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -23,20 +23,7 @@ KEY = "key"
 """Field that identifies a text within the world: its collection and its id."""
 
 _OBJECT = frozenset({"object"})
-_ROLES = roles(
-    role("collection", "collection_name collection collection_id", TEXT),
-    role("new_name", "new_name new_collection_name target_collection", TEXT),
-    role("texts", "documents texts contents chunks", TEXTS),
-    role("ids", "ids document_ids doc_ids", TEXTS),
-    role("metadatas", "metadatas metadata_list metadatas_list", OBJECTS | LIST),
-    role("query", "query_texts queries query query_text", TEXTS | TEXT),
-    role("where", "where filter metadata_filter where_metadata", _OBJECT),
-    role("holding", "where_document document_filter", _OBJECT),
-    role("metadata", "new_metadata metadata collection_metadata", _OBJECT),
-    role("limit", "n_results limit top_k k num_results", NUMBER),
-    role("offset", "offset skip", NUMBER),
-    role("include", "include", TEXTS),
-)
+_ROLES, _FACTS = read_names(__name__)
 _TEXT_NOUNS = ("document", "text", "chunk", "embedding", "record", "item", "entry", "vector", "point")
 _PAGE = "limit? offset?"
 _FILTERS = f"where? holding? include? {_PAGE}"
@@ -82,13 +69,7 @@ class Vectors(OperationsBackend):
         Entity(DOCUMENT, KEY, None, _fields(KEY, COLLECTION, "id", "text"), natural=True),
     )
     request = "operations:VectorsRequest"
-    names: ClassVar[Names] = {
-        "documents": ("texts", "contents", "results", "chunks"),
-        "collections": ("names", "result", "results"),
-        "count": ("document_count", "total", "num_documents"),
-        "name": ("collection_name", "collection"),
-        "distances": ("scores",),
-    }
+    names: ClassVar[Names] = _FACTS
     operations = (
         _operation("add", "create", "collection texts ids metadatas?", "add|insert|store|create"),
         _operation("upsert", "create", "collection texts ids metadatas?", "upsert"),
