@@ -10,6 +10,7 @@ import pytest
 from support.matched_tools import answered, refused, result, simulator, tool
 
 Json = Any
+BOOKS = {"workbooks": {"a.xlsx": {"One": [[1]]}}}
 USERS = {"users": [{"id": "U1", "name": "Ada"}, {"id": "U2", "name": "Bo"}]}
 LETTERS = [{"id": "m1", "sender": "Ada", "receiver": ["Bo"], "text": "Hi"}]
 
@@ -53,9 +54,23 @@ async def test_computations_accept_numbers_as_texts(tmp_path: Path) -> None:
         ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "offset": 2**64}),
         ("pages", "search", {"pages": {"https://a.example": "Tides"}}, {"query": "tides", "limit": "9" * 5000}),
         ("key_value", "list", {"entries": {"a": "b"}}, {"limit": 2**64}),
-        ("spreadsheet", "delete_rows", {"workbooks": {"a.xlsx": {"One": [[1]]}}}, {"sheet": "One", "count": ["x"]}),
+        ("spreadsheet", "delete_rows", BOOKS, {"sheet": "One", "count": ["x"]}),
+        (
+            "spreadsheet",
+            "read_range",
+            {"workbooks": {"a.xlsx": {"One": [[1]]}}},
+            {"sheet": "One", "left": 3, "right": -1},
+        ),
+        ("spreadsheet", "read_range", BOOKS, {"sheet": "One", "range": "1:²"}),
         ("git", "add_worktree", None, {"path": "/"}),
         ("git", "stash_pop", None, {"index": "9" * 5000}),
+        ("git", "show", None, {"revision": "HEAD~99999999999999999999"}),
+        ("git", "show", None, {"revision": "HEAD~" + "9" * 5000}),
+        ("files", "run", {"files": {"/docs/a.md": "a"}}, {"command": "head -n ² /docs/a.md"}),
+        ("files", "run", {"files": {"/docs/a.md": "a"}}, {"command": f"head -n {'9' * 5000} /docs/a.md"}),
+        ("files", "run", {"files": {"/docs/a.md": "a"}}, {"command": "head -²  /docs/a.md"}),
+        ("files", "run", {"files": {"/docs/a.md": "a"}}, {"command": "find /docs -maxdepth ²"}),
+        ("spreadsheet", "write_cell", BOOKS, {"sheet": "One", "range": "A1", "value": "=" + "9" * 5000}),
     ],
 )
 async def test_values_of_other_types_are_answered(

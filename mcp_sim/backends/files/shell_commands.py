@@ -19,6 +19,7 @@ from mcp_sim.types.lexicon.english import vocabulary
 
 _STARTS = vocabulary("start launch spawn")
 _DEEP = {"r", "R", "--recursive"}
+_COUNT = re.compile(r"[0-9]{1,9}")
 
 
 def run(request: FilesRequest) -> Outcome:
@@ -68,7 +69,7 @@ def _ends(shell: Shell) -> str:
         number = next(words, "") if word == "-n" else word.removeprefix("-n").lstrip("-") if word[:1] == "-" else None
         if number is None:
             paths.append(word)
-        elif number.isdigit():
+        elif _COUNT.fullmatch(number):
             many = int(number)
         else:
             raise Failed(f"invalid number of lines: '{number}'")
@@ -153,7 +154,7 @@ def _find(shell: Shell) -> str:
     lines: list[str] = []
     for path in args[:at] or ["."]:
         entry = shell.find(path)
-        levels = int(tests["-maxdepth"]) if tests.get("-maxdepth", "").isdigit() else None
+        levels = int(tests["-maxdepth"]) if _COUNT.fullmatch(tests.get("-maxdepth", "")) else None
         below = shell.tree.below(entry.path, levels) if levels != 0 else ()
         lines += [_shown(one, entry, path) for one in (entry, *below) if _is_found(one, tests)]
     return _join(lines)
@@ -229,8 +230,7 @@ def _copy(shell: Shell) -> str:
         entry = shell.find(path, f"cannot stat '{{path}}': {MISSING}")
         target = join_path(place, entry.name) if is_directory else place
         if is_within(target, [entry.path]):
-            is_same = target == entry.path
-            raise Failed(f"'{path}' and '{last}' are the same file" if is_same else f"cannot put '{path}' into itself")
+            raise Failed(f"cannot put '{path}' into itself: '{path}' and '{last}' are the same file")
         if shell.name == "cp" and not entry.is_file and {*_DEEP, "a"}.isdisjoint(shell.flags):
             raise Failed(f"-r not specified; omitting directory '{entry.name}'")
         shell.tree.copy(entry, target)
