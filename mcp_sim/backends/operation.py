@@ -28,7 +28,6 @@ NUMBER = frozenset({"number", "integer"})
 FLAG = frozenset({"boolean"})
 LIST = frozenset({"array"})
 TEXTS = frozenset({"strings"})
-OBJECTS = frozenset({"objects"})
 NUMBERS = frozenset({"numbers"})
 ANY: frozenset[str] = frozenset()
 

@@ -31,9 +31,6 @@ _EDITS = "edit|update|set|modify|change|replace|format|customize"
 _COUNTED = f"slide page section {KINDS} task element entry question"
 _PLACES = (f"{part}_{word}" for part in _COUNTED.split() for word in ("index", "idx", "number", "position"))
 _INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER)
-_FILES = ("filename document document_id doc_id filepath presentation_id presentation notebook notebook_id "
-          "notebook_path doc_path nb_filepath notebook_filepath path")  # fmt: skip
-_TEXTS = "text title content task source body heading value new_text new_content"
 _ROLES, _ = read_names(__name__)
 _ROLES |= {one.name: one for one in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
 """Roles, and other argument names for some of them in some operations."""

@@ -7,12 +7,6 @@ from mcp_sim.backends.matching.matched_tools import either, named
 from mcp_sim.backends.operation import Operation, pick, read_names
 from mcp_sim.types.plans import Verb
 
-_OBJECT = frozenset({"object"})
-_REVISION = "revision commit rev ref commit_hash commit_sha commit_id sha hash"
-_NAME = "branch_name branch name"
-_PLACES = ("repo_path repository_path repo_dir repository repo working_dir working_directory work_dir project_path "
-           "git_dir cwd path directory dir folder root")  # fmt: skip
-
 _ROLES, NAMES = read_names(__name__)
 
 _FILLERS = "git repo repository the current working tree directory local file change view run all my from"

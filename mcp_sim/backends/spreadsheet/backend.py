@@ -31,11 +31,6 @@ _CELLS = "cell|range|data|value|row|column|formula"
 _CONTENTS = f"data|value|content|row|{_SHEET}"
 _PLACED = f"{_CELLS}|{_SHEET}"
 
-_TEXT_OR_ID = TEXT | {"integer"}
-_BOOKS = ("filepath filename path workbook_path spreadsheet spreadsheet_id workbook_id workbook_name excel_file file "
-          "absolute_path file_absolute_path excel_path")  # fmt: skip
-_TABS = ("sheet sheet_name worksheet worksheet_name tab tab_name sheet_title source_sheet old_name source_name "
-         "src_sheet_name source_sheet_name title")  # fmt: skip
 _ROLES, _NAMES = read_names(__name__)
 _ROLES |= {name: Role(name) for name in ("kind", "fields")}
 """Roles, and other argument names for some of them in some operations."""

@@ -14,7 +14,6 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import singular, vocabulary, words
 from mcp_sim.types.plans import Verb
 
-_TABLE = "table table_name tablename"
 _ROLES, NAMES = read_names(__name__)
 _STATEMENT = _ROLES["statement"]
 SCHEMA = "sql_table"

@@ -22,7 +22,6 @@ DOCUMENT = "document"
 KEY = "key"
 """Field that identifies a text within the world: its collection and its id."""
 
-_OBJECT = frozenset({"object"})
 _ROLES, _FACTS = read_names(__name__)
 _TEXT_NOUNS = ("document", "text", "chunk", "embedding", "record", "item", "entry", "vector", "point")
 _PAGE = "limit? offset?"
