@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -100,19 +101,7 @@ def roles(*known: Role) -> dict[str, Role]:
 
 def pick(line: str, known: Mapping[str, Role]) -> tuple[Role, ...]:
     """Return the roles that a line names, separated by spaces. `?` after a name makes it optional."""
-    return tuple(_picked(name, known) for name in line.split())
-
-
-def _picked(name: str, known: Mapping[str, Role]) -> Role:
-    return replace(known[name.rstrip("?")], optional=name.endswith("?"))
-
-
-def resolve(operations: Sequence[Operation]) -> Mapping[str, Operation]:
-    """Return operations by name. Of several with one name, which tools may mean, the first one is it."""
-    found: dict[str, Operation] = {}
-    for one in operations:
-        found.setdefault(one.name, one)
-    return found
+    return tuple(replace(known[name.rstrip("?")], optional=name.endswith("?")) for name in line.split())
 
 
 def required_roles(operation: Operation) -> Iterator[str]:
@@ -120,8 +109,8 @@ def required_roles(operation: Operation) -> Iterator[str]:
     return (one.name for one in operation.roles if not one.optional)
 
 
-def has_all(required: Collection[str], given: Collection[str]) -> bool:
-    return all(one in given for one in required)
+_NAMES_LINE = re.compile(r"(role|fact) (\w+)(?:=(\w+))?((?: \w+)*):(.*)")
+_TYPES = TEXT | NUMBER | FLAG | LIST | TEXTS | NUMBERS | {"object", "objects"}
 
 
 def read_names(module: str) -> tuple[dict[str, Role], Names]:
@@ -129,22 +118,23 @@ def read_names(module: str) -> tuple[dict[str, Role], Names]:
 
     A line is `role NAME: NAMES` or `fact NAME: NAMES`; lines that begin with a space go on with the names. Behind the
     name of a role are the types of its argument (`string`), `positional` and `similar`. `KEY=NAME` is another role of
-    the same name. Raises `ValueError` for any other line.
+    the same name. Raises `ValueError` for any other line, except for comments.
     """
     package = module.rpartition(".")[0]
     text = (get_data(package, "names.txt") or b"").decode().replace("\n ", " ")
     known: dict[str, Role] = {}
     facts: dict[str, tuple[str, ...]] = {}
     for line in text.splitlines():
-        head, colon, names = line.partition(":")
-        kind, *words_of_head = head.split()
-        if kind == "role" and colon:
-            key, _, name = words_of_head[0].partition("=")
-            marks = frozenset(words_of_head[1:])
-            flags = {mark: mark in marks for mark in ("positional", "similar")}
-            known[key] = role(name or key, names, marks - flags.keys(), **flags)
-        elif kind == "fact" and colon:
-            facts[words_of_head[0]] = tuple(names.split())
-        elif kind != "#":
+        if line.startswith("#"):
+            continue
+        found = _NAMES_LINE.fullmatch(line)
+        marks = frozenset(found[4].split() if found is not None else ())
+        if found is None or marks - _TYPES - {"positional", "similar"}:
             raise ValueError(f"{package}/names.txt: {line!r} is neither a role nor a fact")
+        kind, key, name, _, names = found.groups()
+        if kind == "fact":
+            facts[key] = tuple(names.split())
+        else:
+            flags = {mark: mark in marks for mark in ("positional", "similar")}
+            known[key] = role(name or key, names, marks & _TYPES, **flags)
     return known, facts

@@ -12,7 +12,7 @@ from mcp_sim.backends.choices import choice_answer
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, match_tool, plans_of, possible_roles
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_by_server
-from mcp_sim.backends.operation import Names, Operation, Run, resolve
+from mcp_sim.backends.operation import Names, Operation, Run
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Binding, Request
@@ -176,8 +176,9 @@ class OperationsBackend(Backend):
 
     @cached_property
     def known(self) -> Mapping[str, Operation]:
-        """The operations by name."""
-        return resolve(self.operations)
+        """The operations by name. Of several with one name, which tools may mean, the first one is it."""
+        last = {one.name: one for one in reversed(self.operations)}
+        return {one.name: last[one.name] for one in self.operations}
 
     @property
     def operation_names(self) -> Collection[str]:

@@ -16,6 +16,8 @@ TEXTS = ("text content note task todo item memory insight entry message title th
          "reminder observation value")  # fmt: skip
 """Names of the field that holds the text of an entry."""
 
+_MARKS = {True: "[x] ", False: "[ ] "}
+
 
 def entry(row: Record) -> Record:
     """Return an object as an entry: with its text, whatever field holds it."""
@@ -106,14 +108,13 @@ def _entry_at(request: Request) -> tuple[int, Record]:
 def _listed(request: Request, rows: list[Record]) -> Outcome:
     shown = [{name: value for name, value in row.items() if name != KEY} for row in rows]
     placed = [{"place": at, **row} for at, row in enumerate(shown, _first(request))]
-    lines = [f"{row['place']}. {_mark(row)}{row.get('text') or row}" for row in placed]
+    lines = [
+        f"{row['place']}. {('[x] ' if row['done'] else '[ ] ') if 'done' in row else ''}{row.get('text') or row}"
+        for row in placed
+    ]
     text = "\n".join(str(row.get("text") or "") for row in rows)
     facts: Record = {"entries": placed, "text": text, "count": len(rows)}
     return Outcome("\n".join(lines) or f"No {plural(noun(request.entity))} yet", facts, "entries")
-
-
-def _mark(row: Record) -> str:
-    return ("[x] " if row["done"] else "[ ] ") if "done" in row else ""
 
 
 def _drop_all(request: Request) -> int:

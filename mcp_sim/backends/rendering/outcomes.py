@@ -71,12 +71,8 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
 
 def _answers_in_data(tool: Tool, domain: Domain) -> bool:
     """Return whether a tool answers in data: its description says so, or a tool of its server has paging."""
-    others = (one for one in domain.tools.values() if one.server == tool.server)
-    return returns_data(tool.description) or any(_gives_pages(one) for one in others)
-
-
-def _gives_pages(tool: Tool) -> bool:
-    return not _PAGED.isdisjoint(map(snake, properties(expanded(tool.input_schema))))
+    others = (properties(expanded(one.input_schema)) for one in domain.tools.values() if one.server == tool.server)
+    return returns_data(tool.description) or any(not _PAGED.isdisjoint(map(snake, names)) for names in others)
 
 
 def sentence_renderer(examples: Sequence[Example]) -> Callable[[Record], str | None]:

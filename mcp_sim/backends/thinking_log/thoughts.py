@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.backends.outcome import Outcome, as_text, done
 from mcp_sim.backends.request import Request
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list
 
 
@@ -16,7 +16,10 @@ def think(request: Request) -> Outcome:
     request.put(request.entity, {**log, "thoughts": kept})
     if not request.has("number"):
         return done(request.text("thought"))
-    facts = {**_counts(request), "branches": [*_branches(request, kept)], _length_name(request): len(kept)}
+    name = request.named("branch")
+    branches = dict.fromkeys(str(one[name]) for one in kept if name in one)
+    length = "thought_history_length" if "_" in request.named("number") else "thoughtHistoryLength"
+    facts = {**_counts(request), "branches": [*branches], length: len(kept)}
     return Outcome(as_text(facts), facts, is_json=True)
 
 
@@ -26,12 +29,3 @@ def _counts(request: Request) -> Record:
     raised = max(number, total) if isinstance(number, int) and isinstance(total, int) else total
     values: Record = {"number": number, "total": raised, "more": request.get("more")}
     return {request.named(role): value for role, value in values.items() if request.has(role)}
-
-
-def _branches(request: Request, kept: list[Json]) -> dict[str, None]:
-    name = request.named("branch")
-    return dict.fromkeys(str(one[name]) for one in kept if name in one)
-
-
-def _length_name(request: Request) -> str:
-    return "thought_history_length" if "_" in request.named("number") else "thoughtHistoryLength"
