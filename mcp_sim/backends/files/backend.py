@@ -152,14 +152,15 @@ def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) ->
     spaced = [one for one in found if "space" in one.arguments]
     if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
         return [*_without_spaces(found)]
-    nouns = SPACES.intersection(snake(name).removesuffix("_name") for one in spaced for name in one.profile.arguments)
-    listing, reasons = next(one for one in OPERATIONS if one.name == "list"), ("the spaces of the files",)
-    lists = [MatchedTool(one, listing, {}, confidence=SURE, reasons=reasons) for one in listed if _lists(one, nouns)]
-    return [*(_sure_in_space(one) for one in found if not _lists(one.profile, nouns)), *lists]
+    named = {snake(name).removesuffix("_name") for one in spaced for name in one.profile.arguments}
+    listing = [one for one in listed if _lists(one, SPACES & named)]
+    sure = [replace(one, confidence=SURE) if "space" in one.arguments else one for one in found]
+    return [*(one for one in sure if one.profile not in listing), *map(_listing_of_spaces, listing)]
 
 
-def _sure_in_space(one: MatchedTool) -> MatchedTool:
-    return replace(one, confidence=SURE) if "space" in one.arguments else one
+def _listing_of_spaces(profile: ToolProfile) -> MatchedTool:
+    operation = next(one for one in OPERATIONS if one.name == "list")
+    return MatchedTool(profile, operation, {}, confidence=SURE, reasons=("the spaces of the files",))
 
 
 def _without_spaces(found: Sequence[MatchedTool]) -> Iterator[MatchedTool]:
