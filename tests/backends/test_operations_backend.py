@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from support.matched_tools import simulator as of_spec
 from mcp_sim.backends.library import Library
 from mcp_sim.backends.matching.matched_tools import assign_roles, either, lacks, named, takes
 from mcp_sim.backends.matching.tool_profiles import profiles_of_tool
-from mcp_sim.backends.operation import NUMBER, TEXT, pick, role, roles
+from mcp_sim.backends.operation import NUMBER, TEXT, pick, read_names, role, roles
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.outcome import Outcome
 from mcp_sim.backends.refusal import Refused
@@ -28,6 +29,23 @@ KNOWN = roles(
     role("content", "text body", TEXT),
     role("lines", "n", NUMBER),
 )
+
+
+def test_usual_names_are_read_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "shelf").mkdir()
+    (tmp_path / "shelf" / "__init__.py").touch()
+    names = tmp_path / "shelf" / "names.txt"
+    names.write_text(
+        "# Names.\nrole path string similar: file_path\n filename\nrole new=path: name\nfact size: bytes length\n"
+    )
+    known, facts = read_names("shelf.backend")
+    assert known == {"path": KNOWN["path"], "new": role("path", "name")}
+    assert facts == {"size": ("bytes", "length")}
+    for line in ("role path strnig: name", "names: a b", ""):
+        names.write_text(f"{line}\n")
+        with pytest.raises(ValueError, match=r"shelf/names\.txt: .* is neither a role nor a fact"):
+            read_names("shelf.backend")
 
 
 def profile(name: str, arguments: Json) -> Json:

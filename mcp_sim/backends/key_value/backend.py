@@ -22,9 +22,8 @@ from mcp_sim.types.kinds import backends
 from mcp_sim.types.lexicon.english import singular, snake, vocabulary
 from mcp_sim.types.plans import Verb
 
-_KEY_NAMES = "key old_key name setting variable setting_name variable_name memory_key"
-_KEY_OR_KEYS = role("key", f"{_KEY_NAMES} keys names")
 _ROLES, _NAMES = read_names(__name__)
+_KEY_OR_KEYS = role("key", " ".join((*_ROLES["key"].names, "keys", "names")))
 _COMMAND_ROLES = roles(
     role("key", "name hash_name hash_key list_name set_name stream hash list set key"),
     role("field", "field field_name key"),
