@@ -152,10 +152,13 @@ def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) ->
     spaced = [one for one in found if "space" in one.arguments]
     if not {"read", "write"} <= {one.name for one in spaced if _by_path(one)}:
         return [*_without_spaces(found)]
-    named = {snake(name).removesuffix("_name") for one in spaced for name in one.profile.arguments}
-    listing = [one for one in listed if _lists(one, SPACES & named)]
+    listing = [one for one in listed if _lists(one, _space_nouns(spaced))]
     sure = [replace(one, confidence=SURE) if "space" in one.arguments else one for one in found]
     return [*(one for one in sure if one.profile not in listing), *map(_listing_of_spaces, listing)]
+
+
+def _space_nouns(spaced: Sequence[MatchedTool]) -> frozenset[str]:
+    return SPACES & {snake(name).removesuffix("_name") for one in spaced for name in one.profile.arguments}
 
 
 def _listing_of_spaces(profile: ToolProfile) -> MatchedTool:

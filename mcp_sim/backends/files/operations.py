@@ -8,15 +8,7 @@ from dataclasses import replace
 from mcp_sim.backends.files.paths import FILE
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, match_tool, named, possible_roles, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, split_by_choice
-from mcp_sim.backends.operation import (
-    TEXT,
-    Operation,
-    Test,
-    has_all,
-    pick,
-    read_names,
-    required_roles,
-)
+from mcp_sim.backends.operation import TEXT, Operation, Test, pick, read_names, required_roles
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
@@ -220,7 +212,7 @@ def batch_choices(profile: ToolProfile) -> dict[str, MatchedTool]:
             place = one.argument(_PLACES, TEXT)
             others = {"path": place} if place is not None and "path" in required_roles(meant) else {}
             arguments = {**others, **possible_roles(meant.roles, one)}
-            if has_all([*required_roles(meant)], arguments):
+            if set(required_roles(meant)) <= arguments.keys():
                 found[one.choice] = MatchedTool(one, meant, arguments)
     return found
 

@@ -228,7 +228,7 @@ def _draw_tree(nodes: list[Record], indent: str) -> Iterator[str]:
 
 def find(request: FilesRequest) -> Outcome:
     """Return what is below a directory and has `pattern` in its name; with `content` in `kind`, search contents."""
-    if request.flag("in_contents") or "content" in request.text("kind"):
+    if _is_of_contents(request):
         return grep(request)
     base = request.tree.directory(request.path)
     pattern = request.text("pattern")
@@ -238,6 +238,10 @@ def find(request: FilesRequest) -> Outcome:
     rows = [{"path": path, **request.facts_of(one, path)} for one, path in zip(hits, paths, strict=True)]
     facts: Record = {"matches": rows, "path": request.path, "count": len(rows), "pattern": pattern}
     return Outcome("\n".join(paths) or "No matches found", facts, "matches")
+
+
+def _is_of_contents(request: FilesRequest) -> bool:
+    return request.flag("in_contents") or "content" in request.text("kind")
 
 
 def _name_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
@@ -252,7 +256,7 @@ def grep(request: FilesRequest) -> Outcome:
 
     Raises `Refused` if the tool takes regular expressions, and the pattern is none.
     """
-    if "name" in request.text("kind"):
+    if "name" in request.text("kind") and not _is_of_contents(request):
         return find(request)
     base = request.tree.entry(request.path)
     rows = list(_matching_lines(request, base))
