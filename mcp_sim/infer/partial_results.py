@@ -193,5 +193,5 @@ def _text_place(features: ToolFeatures) -> str | None:
 
 
 def _mentions_field(about: str, field: str) -> bool:
-    name = snake(field).rstrip("s")
+    name = re.escape(snake(field).rstrip("s"))
     return re.search(rf"\b(read|get|fetch|retrieve|return|show)s?\b.*\b{name}s? of\b|'s {name}s?\b", about) is not None

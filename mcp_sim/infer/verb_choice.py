@@ -86,7 +86,7 @@ def _takes_list(entity: str, schema: Record) -> bool:
 
 def is_described_as_search(about: str, entity: str, schema: Record) -> bool:
     """Whether the description of a get says that it finds several: `Searches for patients by name`."""
-    text, many = about.lower(), plural(entity).replace("_", " ")
+    text, many = about.lower(), re.escape(plural(entity).replace("_", " "))
     found = re.search(
         rf"\b(?:search(?:es)?(?: for)?|finds?|(?:return|list)s? all|multiple|several) (?:matching )?{many}\b", text
     )

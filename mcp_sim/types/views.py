@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from mcp_sim.types.json_values import Json, Key, Record, to_integer
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
+_MOST_DIGITS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,5 +149,6 @@ def find_key(view: View, entity: str, value: Json) -> Key | None:
         return None
     if view.get(entity, value) is not None:
         return value
-    other: Key | None = str(value) if isinstance(value, int) else int(value) if value.isdecimal() else None
+    is_number = isinstance(value, str) and value.isdecimal() and len(value) < _MOST_DIGITS
+    other: Key | None = str(value) if isinstance(value, int) else int(value) if is_number else None
     return other if other is not None and view.get(entity, other) is not None else None

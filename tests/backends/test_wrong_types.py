@@ -70,6 +70,7 @@ async def test_computations_accept_numbers_as_texts(tmp_path: Path) -> None:
         ("files", "run", {"files": {"/docs/a.md": "a"}}, {"command": f"head -n {'9' * 5000} /docs/a.md"}),
         ("files", "run", {"files": {"/docs/a.md": "a"}}, {"command": "head -²  /docs/a.md"}),
         ("files", "run", {"files": {"/docs/a.md": "a"}}, {"command": "find /docs -maxdepth ²"}),
+        ("files", "grep", {"files": {"/docs/a.md": "a"}}, {"pattern": "a", "kind": "names and contents"}),
         ("spreadsheet", "write_cell", BOOKS, {"sheet": "One", "range": "A1", "value": "=" + "9" * 5000}),
     ],
 )
@@ -93,3 +94,10 @@ async def test_records_whose_keys_are_no_texts_can_be_read(
 ) -> None:
     async with peek(tmp_path, backend, operation, state, {"query": ""}).open() as world:
         assert "Ada" in json.dumps(await answered(world, "peek", query="ada"))
+
+
+async def test_long_numbers_and_names_with_signs_are_no_patterns_or_keys(tmp_path: Path) -> None:
+    tools = [tool("get_pet", "Get a pet", id={}), tool("get_a((", "Search for a", name={"type": "string"})]
+    async with simulator(tmp_path, tools, {"pets": [{"id": 1, "name": "Rex"}], "a((": [{"name": "x"}]}).open() as world:
+        assert "not found" in (await refused(world, "get_pet", id="9" * 5000)).lower()
+        assert (await answered(world, "get_pet", id="1"))["name"] == "Rex"
