@@ -16,8 +16,6 @@ TEXTS = ("text content note task todo item memory insight entry message title th
          "reminder observation value")  # fmt: skip
 """Names of the field that holds the text of an entry."""
 
-_MARKS = {True: "[x] ", False: "[ ] "}
-
 
 def entry(row: Record) -> Record:
     """Return an object as an entry: with its text, whatever field holds it."""
