@@ -66,7 +66,7 @@ def _needs_index(profile: ToolProfile) -> bool:
 
 
 def _fills_holder(profile: ToolProfile) -> bool:
-    """Whether a tool puts a part into another one, such as a table onto a slide."""
+    """Return whether a tool puts a part into another one, such as a table onto a slide."""
     holder = _counted_kind(profile)
     return _needs_index(profile) and holder in _HOLDERS and holder != _part_kind(profile)
 
@@ -78,14 +78,14 @@ def _objects(profile: ToolProfile) -> list[Record]:
 
 
 def _lists_places(profile: ToolProfile) -> bool:
-    """Whether a tool needs a list of parts, each with its index."""
+    """Return whether a tool needs a list of parts, each with its index."""
     declared = ([*properties(items(one))] for one in _objects(profile))
     described = (re.findall(r"\w+", str(one.get("description", ""))) for one in _objects(profile))
     return any(field_of("index", names) for names in (*declared, *described))
 
 
 def _about(profile: ToolProfile) -> bool:
-    """Whether a tool works on properties of a whole document."""
+    """Return whether a tool works on properties of a whole document."""
     return profile.has("property", "metadata", "kernel") and _OF_WHOLE(profile) and not _needs_index(profile)
 
 
@@ -236,6 +236,6 @@ def _kinds(found: Sequence[MatchedTool], names: Collection[str]) -> set[str]:
 
 
 def _fills_documents(found: Sequence[MatchedTool]) -> bool:
-    """Whether documents are created and parts added, which are then counted or shown."""
+    """Return whether documents are created and parts added, which are then counted or shown."""
     adding, done = [one for one in found if one.name == "add"], {one.name for one in found}
     return sum("document" in one.arguments for one in adding) > 1 and "create" in done and bool(done & _SHOWN)

@@ -75,7 +75,7 @@ def _is_cwd(profile: ToolProfile) -> bool:
 
 
 def _is_search_of_contents(profile: ToolProfile) -> bool:
-    """Whether a search is one of texts, also of things that the tool does not call files."""
+    """Return whether a search is one of texts, also of things that the tool does not call files."""
     about, arguments = profile.description, profile.arguments
     is_said = any(phrase in about for phrase in ("file contents", "note contents"))
     is_of_files = "pattern" in arguments and "in file" in about
@@ -90,12 +90,12 @@ def _takes_line_numbers(profile: ToolProfile) -> bool:
 
 
 def _of_tags(profile: ToolProfile) -> bool:
-    """Whether a tool works on tags that are stored in files."""
+    """Return whether a tool works on tags that are stored in files."""
     return profile.has("tag") and any(word in profile.description for word in _IN_FILES)
 
 
 def _lists_ranges(profile: ToolProfile) -> bool:
-    """Whether a tool takes ranges of lines in a file, or in each file of a list."""
+    """Return whether a tool takes ranges of lines in a file, or in each file of a list."""
     given = possible_roles(pick("path ranges files", _ROLES), profile)
     if {"path", "ranges"} <= given.keys():
         return _are_ranges(profile.arguments[given["ranges"]])
@@ -108,7 +108,7 @@ def _are_ranges(part: Record) -> bool:
 
 
 def _lists_operations(profile: ToolProfile) -> bool:
-    """Whether a list of several operations on files is all that a tool needs."""
+    """Return whether a list of several operations on files is all that a tool needs."""
     return profile.needed <= {_list_of_operations(profile)} and len(batch_choices(profile)) > 1
 
 

@@ -52,12 +52,12 @@ _MENTIONS = DATABASES | vocabulary("key keys")
 
 
 def _mentions_keys(profile: ToolProfile) -> bool:
-    """Whether a description mentions a database or keys at its beginning."""
+    """Return whether a description mentions a database or keys at its beginning."""
     return not _MENTIONS.isdisjoint(re.findall(r"[a-z]+", profile.description)[:12])
 
 
 def _is_of_store(profile: ToolProfile) -> bool:
-    """Whether the name, the description or an argument mentions a store or its keys."""
+    """Return whether the name, the description or an argument mentions a store or its keys."""
     arguments = {singular(snake(name)) for name in profile.arguments}
     return not (_STORES.isdisjoint(profile.nouns) and arguments.isdisjoint({"key", "entry"})) or _mentions_keys(profile)
 

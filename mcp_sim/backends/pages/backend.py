@@ -34,7 +34,7 @@ def _nouns(profile: ToolProfile) -> frozenset[str]:
 
 
 def _is_of_pages(profile: ToolProfile) -> bool:
-    """Whether a tool searches the web or texts, by its nouns or, without any, by its description."""
+    """Return whether a tool searches the web or texts, by its nouns or, without any, by its description."""
     if not profile.nouns.isdisjoint(_WEB | _TEXTS):
         return True
     described = (f"{word} " in f"{profile.description} " for word in ("web", "internet", "documentation", "articles"))

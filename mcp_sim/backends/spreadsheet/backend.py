@@ -37,7 +37,7 @@ _ROLES |= {name: Role(name) for name in ("kind", "fields")}
 
 
 def _mentions_sheets(profile: ToolProfile) -> bool:
-    """Whether the name, the description or the arguments of a tool are about sheets."""
+    """Return whether the name, the description or the arguments of a tool are about sheets."""
     arguments = " ".join(profile.arguments).lower()
     return "cell" in arguments or "sheet" in arguments or profile.mentions(*_BOOK_WORDS, *_SHEET_WORDS)
 

@@ -101,7 +101,7 @@ class Sql(OperationsBackend):
 
 
 def _makes_tables(schema: str | None, domain: Domain) -> bool:
-    """Whether tools create the tables of a schema."""
+    """Return whether tools create the tables of a schema."""
     known = (one for plan in domain.plans.values() for one in plan.variants)
     return any(one.operation in CREATING and one.entity == schema for one in known)
 
