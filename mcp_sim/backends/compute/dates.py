@@ -177,9 +177,6 @@ def _valid(name: str, value: float, most: int) -> int:
     return int(value)
 
 
-# parsing and formatting -----------------------------------------------------------------------------------------------
-
-
 def _zone(name: str | None) -> tzinfo:
     """Return a time zone by name, UTC by default. Raises `Refused`, which lists similar names."""
     if not name or name.upper() in {"UTC", "GMT", "Z"}:

@@ -78,8 +78,6 @@ def _on(*roles: Role) -> Callable[..., Operation]:
     return operation
 
 
-# numbers --------------------------------------------------------------------------------------------------------------
-
 _ONE = "number num n x a value input angle radians"
 _PRECISION = _optional(PRECISION, "decimals decimal_places places digits ndigits", NUMBER)
 _A = _number("a", "x n1 num1 number1 first first_number left augend minuend dividend numerator value1 operand1")
@@ -184,7 +182,6 @@ ARITHMETIC: tuple[Operation, ...] = (
     _of_list("statistics", "arithmetic:statistics", "stats descriptive_statistics summary_statistics describe"),
 )  # fmt: skip
 
-# dates ----------------------------------------------------------------------------------------------------------------
 
 _DATES = "date_string date_str start_date base_date datetime timestamp day start from_date input_date time"
 _DATE = _by_position("date", _DATES, TEXT)
@@ -254,7 +251,6 @@ DATES: tuple[Operation, ...] = (
                "timezones", _optional("filter", "query region search continent area", TEXT)),
 )  # fmt: skip
 
-# texts ----------------------------------------------------------------------------------------------------------------
 
 _TEXT = _string("text", "input string content str data value message input_text source_text document")
 _of_text = _on(_TEXT)

@@ -123,9 +123,6 @@ def check_length(length: int) -> None:
         raise Refused("invalid", f"The result is too long; at most {MAX_LENGTH:,} characters are possible")
 
 
-# encoding -------------------------------------------------------------------------------------------------------------
-
-
 def base64_encode(text: str) -> str:
     """Encode a text in base64."""
     return base64.b64encode(_bytes(text)).decode()
@@ -175,9 +172,6 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-# regular expressions --------------------------------------------------------------------------------------------------
-
-
 def regex_match(text: str, pattern: str, flags: str | None = None) -> Json:
     """Return the matches with their positions and groups, up to 1000. The flag `i` ignores the case."""
     hits = islice(_hits(_valid(text), pattern, flags), _MOST_MATCHES)
@@ -211,9 +205,6 @@ def _hits(text: str, pattern: str, flags: str | None) -> Iterator[Any]:
 
 def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
-
-
-# simple versions of functions for language models ---------------------------------------------------------------------
 
 
 def summarize(text: str, length: float | None = None, sentences: float | None = None, style: str | None = None) -> str:  # noqa: ARG001 (there is one style)

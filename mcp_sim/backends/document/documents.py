@@ -22,9 +22,6 @@ _MAX_LEVEL = 9
 """Maximum level of a heading."""
 
 
-# documents ------------------------------------------------------------------------------------------------------------
-
-
 def create(request: DocumentRequest) -> Outcome:
     """Create an empty `document` with these `fields`."""
     name = _free(request, request.text("document", DEFAULT_NAME))
@@ -176,9 +173,6 @@ def _listed(request: DocumentRequest) -> tuple[list[Json], str]:
 
 def _counted(number: int, kind: str) -> str:
     return f"{number} {kind}{'' if number == 1 else 's'}"
-
-
-# parts ----------------------------------------------------------------------------------------------------------------
 
 
 def add(request: DocumentRequest) -> Outcome:

@@ -110,9 +110,6 @@ def is_quantity(name: str) -> bool:
     return (words(name) or ("",))[-1] not in _NO_QUANTITY
 
 
-# tests of names -------------------------------------------------------------------------------------------------------
-
-
 def named(must: str, may: str | None = None, *, ignoring: str = "") -> Test:
     """Return a test of the words of a tool's name, in the singular.
 
@@ -157,9 +154,6 @@ def either(*tests: Test) -> Test:
 def both(*tests: Test) -> Test:
     """Return a test whether several tests hold."""
     return lambda profile: all(test(profile) for test in tests)
-
-
-# plans ----------------------------------------------------------------------------------------------------------------
 
 
 def plans_of(matched: Sequence[MatchedTool], backend: str, entity: str | None) -> list[Plan]:

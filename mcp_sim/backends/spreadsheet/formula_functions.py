@@ -74,9 +74,6 @@ def _text_of(value: Any) -> str:
     return "" if value is None else str(int(value)) if is_whole else str(value)
 
 
-# operators ------------------------------------------------------------------------------------------------------------
-
-
 def chain(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
     """Return the value of a part followed by operators and operands."""
 
@@ -123,8 +120,6 @@ def _power(base: Any, exponent: Any) -> Any:
 _ARITHMETIC: Mapping[str, Join] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": lambda one, other: one / other, "^": _power,
 }  # fmt: skip
-
-# functions ------------------------------------------------------------------------------------------------------------
 
 
 def _of(work: Callable[..., Any]) -> Function:

@@ -81,9 +81,6 @@ class VectorsRequest(Request):
         return records[start : None if limit is None else start + max(0, limit)]
 
 
-# collections ----------------------------------------------------------------------------------------------------------
-
-
 def list_collections(request: VectorsRequest) -> Outcome:
     """List the names of the collections, from `offset`, up to `limit`."""
     names: list[Json] = [one["name"] for one in request.page(list(request.rows(COLLECTION)))]
@@ -149,9 +146,6 @@ def _drop(request: VectorsRequest) -> None:
     for one in request.documents():
         request.drop(one[KEY], DOCUMENT)
     request.drop(request.name, COLLECTION)
-
-
-# texts ----------------------------------------------------------------------------------------------------------------
 
 
 def add(request: VectorsRequest) -> Outcome:
@@ -246,9 +240,6 @@ def _found(request: VectorsRequest, groups: Sequence[Sequence[Record]], usual: s
 def _line(one: Record) -> str:
     about = one.get("metadata")
     return f"{one['id']}{f' {as_text(about)}' if about else ''}: {one.get('text')}"
-
-
-# filters and similarity -----------------------------------------------------------------------------------------------
 
 
 def _holds(where: Record, metadata: Record) -> bool:
