@@ -11,9 +11,9 @@ from datetime import datetime
 from itertools import islice
 
 from mcp_sim.backends.outcome import Outcome
-from mcp_sim.backends.pages.generated import MAX_RESULTS, page_at, pages_about
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
+from mcp_sim.generate.pages import MAX_RESULTS, page_at, pages_about
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 
@@ -42,12 +42,18 @@ def read(request: Request) -> Outcome:
     if not places or not all(place.strip() for place in places):
         raise Refused("invalid", "An address is needed")
     is_known, start = request.view.count(request.entity) > 0, _number(request, "offset", 0)
-    seed, begin = request.draws.seed, _start(request)
-    pages = [_known_at(request, place) if is_known else page_at(place, seed, begin) for place in places]
+    pages = [_known_at(request, place) if is_known else _generated_at(request, place) for place in places]
     texts = [str(page["text"])[start:] for page in pages]
     text = "\n\n".join(one[: _number(request, "length", len(one))] for one in texts)
     facts: Record = {**pages[0], "results": pages, "text": text, "length": len(text)}
     return Outcome(text, facts, "text", guessed=not is_known)
+
+
+def _generated_at(request: Request, place: str) -> Record:
+    try:
+        return page_at(place, request.draws.seed, _start(request))
+    except ValueError:
+        raise Refused("invalid", f"Invalid address: {place}") from None
 
 
 def _start(request: Request) -> datetime:

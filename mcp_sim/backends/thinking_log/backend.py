@@ -9,8 +9,11 @@ from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.operation import NUMBER, TEXT, Operation, role
 from mcp_sim.backends.operations_backend import OperationsBackend
+from mcp_sim.backends.outcome import Outcome, as_text, done
+from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.kinds import Tables, backends
 from mcp_sim.types.plans import Plan
 
@@ -21,6 +24,29 @@ def _thinks(profile: ToolProfile) -> bool:
     """Return whether a thought is all that a tool takes, or comes with a number that counts thoughts."""
     alone = len(profile.arguments) == 1 and profile.mentions("think", "thinking", "thought")
     return alone or profile.argument(("thought_number", "step_number", "step"), NUMBER) is not None
+
+
+def think(request: Request) -> Outcome:
+    """Store a thought. With a number, show the counts; else show the thought."""
+    log: Record = request.record(request.entity) or {}
+    thought = {request.named(role): value for role, value in request.given.items()} | {**request.others}
+    kept = [*as_list(log.get("thoughts")), {name: value for name, value in thought.items() if value is not None}]
+    request.put(request.entity, {**log, "thoughts": kept})
+    if not request.has("number"):
+        return done(request.text("thought"))
+    name = request.named("branch")
+    branches = dict.fromkeys(str(one[name]) for one in kept if name in one)
+    length = "thought_history_length" if "_" in request.named("number") else "thoughtHistoryLength"
+    facts = {**_counts(request), "branches": [*branches], length: len(kept)}
+    return Outcome(as_text(facts), facts, is_json=True)
+
+
+def _counts(request: Request) -> Record:
+    """Return the numbers and the flag of the call under the tool's own names. A number beyond the total raises it."""
+    number, total = request.get("number"), request.get("total")
+    raised = max(number, total) if isinstance(number, int) and isinstance(total, int) else total
+    values: Record = {"number": number, "total": raised, "more": request.get("more")}
+    return {request.named(role): value for role, value in values.items() if request.has(role)}
 
 
 @backends.register("thinking_log")
@@ -34,7 +60,7 @@ class ThinkingLog(OperationsBackend):
     order = 140
     operations = (
         Operation(
-            "think", "thoughts:think", "update",
+            "think", think, "update",
             (
                 role("thought", "thoughts reasoning reflection", TEXT),
                 role("number", "thought_number step_number step", NUMBER, optional=True),

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
-from mcp_sim.backends.refusal import Refused
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Record
@@ -59,11 +58,8 @@ def pages_about(query: str, seed: int, now: datetime) -> Iterator[Record]:
 
 
 def page_at(place: str, seed: int, now: datetime) -> Record:
-    """Return the page at an address, or by the short name at its end. Raises `Refused` if the address is invalid."""
-    try:
-        parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
-    except ValueError:
-        raise Refused("invalid", f"Invalid address: {place}") from None
+    """Return the page at an address, or by the short name at its end. Raises `ValueError` if the address is invalid."""
+    parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
     slug = _slug(unquote(parts.path.rstrip("/").rpartition("/")[2].rsplit(".", 1)[0])) or _slug(parts.netloc)
     chance = chance_of(seed, "page", parts.netloc, parts.path)
     title = slug.replace("-", " ").capitalize()
