@@ -116,8 +116,10 @@ async def test_a_repository_is_found_in_every_shape(tmp_path: Path, state: Any) 
 
 @pytest.mark.parametrize("part", ["parents", "files", "branch"])
 async def test_many_given_commits_are_read_without_delay(tmp_path: Path, part: str) -> None:
-    parts = {"parents": lambda at: [f"{at - 1:040x}"], "files": lambda at: {f"{at % 9}.txt": str(at)}}
-    rows = [{"hash": f"{at:040x}", "message": str(at), part: parts.get(part, str)(at)} for at in range(1, 8000)]
+    rows: list[Any] = [{"hash": f"{at:040x}", "message": str(at)} for at in range(1, 8000)]
+    for at, row in enumerate(rows):
+        parts = {"parents": [f"{at:040x}"], "files": {f"{at % 9}.txt": str(at)}, "branch": str(at)}
+        row[part] = parts[part]
     async with simulator(tmp_path, GIT, {"commits": rows}) as sim, sim.open() as world:
         begin = time.monotonic()
         assert "7999" in await answered(world, "git_log", repo_path=".", oneline=True, max_count=1)
