@@ -523,7 +523,9 @@ async def test_tables_of_a_wrapper_keep_their_names(tmp_path: Path) -> None:
 
 
 async def test_given_tables_have_the_given_columns_and_types(tmp_path: Path) -> None:
-    state: dict[str, Any] = {"tables": {"empty": {"columns": ["a", "b c"], "rows": []}, "typed": {"columns": _TYPED, "rows": []}}}
+    state: dict[str, Any] = {
+        "tables": {"empty": {"columns": ["a", "b c"], "rows": []}, "typed": {"columns": _TYPED, "rows": []}}
+    }
     async with simulator(tmp_path, TOOLS, state).open() as world:
         empty = await answered(world, "describe_table", table_name="empty")
         typed = await answered(world, "describe_table", table_name="typed")

@@ -31,8 +31,8 @@ _EDITS = "edit|update|set|modify|change|replace|format|customize"
 _COUNTED = f"slide page section {KINDS} task element entry question"
 _PLACES = (f"{part}_{word}" for part in _COUNTED.split() for word in ("index", "idx", "number", "position"))
 _INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER)
-_ROLES, _ = read_names(__name__)
-_ROLES |= {one.name: one for one in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
+_NAMED, _ = read_names(__name__)
+_ROLES = _NAMED | {one.name: one for one in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
 """Roles, and other argument names for some of them in some operations."""
 
 

@@ -31,8 +31,8 @@ _CELLS = "cell|range|data|value|row|column|formula"
 _CONTENTS = f"data|value|content|row|{_SHEET}"
 _PLACED = f"{_CELLS}|{_SHEET}"
 
-_ROLES, _NAMES = read_names(__name__)
-_ROLES |= {name: Role(name) for name in ("kind", "fields")}
+_NAMED, _NAMES = read_names(__name__)
+_ROLES = _NAMED | {name: Role(name) for name in ("kind", "fields")}
 """Roles, and other argument names for some of them in some operations."""
 
 
