@@ -58,7 +58,7 @@ def as_text(fill: Fill) -> Fill:
 
     def fill_text(facts: Facts) -> Json:
         value = fill(facts)
-        return "" if value is ABSENT or value is None else value
+        return "" if value is ABSENT else value
 
     return fill_text
 
