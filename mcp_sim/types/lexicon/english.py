@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from mcp_sim.types.lexicon.terms import table, terms
+
 _CAPITAL, _SMALL = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿĀ-ž"
 _PARTS = re.compile(
     rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+|[^\W\d_{_CAPITAL}{_SMALL}]+"
@@ -16,38 +18,11 @@ def vocabulary(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_IRREGULAR = {
-    "addresses": "address", "aliases": "alias", "analyses": "analysis", "appendices": "appendix", "axes": "axis",
-    "bases": "base", "buses": "bus", "businesses": "business", "caches": "cache", "calves": "calf",
-    "campuses": "campus", "children": "child", "cookies": "cookie", "courses": "course", "crises": "crisis",
-    "criteria": "criterion", "data": "data", "databases": "database", "diagnoses": "diagnosis", "expenses": "expense",
-    "feet": "foot", "gases": "gas", "geese": "goose", "halves": "half", "houses": "house", "indices": "index",
-    "invoices": "invoice", "knives": "knife", "leaves": "leaf", "licenses": "license", "lives": "life",
-    "matrices": "matrix", "media": "media", "men": "man", "mice": "mouse", "movies": "movie", "news": "news",
-    "people": "person", "phases": "phase", "purchases": "purchase", "quizzes": "quiz", "releases": "release",
-    "responses": "response", "selves": "self", "series": "series", "shelves": "shelf", "species": "species",
-    "statuses": "status", "taxes": "tax", "teeth": "tooth", "theses": "thesis", "thieves": "thief",
-    "vertices": "vertex", "warehouses": "warehouse", "wives": "wife", "women": "woman",
-}  # fmt: skip
+_IRREGULAR = table("nouns.irregular_plurals")
 _PLURAL_OF = {singular: plural for plural, singular in _IRREGULAR.items() if plural != singular}
-_ALREADY_SINGULAR = vocabulary(
-    "access address alias analysis basis bus business campus canvas chaos class focus gas gps https index lens "
-    "progress sms status success tennis this virus address process press pass loss boss cross glass mass series "
-    "bias atlas axis bonus census consensus corpus dress excess express congress congruous dns tls css aws ios"
-)
-
-_PARTICIPLES = {
-    "begin": "begun", "bind": "bound", "bring": "brought", "build": "built", "buy": "bought", "choose": "chosen",
-    "cut": "cut", "do": "done", "draw": "drawn", "drive": "driven", "feed": "fed", "find": "found",
-    "forget": "forgotten", "freeze": "frozen", "give": "given", "go": "gone", "hide": "hidden", "hold": "held",
-    "keep": "kept", "leave": "left", "lend": "lent", "lose": "lost", "make": "made", "pay": "paid", "put": "put",
-    "read": "read", "rebuild": "rebuilt", "redo": "redone", "rerun": "rerun", "reset": "reset", "run": "run",
-    "see": "seen", "sell": "sold", "send": "sent", "set": "set", "show": "shown", "shut": "shut", "spend": "spent",
-    "spin": "spun", "split": "split", "swim": "swum", "take": "taken", "tell": "told", "think": "thought",
-    "throw": "thrown", "undo": "undone", "unfreeze": "unfrozen", "wake": "woken", "win": "won",
-    "withdraw": "withdrawn", "write": "written",
-}  # fmt: skip
-_DOUBLED = vocabulary("admit commit debug defer format permit prefer refer submit transfer unpin untag unzip")
+_ALREADY_SINGULAR = terms("nouns.already_singular")
+_PARTICIPLES = table("participles.irregular")
+_DOUBLED = terms("participles.doubled")
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
 """Verbs of one short syllable, whose last letter is doubled: `stop`, `plan`, `zip`."""
 

@@ -6,102 +6,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from mcp_sim.types.lexicon.english import last_word, vocabulary
+from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.lexicon.terms import by_word, terms
 
+_SPACED = by_word("languages.verbs")
+"""Verbs in names with separators -> the English verb; `_` joins the words of a phrase."""
 
-def _table(text: str) -> dict[str, str]:
-    """Read lines `create: crear criar`: map each of those words to the English one; `_` joins the words of a phrase."""
-    lines = (line.split(":") for line in text.strip().splitlines())
-    return {word: english for english, others in lines for word in others.split()}
-
-
-_SPACED = _table("""
-create: crear crea criar cria créer creer crée cree erstellen erstelle erstellt anlegen создать создает создаёт
-create: إنشاء أنشئ ينشئ
-add: agregar agrega añadir anadir añade adicionar adiciona ajouter ajoute hinzufügen hinzufuegen добавить
-add: добавляет إضافة أضف يضيف
-register: registrar registra enregistrer enregistre registrieren registriert зарегистрировать تسجيل
-get: obtener obtiene consultar consulta obter obtém obtem obtenir obtient récupérer recuperer récupère recupere
-get: abrufen holen получить получает الحصول احصل جلب يجلب
-show: mostrar muestra mostra ver exibir afficher affiche anzeigen zeigen zeige zeigt показать показывает عرض
-show: يعرض
-read: leer lee ler lire lesen liest прочитать читать قراءة
-list: listar lista lister liste listes auflisten список перечислить قائمة سرد
-search: buscar busca pesquisar pesquisa procurar rechercher recherche chercher suchen suche sucht поиск искать
-search: ищет بحث البحث ابحث يبحث
-find: encontrar encuentra trouver trouve finden finde findet найти находит
-update: actualizar actualiza atualizar atualiza mettre_à_jour mettre_a_jour aktualisieren aktualisiere
-update: aktualisiert обновить обновляет تحديث يحدث
-change: cambiar cambia alterar altera changer ändern aendern ändere ändert изменить изменяет تغيير
-edit: editar edita éditer bearbeiten bearbeite bearbeitet редактировать تعديل
-modify: modificar modifica modifier modifie
-delete: eliminar elimina borrar borra excluir exclui apagar apaga deletar supprimer supprime effacer löschen
-delete: loeschen lösche löscht удалить удаляет حذف يحذف احذف
-remove: quitar quita remover retirer entfernen entferne entfernt убрать إزالة
-cancel: cancelar cancela annuler annule stornieren storniere storniert abbrechen отменить отменяет إلغاء يلغي
-close: cerrar cierra fechar fecha fermer ferme schließen schliessen schließt закрыть закрывает إغلاق
-complete: completar completa concluir conclui terminer termine abschließen abschliessen завершить завершает
-complete: إكمال
-send: enviar envía envia envoyer envoie senden sende sendet отправить отправляет إرسال
-save: guardar guarda salvar salva sauvegarder speichern speichere сохранить حفظ
-""")
-_UNSPACED = _table("""
-create: 创建 新建 建立 創建 生成 作成 생성 만들기
-add: 新增 添加 增加 追加 추가
-register: 注册 登记 登録 등록
-get: 获取 獲取 取得 查看 获得 조회 가져오기
-show: 显示 顯示 表示 보기
-read: 读取 讀取
-list: 列出 列表 清单 一覧 목록
-search: 搜索 搜尋 查询 查詢 检索 検索 검색
-find: 查找 찾기
-update: 更新 업데이트
-edit: 编辑 編輯 編集
-change: 变更 変更 변경
-modify: 修改 수정
-delete: 删除 刪除 削除 삭제
-remove: 移除 제거
-cancel: 取消 キャンセル 취소
-close: 关闭 關閉 닫기
-complete: 完成 完了 완료
-send: 发送 發送 送信 전송 보내기
-save: 保存 저장
-""")
-_SMALL = vocabulary(
-    "un una unos unas el la los las de del um uma o os a as do da dos das le les l une des du d der die das den dem "
-    "ein eine einen einer на по все всех على جميع كل من todos todas todo tous toutes tout alle"
-)
+_UNSPACED = by_word("languages.verbs_without_spaces")
+_SMALL = terms("languages.small_words")
 _MANY, _GETS = frozenset({"list", "search", "find"}), frozenset({"get", "show", "read"})
 _PARTICLES = re.compile(r"^(?:一个|一個|所有|全部|的)+|(?:的|を|을|를)+$")
 _SPLIT = re.compile(rf"^(?:{'|'.join(sorted(_UNSPACED, key=len, reverse=True))})|(?:{'|'.join(_UNSPACED)})$")
 
-_NOUNS = _table("""
-name: 名称 姓名 名字 名前 氏名 이름 nombre nome nom имя название اسم الاسم
-title: 标题 標題 タイトル 件名 제목 título titulo titre titel заголовок عنوان
-description: 描述 说明 說明 説明 설명 descripción descripcion descrição descricao beschreibung описание وصف الوصف
-email: 邮箱 电子邮件 邮件 メール 이메일 correo correo_electrónico courriel почта البريد
-phone: 电话 手机 手机号 電話 電話番号 전화 전화번호
-phone: teléfono telefono telefone téléphone telephone telefon телефон هاتف الهاتف
-address: 地址 住所 주소 dirección direccion endereço endereco adresse адрес العنوان
-city: 城市 都市 市 도시 ciudad cidade ville stadt ort город مدينة المدينة
-country: 国家 國家 国 국가 país pais pays страна بلد الدولة
-company: 公司 会社 회사 empresa entreprise firma компания شركة الشركة
-price: 价格 單價 单价 価格 가격 precio preço preco prix preis цена سعر السعر
-amount: 金额 金額 금액 importe monto valor montant betrag сумма مبلغ المبلغ
-quantity: 数量 數量 수량 cantidad quantidade quantité quantite menge anzahl количество كمية الكمية
-category: 类别 分类 カテゴリ 카테고리 categoría categoria catégorie categorie kategorie категория فئة الفئة
-notes: 备注 備考 메모 notas notizen примечание ملاحظات
-number: 编号 編號 号码 番号 번호 numero numéro número nummer номер رقم
-date: 日期 日付 날짜 fecha datum дата تاريخ التاريخ
-status: 状态 狀態 状態 상태 estado statut статус حالة الحالة
-customer: 客户 客戶 顧客 고객 cliente kunde клиент عميل العميل
-user: 用户 用戶 ユーザー 사용자 usuario usuário utilisateur benutzer пользователь مستخدم المستخدم
-employee: 员工 員工 社員 직원 empleado empregado mitarbeiter сотрудник موظف
-product: 产品 產品 商品 製品 상품 제품 producto produto produit produkt товар منتج المنتج
-order: 订单 訂單 注文 주문 pedido commande bestellung заказ طلب الطلب
-task: 任务 任務 タスク 작업 tarea tarefa tâche aufgabe задача مهمة المهمة
-invoice: 发票 發票 請求書 송장 factura fatura facture rechnung счёт فاتورة
-""")
+_NOUNS = by_word("languages.nouns")
 """Names of fields and things -> the English name with the same meaning."""
 
 

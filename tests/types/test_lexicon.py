@@ -1,0 +1,30 @@
+"""The lexicon and its schema."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+from jsonschema import Draft202012Validator
+
+from mcp_sim.types.lexicon.terms import by_word, terms
+
+
+def read(name: str) -> str:
+    return (files("mcp_sim.types.lexicon") / name).read_text(encoding="utf-8")
+
+
+def test_the_lexicon_follows_its_schema() -> None:
+    schema = json.loads(read("lexicon.schema.json"))
+    Draft202012Validator.check_schema(schema)
+    problems = [
+        f"{error.json_path}: {error.message}"
+        for error in Draft202012Validator(schema).iter_errors(json.loads(read("lexicon.json")))
+    ]
+    assert problems == []
+
+
+def test_a_verb_has_one_meaning() -> None:
+    certain, likely = by_word("verbs.certain"), by_word("verbs.likely")
+    assert not certain.keys() & likely.keys()
+    assert sum(len(terms(f"verbs.certain.{meaning}")) for meaning in {*certain.values()}) == len(certain)
