@@ -1,6 +1,7 @@
 """Write what is inferred from tool lists, and compare it with an earlier run.
 
     python benchmarks/plans.py [DIR|FILE ...] [--write FILE] [--against FILE] [--renamed OLD=NEW ...]
+                               [--ignore FIELD ...] [--moved FIELD=PATH ...] [--unordered]
 
 A FILE is a tools/list result. A DIR is a folder of such files, or of recordings: DIR/tools.json or DIR/*/tools.json,
 next to sessions (*.jsonl) whose first line holds the `initial_state`. A server with sessions is read without a state,
@@ -9,7 +10,8 @@ read. `--write` writes one line per plan or entity: all its fields, and the orde
 
 `--against` exits with 1 if a plan or an entity differs from the earlier file, is missing, or is new. A renamed word of
 the earlier file, as a key or as a whole string, is equal to its new name. A word may have several new names:
-`--renamed read=get read=view`.
+`--renamed read=get read=view`. `--ignore` leaves out fields of plans and of the plans within them, `--unordered` the
+order of keys. `--moved shows=envelope.shows` says where a field of earlier plans is now.
 """
 
 from __future__ import annotations
@@ -77,6 +79,12 @@ def main(arguments: argparse.Namespace) -> int:
         return 0
     earlier = read(Path(arguments.against), reasons=arguments.reasons)
     words = renamings([*arguments.renamed, *listed(arguments.renamed_file)])
+    for run in (earlier, found):
+        for plan in plans_of(run):
+            move_fields(plan, renamings(arguments.moved))
+            remove_fields(plan, arguments.ignore)
+        if arguments.unordered:
+            remove_order(run)
     different = list(differing(earlier, found, words))
     print_comparison(numbers, different, arguments.first)
     return 1 if different else 0
@@ -223,6 +231,35 @@ def renamings(pairs: Iterable[str]) -> Words:
     return words
 
 
+def plans_of(found: Found) -> Iterator[dict[str, Json]]:
+    """Yield the fields of all plans and of the plans within them."""
+    for kinds in found.values():
+        for plan in kinds.get("plan", {}).values():
+            yield plan["fields"]
+            yield from plan["fields"].get(CHOICES, {}).values()
+
+
+def move_fields(plan: dict[str, Json], moves: Words) -> None:
+    """Move fields of a plan to the dotted paths that `moves` names."""
+    for name in moves.keys() & plan.keys():
+        at, (*parents, last) = plan, moves[name][0].split(".")
+        for parent in parents:
+            at = at.setdefault(parent, {})
+        at.setdefault(last, plan.pop(name))
+
+
+def remove_fields(plan: dict[str, Json], names: Iterable[str]) -> None:
+    for name in names:
+        plan.pop(name, None)
+
+
+def remove_order(found: Found) -> None:
+    """Remove the order of keys of all plans and entities."""
+    for kinds in found.values():
+        for body in chain.from_iterable(named.values() for named in kinds.values()):
+            body.pop("order", None)
+
+
 def differing(old: Found, new: Found, words: Words) -> Iterator[Difference]:
     """Yield the plans and entities that differ between two runs, or that only one run has."""
     for document, was, now in matched(old, new, words):
@@ -269,7 +306,8 @@ def print_comparison(numbers: Mapping[str, int], different: Sequence[Difference]
     missing = Counter(one.kind for one in different if one.fields == ["missing"])
     for kind in sorted({*numbers, *missing}):
         number = numbers.get(kind, 0)
-        print(f"{kind}: {number - wrong[kind]:,} of {number:,} identical, {missing[kind]:,} missing")
+        share = 100 * (number - wrong[kind]) / max(1, number)
+        print(f"{kind}: {number - wrong[kind]:,} of {number:,} identical ({share:.1f} %), {missing[kind]:,} missing")
     for one in different[:first]:
         more = [f"and {len(one.fields) - SHOWN} more"] if len(one.fields) > SHOWN else []
         print(f"\n{one.document} {one.kind} {one.name}", *chain(one.fields[:SHOWN], more), sep="\n  ")
@@ -284,6 +322,9 @@ if __name__ == "__main__":
     parser.add_argument("--against", type=Path, metavar="FILE", help="compare with a file of an earlier run")
     parser.add_argument("--renamed", nargs="+", action="extend", default=[], metavar="OLD=NEW", help="renamed words")
     parser.add_argument("--renamed-file", type=Path, metavar="FILE", help="a file with one OLD=NEW per line")
+    parser.add_argument("--ignore", nargs="+", action="extend", default=[], metavar="FIELD", help="fields left out")
+    parser.add_argument("--moved", nargs="+", action="extend", default=[], metavar="FIELD=PATH", help="moved fields")
+    parser.add_argument("--unordered", action="store_true", help="do not compare the order of keys")
     parser.add_argument("--reasons", action="store_true", help="also write and compare the reasons of plans")
     parser.add_argument(
         "--sessions", type=int, default=20, metavar="N", help="states of each recorded server (default 20)"
