@@ -9,7 +9,6 @@ from mcp_sim.infer.arguments import Roles
 from mcp_sim.infer.entity_keys import is_natural, key_like
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.given_state import Given
-from mcp_sim.infer.implied_records import ACTOR_FIELDS
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.links import Targets, add_counts, add_links, links_by_target
 from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
@@ -50,8 +49,6 @@ def build_entities(
         seen = _seen_keys(name, keys[name], mine, examples)
         like = key_like(declared.get(name), parts[keys[name]], seen, name)
         whole = add_counts(parts, links.get(name, ()))
-        if given.entities:
-            whole = _without_actor_links(whole, given)
         if given.records.get(name):
             whole = _check_links(whole, given.records[name], given, keys)
         rows = given.records.get(name, ())
@@ -120,16 +117,6 @@ def _check_links(
             is_present = any(name in row for row in rows)
             checked[name] = replace(field, link=None, derived=None if is_present else field.derived)
     return checked
-
-
-def _without_actor_links(fields: Mapping[str, Field], given: Given) -> dict[str, Field]:
-    """Remove links of actors (`created_by`) if the state holds no such people."""
-    return {
-        name: replace(field, link=None)
-        if snake(name) in ACTOR_FIELDS and not given.records.get(field.link or "")
-        else field
-        for name, field in fields.items()
-    }
 
 
 def _as_values(value: Json) -> list[Json]:

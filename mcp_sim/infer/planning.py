@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.infer.arguments import Roles, limit_page
 from mcp_sim.infer.confidence import Evidence, judge, judge_recordless
-from mcp_sim.infer.drafts import DECLARED, declares_effect, judge_declared, resolve_overrides
+from mcp_sim.infer.creates import UPSERT
 from mcp_sim.infer.envelopes import batch_envelope
 from mcp_sim.infer.features import ToolFeatures
-from mcp_sim.infer.flags import find_toggled_flag
+from mcp_sim.infer.flag_filters import find_flag_filters
 from mcp_sim.infer.given_state import Given
-from mcp_sim.infer.implied_records import fields_from_state
 from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.names import noun_spans
-from mcp_sim.infer.partial_results import find_whole_text
+from mcp_sim.infer.overrides import DECLARED, declares_effect, judge_declared, resolve_overrides
 from mcp_sim.infer.related_entities import find_state_filter
 from mcp_sim.infer.singleton_effects import FieldNames, SingletonEffect
-from mcp_sim.infer.transitions import find_created_state, find_requirements, find_swap, find_target_state
+from mcp_sim.infer.transitions import find_created_state, find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties, property_of
-from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, words
+from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties
+from mcp_sim.types.lexicon.english import plural, singular_phrase, snake
 from mcp_sim.types.plans import RECORDLESS, Envelope, How, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
@@ -33,8 +32,6 @@ _MIN_CONFIDENCE = 0.35
 """Minimum confidence of a plan whose verb is only in the description."""
 
 _WRITES = frozenset({"create", "update", "delete"})
-_SEARCHED_IN = re.compile(r"\b(?:by|in|across|against)\b((?:(?!\breturn)[^.;\n]){1,80})", re.IGNORECASE)
-"""Phrases of descriptions that name the searched fields."""
 
 
 def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
@@ -68,50 +65,10 @@ def make_plan(
         only = _plan_singleton(features, features.singleton, entity)
         confidence, reasons = judge_declared(only.confidence, only.reasons, overrides)
         return replace(only, **{**overrides, "confidence": confidence, "reasons": reasons})
-    about = str(features.tool.definition.get("description", ""))
-    rows = given.records.get(features.entity, ())
-    moves = features.verb == "update" and features.list_change is None
-    fixed = find_target_state(features.parsed, entity, about, rows) if moves else {}
-    fixed = find_state_filter(features, entity, rows) if features.verb in _MANY else fixed
-    fixed = find_created_state(features, entity, rows) if features.verb == "create" else fixed
-    turned = (
-        find_toggled_flag(features.parsed.word, entity, properties(features.shape), roles.sets.values())
-        if moves
-        else None
-    )
-    fixed = fixed if turned is None else {turned: True}
-    text = find_whole_text(features, entity)
-    plan = Plan(
-        features.tool.id,
-        features.verb,
-        features.entity,
-        key=roles.key,
-        sets=roles.sets,
-        how=_write_modes(features, roles, entity) if turned is None else {turned: "toggle"},
-        fixed=fixed,
-        requires=find_requirements(features.parsed, entity, about, fixed, rows)
-        if features.verb in {"update", "delete"}
-        else {},
-        holder=roles.holder,
-        counter=given.counter(features.entity) if features.verb == "create" else None,
-        from_state=fields_from_state(roles, entity, given, declared) if features.verb == "create" else {},
-        shows=text or find_renamed_fields(features, entity),
-        only=_shown_with_list(features, entity),
-        swap=find_swap(properties(features.input), entity, entities) if _takes_two_lists(features, roles) else None,
-        filters=roles.filters,
-        query=roles.query,
-        searched=find_searched_fields(features, roles, entity),
-        sort=roles.sort,
-        order=roles.order,
-        paging=limit_page(roles.paging, about, features.entity) if features.verb in _MANY else roles.paging,
-        envelope=Envelope() if text else features.envelope,
-    )
     if not declares_effect(overrides) and _is_outside_state(features, declared, given, sharing):
         return _plan_outside_state(features)
-    plan = replace(features.item_arguments.refold(plan), **resolve_overrides(plan, overrides))
-    if plan.each is not None and plan.verb in _WRITES and "envelope" not in overrides:
-        batch = batch_envelope(plan.verb, features.entity, features.output)
-        plan = replace(plan, envelope=replace(batch, text=features.envelope.text))
+    inferred = features.item_arguments.refold(_infer_plan(features, roles, entity, given.records.get(entity.name, ())))
+    plan = replace(inferred, **resolve_overrides(inferred, overrides))
     evidence = Evidence(
         features.parsed, plan, entity, features.input, features.output, features.tool.annotations, roles.unexplained
     )
@@ -127,31 +84,54 @@ def make_plan(
     )
 
 
-def _shown_with_list(features: ToolFeatures, entity: Entity) -> tuple[str, ...]:
-    """Return the fields shown of a record whose list changes, if the list is hidden."""
-    field = entity.fields.get(features.list_change.field) if features.list_change is not None else None
-    is_apart = field is not None and field.hidden and not properties(features.output)
-    return (entity.key, field.name) if field is not None and is_apart else ()
+def _infer_plan(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequence[Record]) -> Plan:
+    """Return the plan of a tool for one record, or one item of a batch, without overrides."""
+    about, is_list = features.tool.description, features.verb in _MANY
+    return Plan(
+        features.tool.id,
+        features.verb,
+        features.entity,
+        key=roles.key,
+        sets=roles.sets,
+        how=_write_modes(features, roles, entity),
+        fixed=_fixed_values(features, entity, about, rows),
+        if_exists="update" if features.verb == "create" and features.parsed.word == UPSERT else "refuse",
+        holder=roles.holder,
+        filters=roles.filters | (find_flag_filters(features.input, entity, rows) if is_list else {}),
+        query=roles.query,
+        sort=roles.sort,
+        order=roles.order,
+        paging=limit_page(roles.paging, about, features.entity) if is_list else roles.paging,
+        envelope=_result_places(features, entity),
+    )
+
+
+def _fixed_values(features: ToolFeatures, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
+    """Return the state that the tool's name or description implies, of the written or the listed records."""
+    if features.verb == "update":
+        return find_target_state(features.parsed, entity, about, rows)
+    if features.verb == "create":
+        return find_created_state(features, entity, rows)
+    return find_state_filter(features, entity, rows) if features.verb in _MANY else {}
+
+
+def _result_places(features: ToolFeatures, entity: Entity) -> Envelope:
+    if features.item_arguments.each is not None and features.verb in _WRITES and "envelope" not in features.overrides:
+        batch = batch_envelope(features.verb, features.entity, features.output)
+        return replace(batch, text=features.envelope.text)
+    return replace(features.envelope, shows=find_renamed_fields(features, entity))
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
-    """Return how values change fields: added to a list, removed, or appended to a text."""
-    if features.list_change is not None:
-        return {features.list_change.field: features.list_change.how}
+    """Return the texts and lists to which values are appended."""
+    if features.verb != "update" or features.parsed.word != "append":
+        return {}
     texts = {name for name in roles.sets.values() if name in entity.fields and _accepts_appending(entity.fields[name])}
-    return (
-        dict.fromkeys(sorted(texts), "append") if features.verb == "update" and features.parsed.word == "append" else {}
-    )
+    return dict.fromkeys(sorted(texts), "append")
 
 
 def _accepts_appending(field: Field) -> bool:
     return main_type(field.schema) in {"string", "array"} and field.link is None and not constants(field.schema)
-
-
-def _takes_two_lists(features: ToolFeatures, roles: Roles) -> bool:
-    """Whether an update takes lists that are not fields of the record."""
-    lists = [name for name in roles.unexplained if main_type(property_of(features.input, name)) == "array"]
-    return features.verb == "update" and len(lists) >= 2
 
 
 def _is_outside_state(
@@ -176,21 +156,18 @@ def _is_bare(entity: Entity) -> bool:
 def _plan_singleton(features: ToolFeatures, single: SingletonEffect, entity: Entity) -> Plan:
     """Return the plan of a tool that works on a singleton."""
     known = 0.8 if features.output.get("properties") or single.sets else 0.6 if _is_bare(entity) else 0.65
-    plan = Plan(
+    return Plan(
         features.tool.id,
         single.verb,
         single.entity,
         sets=single.sets,
-        how=single.how,
         fixed=single.fixed,
-        shows=single.shows,
-        only=single.only,
-        envelope=replace(features.envelope, rows=None, total=None, cursor=None, more=None, key=None),
+        envelope=replace(
+            features.envelope, rows=None, total=None, cursor=None, more=None, key=None, shows=single.shows
+        ),
         confidence=known,
         reasons=(single.reason,),
     )
-    choices = {value: replace(plan, fixed=fixed) for value, fixed in single.chosen.items()}
-    return replace(plan, choice=single.choice, choices=choices)
 
 
 def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> Plan:
@@ -235,7 +212,7 @@ def _check_workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
     is_meant = plan.verb == "get" and (only or plan.operation)
     is_named = plan.key is not None or entity.singleton or plan.filters or is_meant
     nameless = plan.verb in _ONE and not is_named
-    idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
+    idle = plan.verb == "update" and not plan.sets and not plan.fixed
     if entity.inside is not None and plan.backend == "records" and not _can_reach(plan):
         why = f"the {plural(entity.name)} are nested in other records, and no argument names them"
         return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
@@ -261,31 +238,3 @@ def find_renamed_fields(features: ToolFeatures, entity: Entity) -> dict[str, str
         if field is not None:
             found[f"{base}.{name}" if base else name] = field
     return found
-
-
-def find_searched_fields(features: ToolFeatures, roles: Roles, entity: Entity) -> tuple[str, ...]:
-    """Return the text fields that a query searches.
-
-    It is the field in the tool's name, those that the description of the query or of the tool names, or all.
-    """
-    if roles.query is None:
-        return ()
-    by, *what = features.parsed.after or ("",)
-    if by == "by" and "_".join(what) in entity.fields:
-        return ("_".join(what),)
-    texts = [name for name, field in entity.fields.items() if name != entity.key and _is_searchable(field)]
-    about = str(property_of(features.input, roles.query).get("description", ""))
-    places = " ".join(hit[1] for hit in _SEARCHED_IN.finditer(features.tool.description))
-    return tuple(_mentioned_fields(texts, about) or _mentioned_fields(texts, places) or texts)
-
-
-def _mentioned_fields(fields: Sequence[str], about: str) -> list[str]:
-    """Return the fields whose words are all in a text."""
-    mentioned = {one for word in words(about.lower().replace("e-mail", "email")) for one in (word, singular(word))}
-    return [name for name in fields if mentioned.issuperset(words(name))]
-
-
-def _is_searchable(field: Field) -> bool:
-    dated = str(field.schema.get("format", "")).startswith(("date", "time", "uuid"))
-    plain = main_type(field.schema) in {"string", ""} and not dated and field.link is None and field.derived is None
-    return plain and not constants(field.schema)

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from mcp_sim.infer.arguments import Roles, assign_read_roles, assign_write_roles
-from mcp_sim.infer.creates import origin_argument
+from mcp_sim.infer.creates import new_key_argument, origin_argument
 from mcp_sim.infer.entity_keys import choose_key, find_example_id, find_naming_arguments, find_scoped_entities
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.fields import fields_of_filters
@@ -51,11 +51,6 @@ def assign_roles(
             continue
         if features.singleton is not None:
             roles[features.tool.id] = Roles(None, features.singleton.sets)
-            continue
-        if features.list_change is not None:
-            roles[features.tool.id] = Roles(
-                features.list_change.key, {features.list_change.argument: features.list_change.field}
-            )
             continue
         mine = fields[features.entity]
         holder = declared[features.entity].inside if features.entity in declared else None
@@ -160,7 +155,7 @@ def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str
     if features.verb in _MANY:
         return match_partially(features, known, assign_read_roles(features.verb, known, features.input, None))
     if features.verb == "create":
-        return assign_write_roles(known, features.input, origin_argument(features, known.key))
+        return _created_roles(features, known)
     key = features.key_argument(known.key)
     if features.verb == "update":
         return assign_write_roles(known, features.input, key, features.parsed.word)
@@ -177,6 +172,13 @@ def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str
     if key is None:
         return assign_read_roles(features.verb, known, features.input, None)
     return Roles(key)
+
+
+def _created_roles(features: ToolFeatures, known: KnownFields) -> Roles:
+    """Return the roles of a create. An argument may hold the key of the new record, or name the one to copy."""
+    key, origin = new_key_argument(features, known.key), origin_argument(features, known.key)
+    found = assign_write_roles(known, features.input, key or origin)
+    return replace(found, key=None, sets={key: known.key, **found.sets} if key is not None else found.sets)
 
 
 def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_key: str) -> Roles:
