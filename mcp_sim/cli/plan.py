@@ -23,7 +23,7 @@ from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_f
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import UsageError, did_you_mean
-from mcp_sim.types.plans import Also, Envelope, Paging, Plan
+from mcp_sim.types.plans import Envelope, Paging, Plan
 
 _GUESS = "a guess"
 
@@ -187,36 +187,21 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "with": ", ".join(f"{name} = {argument}" for name, argument in plan.arguments.items()),
         "each": plan.each or "",
         "key": plan.key or "",
-        "copies": plan.copies or "",
         "sets": ", ".join(
             [
                 *_pairs(plan.sets),
                 *(f"{name} = {json.dumps(fixed)}" for name, fixed in plan.fixed.items()),
-                *(f"{name} = {place}" for name, place in plan.from_state.items()),
             ]
         ),
         "how": ", ".join(f"{how} {name}" for name, how in plan.how.items()),
-        "requires": ", ".join([*_requirements(plan), *(f"{name} > 0" for name in plan.positive)]),
-        "login": plan.login or "",
-        "caller": plan.caller or "",
         "if exists": "" if plan.if_exists == "refuse" else plan.if_exists,
         "inside": plan.holder or "",
-        "next id": plan.counter or "",
-        "also": ", ".join(map(_also, plan.also)),
-        "swaps": f"{plan.swap.field}: {plan.swap.old} for {plan.swap.new}" if plan.swap else "",
         "choice": f"{plan.choice}: {', '.join(_choices(plan))}" if plan.choice else "",
         "filters": ", ".join(_filters(plan)),
-        "text": f"{plan.query} in {', '.join(plan.searched)}" if plan.query else "",
+        "text": plan.query or "",
         "order": ", ".join(name for name in (plan.sort, plan.order) if name),
         "pages": _paging(plan.paging),
         "result": _envelope(plan.envelope),
-        "shows": ", ".join(f"{place} = {field}" for place, field in plan.shows.items() if place != field),
-        "only": ", ".join(plan.only),
-        "picks": f"{plan.picked.argument} of {plan.picked.field}" if plan.picked else "",
-        "owners": ", ".join(f"{one.argument}: {one.link or f'{one.listed} of {one.entity}'}" for one in plan.owners),
-        "children": ", ".join(f"{one.entity} of each of {one.listed}" for one in plan.children),
-        "among": ", ".join(f"{one.argument}: {one.field} of {one.entity} {one.by}" for one in plan.among),
-        "within": plan.within or "",
         "because": "; ".join(plan.reasons),
     }
     yield from ((label, text) for label, text in texts.items() if text)
@@ -225,16 +210,6 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
 def _choices(plan: Plan) -> Iterator[str]:
     for value, one in plan.choices.items():
         yield f"{value} ({one.operation})" if one.operation not in {"", value} else value
-
-
-def _requirements(plan: Plan) -> Iterator[str]:
-    for name, values in plan.requires.items():
-        yield f"{name} is {' or '.join(json.dumps(value) for value in values)}"
-
-
-def _also(one: Also) -> str:
-    asked = f" (from {json.dumps(one.requires)})" if one.requires is not None else ""
-    return f"{one.how} {one.entity}.{one.field}{asked}"
 
 
 def _pairs(sets: Mapping[str, str]) -> Iterator[str]:
@@ -264,9 +239,12 @@ def _paging(paging: Paging) -> str:
 
 
 def _envelope(envelope: Envelope) -> str:
-    places = ((part.name, getattr(envelope, part.name)) for part in fields(envelope) if part.name != "echoes")
-    shown = [f"{name} at {place}" if place else f"the {name} itself" for name, place in places if place is not None]
-    return ", ".join([*shown, *(f"{path} as given" for path in envelope.echoes)])
+    places = ((part.name, getattr(envelope, part.name)) for part in fields(envelope))
+    shown = [
+        f"{name} at {place}" if place else f"the {name} itself" for name, place in places if isinstance(place, str)
+    ]
+    renamed = [f"{path} = {name}" for path, name in envelope.shows.items() if path != name]
+    return ", ".join([*shown, *(f"{path} as given" for path in envelope.echoes), *renamed])
 
 
 def _labelled(label: str, text: str) -> list[str]:

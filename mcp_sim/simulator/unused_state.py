@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 
 from mcp_sim.infer import Inferred
 from mcp_sim.infer.given_state import Path
@@ -16,8 +16,6 @@ from mcp_sim.types.kinds import ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.plans import Plan
 
-_READERS_OF_ALL = frozenset({"any_record", "python"})
-"""Backends whose tools may read any record."""
 _KNOWN_VERBS = frozenset({"get", "list", "search", "update", "delete"})
 """Verbs of tools on records that exist."""
 _MOST_TOOLS = 3
@@ -34,32 +32,25 @@ def unused_parts(found: Inferred, domain: Domain, named: Collection[str], state:
     themselves. So are texts beside parts that a backend took, such as the name of the current user.
     """
     plans = [variant for plan in found.plans.values() for variant in plan.variants]
-    if not found.paths or any(map(_reads_all, plans)):
+    if not found.paths or any(plan.backend == "python" for plan in plans):
         return []
-    places = {*named, *chain.from_iterable(map(_places, plans)), *_read_besides(plans, domain)}
-    used = _with_linked(places & found.entities.keys(), found.entities)
+    read_or_written = {*named, *(plan.entity for plan in plans if plan.entity), *_read_besides(plans, domain)}
+    used = _with_linked(read_or_written & found.entities.keys(), found.entities)
     read = [found.paths[name] for name in found.paths.keys() & used]
     unused: list[Path] = []
     for name in found.paths:
         if name not in used and found.records.get(name):
-            unused += _parts(found, name, places, read, (state, rest))
+            unused += _parts(found, name, read, (state, rest))
     return unused
 
 
-def _parts(
-    found: Inferred, name: str, places: Collection[str], read: Sequence[Path], states: tuple[Json, Json]
-) -> list[Path]:
-    """Return the path of the table of an unused entity, or those of the fields of a singleton that no plan names."""
+def _parts(found: Inferred, name: str, read: Sequence[Path], states: tuple[Json, Json]) -> list[Path]:
+    """Return the path of the table of an unused entity, or those of the fields of an unused singleton."""
     path, record = found.paths[name], found.records[name][0]
     before, left = _at(states[0], path), _at(states[1], path)
     if name in found.entities and not found.entities[name].singleton:
         return [path] if before == left or _has_data(left, before) else []
-    fields = {field: value for field, value in record.items() if f"{name}.{field}" not in places}
-    return _paths(fields, path, before, left, read)
-
-
-def _reads_all(plan: Plan) -> bool:
-    return plan.backend in _READERS_OF_ALL or (plan.backend == "summaries" and plan.entity is None)
+    return _paths(record, path, before, left, read)
 
 
 def _read_besides(plans: Iterable[Plan], domain: Domain) -> Iterator[str]:
@@ -67,14 +58,6 @@ def _read_besides(plans: Iterable[Plan], domain: Domain) -> Iterator[str]:
     known = matching_backends()
     for plan in plans:
         yield from backends[plan.backend]().reads(plan, domain) if plan.backend in known else ()
-
-
-def _places(plan: Plan) -> Iterator[str]:
-    """Yield the entities whose records a plan uses, and fields of singletons as `entity.field`."""
-    yield from (plan.entity,) if plan.entity is not None else ()
-    yield from (one.entity for one in (*plan.also, *plan.owners, *plan.among, *plan.children))
-    yield from (plan.swap.entity,) if plan.swap is not None else ()
-    yield from (place for place in (plan.caller, plan.login, plan.counter, *plan.from_state.values()) if place)
 
 
 def _with_linked(used: set[str], entities: Mapping[str, Entity]) -> set[str]:

@@ -12,23 +12,8 @@ from mcp_sim.types.plans import Plan
 def rename_entities_in_plan(plan: Plan, called: Callable[[str], str]) -> Plan:
     """Return the plan with every entity name replaced by `called(name)`."""
 
-    def place(path: str | None) -> str | None:
-        return None if path is None else called(path)
-
-    return replace(
-        plan,
-        entity=place(plan.entity),
-        swap=plan.swap and replace(plan.swap, entity=called(plan.swap.entity)),
-        choices={value: rename_entities_in_plan(one, called) for value, one in plan.choices.items()},
-        also=tuple(replace(one, entity=called(one.entity)) for one in plan.also),
-        owners=tuple(replace(one, entity=called(one.entity)) for one in plan.owners),
-        among=tuple(replace(one, entity=called(one.entity)) for one in plan.among),
-        children=tuple(replace(one, entity=called(one.entity)) for one in plan.children),
-        caller=place(plan.caller),
-        login=place(plan.login),
-        counter=place(plan.counter),
-        from_state={field: called(path) for field, path in plan.from_state.items()},
-    )
+    choices = {value: rename_entities_in_plan(one, called) for value, one in plan.choices.items()}
+    return replace(plan, entity=None if plan.entity is None else called(plan.entity), choices=choices)
 
 
 def renamed(entity: Entity, called: Callable[[str], str]) -> Entity:

@@ -15,35 +15,25 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.plans import CALLER, Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Swap
+from mcp_sim.types.plans import Envelope, Filter, Paging
 
-_ARGUMENT_KEYS = ("key", "each", "copies", "holder", "within", "query", "sort", "order", "choice")
+_ARGUMENT_KEYS = ("key", "each", "holder", "query", "sort", "order", "choice")
 _NOT_IN_PLANS = ("ask", "notify", "blocks", "python")
 """Keys under `sim:` that are no fields of a plan: those about the answer, and `python`."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor")
-_LISTS = ("searched", "only", "positive")
-_PARTS = {"swap": Swap, "picked": Picked, "paging": Paging, "envelope": Envelope}
-_LISTS_OF_PARTS = {"also": Also, "owners": Owner, "among": Among, "children": Children}
+_PARTS = {"paging": Paging, "envelope": Envelope}
 
 
 def plan_fields(part: SimPart, folder: Path) -> dict[str, Any]:
     """Return the fields of a plan that the spec fixes. Modules of Python functions are looked up in the folder."""
     fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _NOT_IN_PLANS}
     given = {name: value for name, value in fixed.items() if value is not None}
-    fixed |= {name: tuple(given[name]) for name in _LISTS if name in given}
     fixed |= {name: kind(**given[name].model_dump()) for name, kind in _PARTS.items() if name in given}
-    fixed |= {
-        name: tuple(kind(**one.model_dump()) for one in given[name])
-        for name, kind in _LISTS_OF_PARTS.items()
-        if name in given
-    }
     if part.python is not None:
         fixed |= {"backend": "python", "operation": locate_function(part.python, folder)}
     if part.filters is not None:
         fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
-    if part.requires is not None:
-        fixed["requires"] = {field: tuple(values) for field, values in part.requires.items()}
     if part.choices is not None:
         fixed["choices"] = {value: plan_fields(one, folder) for value, one in part.choices.items()}
     return fixed
@@ -81,21 +71,16 @@ def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
     """Note the named arguments that the tool does not have."""
     schema = expanded(tool["inputSchema"])
     known = as_object(schema.get("properties"))
-    within = part.within if "within" in part.model_fields_set else find_wrapper(schema)
+    within = find_wrapper(schema)
     for wrapper in within.split(".") if within is not None else ():
         schema = properties(schema).get(wrapper, {})
         known |= properties(schema)
     named = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
-    named += [(("positive", index), argument) for index, argument in enumerate(part.positive or ())]
-    named += [(("owners", index, "argument"), owner.argument) for index, owner in enumerate(part.owners or ())]
-    named += [(("among", index, "argument"), one.argument) for index, one in enumerate(part.among or ())]
-    named += [(("children", index, "listed"), one.listed) for index, one in enumerate(part.children or ())]
-    named += [(("picked", "argument"), part.picked.argument)] if part.picked is not None else []
     named += [(("sets", argument), argument) for argument in part.sets or ()]
     named += [(("filters", argument), argument) for argument in part.filters or ()]
     named += [(("paging", key), getattr(part.paging, key)) for key in _PAGE_KEYS if part.paging is not None]
     for path, argument in named:
-        if argument not in {None, CALLER, *known} and argument.partition(".")[0] not in known:
+        if argument not in {None, *known} and argument.partition(".")[0] not in known:
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
 
 

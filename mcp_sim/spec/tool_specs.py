@@ -216,9 +216,6 @@ def _links(place: Place, document: ToolSpecDocument) -> Iterable[tuple[Place, st
     for tool, part in document.sim.items():
         if part.entity is not None:
             yield place.at("sim", tool, "entity"), part.entity
-        for key in ("also", "owners", "among", "children"):
-            for index, one in enumerate(getattr(part, key) or ()):
-                yield place.at("sim", tool, key, index, "entity"), one.entity
         for value, one in (part.choices or {}).items():
             if one.entity is not None:
                 yield place.at("sim", tool, "choices", value, "entity"), one.entity

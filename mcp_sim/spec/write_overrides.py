@@ -131,9 +131,8 @@ def _relevant_entities(domain: Domain, plans: list[Plan]) -> list[str]:
 
 
 def _entities_of(plan: Plan) -> Iterator[str]:
-    """Yield the entity that a plan works on, and those whose records it depends on."""
+    """Yield the entities that a plan and its choices work on."""
     yield from (plan.entity,) if plan.entity is not None else ()
-    yield from (one.entity for one in (*plan.also, *plan.owners, *plan.among, *plan.children))
     yield from (name for one in plan.choices.values() for name in _entities_of(one))
 
 
@@ -142,21 +141,12 @@ def _entities_of(plan: Plan) -> Iterator[str]:
 
 def _plan_entry(plan: Plan) -> Record:
     if plan.verb in {"none", "unknown"}:
-        return {"verb": "none", **_login_entry(plan)}
+        return {"verb": "none"}
     if plan.choices:
         choices = {value: _plan_entry(one) for value, one in plan.choices.items()}
-        return {"choice": plan.choice, "choices": choices, **_login_entry(plan)}
-    entry = {**_empty_parts(plan), **_changed_fields(plan)}
+        return {"choice": plan.choice, "choices": choices}
+    entry = _changed_fields(plan)
     return {name: entry[name] for name in SimPart.model_fields if name in entry}
-
-
-def _login_entry(plan: Plan) -> Record:
-    return {"login": plan.login} if plan.login is not None else {}
-
-
-def _empty_parts(plan: Plan) -> Record:
-    """Return parts that must be written although they are empty, since they would be inferred again otherwise."""
-    return {**({"envelope": {}} if plan.shows else {}), **({"sets": {}} if plan.owners else {})}
 
 
 def _changed_fields(part: Any) -> Record:

@@ -126,6 +126,8 @@ class Envelope:
     """The property that holds the whole result as JSON text. The other paths are then paths into that JSON."""
     echoes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Path in the result -> argument that is returned as given."""
+    shows: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Path in the result -> the field shown there under another name (`plan_id.price`: by a link)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +221,6 @@ class Plan:
     """A field of an only record (`state.current_user`) that names the caller: the value of the argument CALLER."""
     swap: Swap | None = None
     """The parts of the record that the tool exchanges."""
-    shows: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Place in the result -> the field shown there under another name (`plan_id.price`: by a link)."""
     only: tuple[str, ...] = ()
     """The fields that are shown, if not all are."""
     picked: Picked | None = None

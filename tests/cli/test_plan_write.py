@@ -14,10 +14,11 @@ from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.entity_names import rename_entities_in_plan
+from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import spec_files, spec_text
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.plans import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
+from mcp_sim.types.plans import Envelope, Filter, Paging, Plan
 
 VAGUE = [
     {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"widget": {"type": "string"}}}},
@@ -138,83 +139,60 @@ async def test_a_written_list_means_the_same_however_little_it_declares(case: st
 
 
 TEXT = {"type": "string"}
-LINES = {"type": "array", "items": {"type": "object", "properties": {"stall": TEXT, "paid": TEXT}}}
+LINES = {"type": "array", "items": {"type": "object", "properties": {"note": TEXT}}}
 SETTLE = {
-    "order_id": TEXT, "note": TEXT, "amount": {"type": "number"}, "lines": LINES, "buyer": TEXT, "day": TEXT, "q": TEXT,
-    "old": LINES, "new": LINES, "by": TEXT, "dir": TEXT, "limit": {"type": "integer"}, "copied": TEXT, "cart": TEXT,
+    "order_id": TEXT, "lines": LINES, "buyer": TEXT, "q": TEXT, "by": TEXT, "dir": TEXT, "limit": {"type": "integer"},
+    "cart": TEXT,
 }  # fmt: skip
 WHOLE = Plan(
     "settle_order",
     "update",
     "order",
     operation="settle",
-    arguments={"what": "note"},
+    arguments={"what": "lines"},
     key="order_id",
-    sets={"note": "note"},
+    sets={"lines.note": "note"},
     fixed={"status": "settled"},
     how={"note": "append"},
     each="lines",
-    requires={"status": ("open", "late")},
-    positive=("amount",),
     if_exists="keep",
-    copies="copied",
     holder="cart",
-    counter="till.next_order",
-    from_state={"seller": "till.seller"},
-    also=(Also("stall", "left", "lines.stall", "subtract", "amount"), Also("stall", "open", "buyer", requires=True)),
-    owners=(Owner("buyer", "stall", link="stall_id"), Owner("cart", "stall", listed="orders")),
-    among=(Among("lines.*.paid", "stall", "buyer", "tills"),),
-    children=(Children("stall", "lines", {"lines.stall": "name"}, "order_id"),),
-    login="till.seller",
-    within="params",
-    caller="till.seller",
-    swap=Swap("lines", "stall", "old", "new", "stall"),
-    shows={"order": "id"},
-    only=("id", "stall_id.left"),
-    picked=Picked("day", "days"),
     filters={"q": Filter("note", "contains"), "buyer": Filter("stall_id"), "by": Filter("status", only="open")},
     query="q",
-    searched=("note",),
     sort="by",
     order="dir",
     paging=Paging(limit="limit", size=5, most=9),
-    envelope=Envelope(record="order", echoes={"asked": "q"}),
+    envelope=Envelope(record="order", echoes={"asked": "q"}, shows={"order": "id"}),
 )
 
 
 def plans_read(plan: Plan, folder: Path) -> dict[str, Plan]:
     """Return the plans of a spec that declares one of them."""
-    schema = {"type": "object", "properties": {"params": {"type": "object", "properties": SETTLE}}}
+    schema = {"type": "object", "properties": SETTLE}
     tools = [{"name": "settle_order", "inputSchema": schema}]
-    text = f"mcp_sim: 1\nname: market\ntools: {json.dumps(tools)}\nentities: {{order: , stall: , till: }}\n"
+    text = f"mcp_sim: 1\nname: market\ntools: {json.dumps(tools)}\nentities: {{order: }}\n"
     (folder / "market.yaml").write_text(text, encoding="utf-8")
     domain = load(folder / "market.yaml").domain
     (folder / "said.yaml").write_text(spec_text(text, replace(domain, plans={plan.tool: plan}), ""), encoding="utf-8")
     return without_judgement(load(folder / "said.yaml").domain)
 
 
-def test_whatever_a_plan_says_of_entities_is_said_of_those_of_its_own_server() -> None:
-    there = rename_entities_in_plan(WHOLE, "yard.{}".format)
-    parts = [WHOLE.swap, *WHOLE.also, *WHOLE.owners, *WHOLE.among, *WHOLE.children]
-    moved = [there.swap, *there.also, *there.owners, *there.among, *there.children]
-    assert [one and one.entity for one in moved] == [one and f"yard.{one.entity}" for one in parts]
-    assert (there.entity, there.login, there.counter) == ("yard.order", "yard.till.seller", "yard.till.next_order")
+def test_entities_in_a_plan_and_its_choices_are_renamed() -> None:
+    plan = Plan("manage", "unknown", choice="operation", choices={"settle": WHOLE})
+    there = rename_entities_in_plan(plan, "yard.{}".format)
+    assert (there.entity, there.choices["settle"].entity) == (None, "yard.order")
 
 
-def test_what_is_kept_beside_a_record_and_what_no_argument_names_are_written_too(tmp_path: Path) -> None:
-    none: dict[str, Any] = {"type": "object", "properties": {}}
+def test_hidden_fields_are_written(tmp_path: Path) -> None:
     one = {"type": "object", "properties": {"berth_id": TEXT}, "required": ["berth_id"]}
     tools = [
         {"name": "get_berth", "inputSchema": one},
         {"name": "list_berths", "inputSchema": none},
         {"name": "get_notices", "inputSchema": one},
-        {"name": "get_latest_arrival", "inputSchema": none},
-        {"name": "list_arrivals", "inputSchema": none},
     ]
     state = {
         "berths": {"b1": {"berth_id": "b1", "quay": "north"}},
         "notices": {"b1": ["Dredging"]},
-        "arrivals": [{"id": 1, "ship": "Tern"}],
     }
     (tmp_path / "state.json").write_text(json.dumps(state), encoding="utf-8")
     text = f"mcp_sim: 1\nname: port\ntools: {json.dumps(tools)}\n"
@@ -222,7 +200,6 @@ def test_what_is_kept_beside_a_record_and_what_no_argument_names_are_written_too
     path = tmp_path / "run.yaml"
     path.write_text("mcp_sim: 1\nseed: 1\ntools: port.yaml\nworld: {state: state.json}\n", encoding="utf-8")
     before = load(path).domain
-    assert before.plans["get_latest_arrival"].operation == "newest"
     assert any(field.hidden for field in before.entities["berth"].fields.values())
     (tmp_path / "port.yaml").write_text(spec_text(text, before, ""), encoding="utf-8")
     after = load(path).domain
@@ -232,8 +209,9 @@ def test_what_is_kept_beside_a_record_and_what_no_argument_names_are_written_too
 
 def test_whatever_a_plan_has_is_written_and_means_the_same(tmp_path: Path) -> None:
     usual = Plan("", "unknown")
-    left = {part.name for part in fields(Plan) if getattr(WHOLE, part.name) == getattr(usual, part.name)}
-    assert left == {"backend", "choice", "choices", "confidence", "reasons"}
+    declarable = {part.name for part in fields(Plan)} & SimPart.model_fields.keys()
+    left = {name for name in declarable if getattr(WHOLE, name) == getattr(usual, name)}
+    assert left == {"backend", "choice", "choices"}
     assert plans_read(WHOLE, tmp_path) == {"settle_order": WHOLE}
 
 

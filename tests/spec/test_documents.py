@@ -11,21 +11,10 @@ import pytest
 from support.pets import HEAD, PETS, ProblemsIn, Write
 
 from mcp_sim.simulator.compile import check, load
-from mcp_sim.spec.parts.plans import (
-    AlsoPart,
-    AmongPart,
-    ChildrenPart,
-    EnvelopePart,
-    FilterPart,
-    OwnerPart,
-    PagingPart,
-    PickedPart,
-    SimPart,
-    SwapPart,
-)
+from mcp_sim.spec.parts.plans import EnvelopePart, FilterPart, PagingPart, SimPart
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.plans import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
+from mcp_sim.types.plans import Envelope, Filter, Paging, Plan
 from mcp_sim.types.scenario import Span
 
 
@@ -105,12 +94,12 @@ def test_sim_fixes_parts_of_a_plan(write: Write) -> None:
     sim = """\
 sim:
   list_pets:
-    {verb: search, entity: pet, query: q, searched: [name], paging: {limit: limit, size: 7}, envelope: {rows: pets}}
+    {verb: search, entity: pet, query: q, paging: {limit: limit, size: 7}, envelope: {rows: pets}}
   get_pet: {filters: {pet_id: id}, fixed: {seen: true}}
 """
     plans = load(write(PETS + sim)).domain.plans
     assert plans["list_pets"].verb == "search"
-    assert plans["list_pets"].searched == ("name",)
+    assert plans["list_pets"].query == "q"
     assert plans["list_pets"].paging.size == 7
     assert plans["list_pets"].envelope.rows == "pets"
     assert plans["get_pet"].filters == {"pet_id": Filter("id")}
@@ -118,14 +107,9 @@ sim:
 
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
-    inferred = {"tool", "confidence", "reasons"}
     of_the_answer = {"ask", "notify", "blocks", "python"}  # these belong to the answer, not to the plan
-    assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | of_the_answer
-    parts = {
-        SwapPart: Swap, PagingPart: Paging, EnvelopePart: Envelope, FilterPart: Filter, AlsoPart: Also,
-        OwnerPart: Owner, AmongPart: Among, ChildrenPart: Children, PickedPart: Picked,
-    }  # fmt: skip
-    for part, kind in parts.items():
+    assert set(SimPart.model_fields) - of_the_answer <= {part.name for part in fields(Plan)}
+    for part, kind in {PagingPart: Paging, EnvelopePart: Envelope, FilterPart: Filter}.items():
         assert set(part.model_fields) == {one.name for one in fields(kind)}
 
 

@@ -65,7 +65,7 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
     "wrong types and keys": (
         PETS
         + "version: 1.2\nentities:\n  pet: {fields: {x: 3}, key_lik: 1}\n"
-        + "sim: {get_pet: {verb: fetch}}\n"
+        + "sim: {get_pet: {verb: fetch, among: []}}\n"
         + "errors: {not_found: {txt: a}, invalid: 3, a: {}, b: {rpc: {code: -32019, message: a}}}\n"
         + "unknown_tool: http\n",
         [
@@ -73,6 +73,7 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
             "x.yaml:14: entities.pet.fields.x: expected a mapping, got 3",
             "x.yaml:14: entities.pet.key_lik: unknown key; did you mean 'key_like'?",
             "x.yaml:15: sim.get_pet.verb: expected 'create', 'get', 'list'",
+            "x.yaml:15: sim.get_pet.among: unknown key",
             "x.yaml:16: errors.not_found.txt: unknown key; did you mean 'text'?",
             "x.yaml:16: errors.invalid: expected a text, or a mapping with one of text, json, structured, rpc",
             "x.yaml:16: errors.a: write exactly one of text, json, structured, rpc",

@@ -47,7 +47,7 @@ class Filler:
         self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in DONE
         self.entity = domain.entities[plan.entity or ""]
         self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
-        self.places = _places(plan.envelope) | {path: record_value(field) for path, field in plan.shows.items()}
+        self.places = _places(plan.envelope)
 
     def filled(self, schema: Record, path: str) -> Fill:
         """Return what fills the place at `path`."""
@@ -259,7 +259,8 @@ def _places(envelope: Envelope) -> dict[str, Fill]:
         envelope.success: _true,
     }
     echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
-    return {path: fill for path, fill in fills.items() if path} | echoes
+    shown = {path: record_value(field) for path, field in envelope.shows.items()}
+    return {path: fill for path, fill in fills.items() if path} | echoes | shown
 
 
 def _given(argument: str) -> Fill:

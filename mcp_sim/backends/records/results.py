@@ -11,7 +11,6 @@ from typing import Literal, cast
 from mcp_sim.backends.records.arguments import ABSENT
 from mcp_sim.backends.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.backends.records.filling import Filler
-from mcp_sim.backends.records.projection import derived_value
 from mcp_sim.backends.records.recorded_results import recorded_writer
 from mcp_sim.backends.records.result_schemas import example_of, result_form
 from mcp_sim.backends.records.result_values import Facts, Fill, Render, record_value
@@ -20,10 +19,8 @@ from mcp_sim.backends.records.sentences import DONE, WriteText, confirmation_wri
 from mcp_sim.backends.refusal import label, value_text
 from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, returns_key, returns_record
 from mcp_sim.infer.result_schemas import text_place
-from mcp_sim.types import Json, Observation, Tool, ToolResult
-from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import is_open
+from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
@@ -74,10 +71,7 @@ def _short_result(plan: Plan) -> Render | None:
 
 
 def _data_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render:
-    if plan.only and (bare or is_open(expanded(tool.output_schema or {}))):
-        part = only_fields(plan, domain)
-        return lambda facts: Observation(ToolResult(part(facts), form="json" if bare else "structured"))
-    whole = plan.shows.get("") if bare else None
+    whole = plan.envelope.shows.get("") if bare else None
     if whole:
         return _bare_result(record_value(whole))
     fill, form = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), ""), _form(tool)
@@ -125,7 +119,7 @@ def _unrecorded_writer(tool: Tool, plan: Plan, domain: Domain, place: str | None
     """Return what words the results of a tool that has no recorded ones, None if it answers with data."""
     in_words = bare and plan.envelope.key != "" and _answers_in_words(tool, plan, domain)
     in_place = place is not None and snake(place) in TEXT_NAMES
-    if not (in_words or in_place) or (place or "") in plan.shows:
+    if not (in_words or in_place) or (place or "") in plan.envelope.shows:
         return None
     entity = domain.entities[plan.entity or ""]
     if place is not None and plan.verb in {"create", "update"}:
@@ -185,21 +179,3 @@ def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Rend
 def _sentence_result(plan: Plan) -> Render:
     name = label(plan.entity or "")
     return lambda facts: Observation(ToolResult(f"{name} {value_text(facts.key)} deleted", form="text"))
-
-
-def only_fields(plan: Plan, domain: Domain) -> Fill:
-    """Return what shows only the plan's fields. `plan_id.price` is the price of the plan that `plan_id` links to."""
-    entity = domain.entities[plan.entity or ""]
-    parts = [(path.rpartition(".")[2], _part(path, entity, domain)) for path in plan.only]
-
-    def fill(facts: Facts) -> Json:
-        return {name: part(facts) for name, part in parts}
-
-    return fill
-
-
-def _part(path: str, entity: Entity, domain: Domain) -> Fill:
-    derive = derived_value(entity, Field(path, {}, derived=path), domain.entities) if "." in path else None
-    if derive is None:
-        return lambda facts: (facts.record or {}).get(path)
-    return lambda facts: derive(facts.view, facts.record or {})
