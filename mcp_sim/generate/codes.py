@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from uuid import UUID
 
-from mcp_sim.generate import wordlists as w
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.wordlists import PARTS, THINGS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.english import singular
 
@@ -54,7 +54,7 @@ class Codes:
 
     def file_name(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         about = slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
-        return f"{about}-{chance.between(1, 12):02d}.{chance.choice(w.FILE_ENDINGS)}"
+        return f"{about}-{chance.between(1, 12):02d}.{chance.choice(word_list('words', 'file_endings'))}"
 
     def path(self, chance: Chance, record: Record, moment: Moment) -> str:
         return f"/{slug(chance.choice(self._theme.kinds), '-')}/{self.file_name(chance, record, moment)}"
@@ -88,13 +88,16 @@ class Codes:
     def ip(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return f"192.0.2.{chance.between(1, 254)}"
 
+    def ipv6(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return f"2001:db8::{chance.between(1, 9999):x}"
+
     def product(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         good = chance.choice(self._theme.goods)
         kind = chance.unit()
         if kind < 0.35:
             return good[:1].upper() + good[1:]
-        named = f"{chance.choice(w.PRODUCT_STYLES)} {good}"
-        return named if kind < 0.75 else f"{named} {chance.choice(w.PRODUCT_MARKS)}"
+        named = f"{chance.choice(word_list('words', 'product_styles'))} {good}"
+        return named if kind < 0.75 else f"{named} {chance.choice(word_list('words', 'product_marks'))}"
 
     def category(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return chance.choice(self._theme.kinds)
@@ -112,6 +115,15 @@ def _with_check(digits: str) -> str:
 def _hex(chance: Chance, digits: int) -> str:
     made = "".join([f"{chance.below(1 << 32):08x}" for _ in range(-(-digits // 8))])
     return made[:digits]
+
+
+@cache
+def things() -> dict[str, tuple[str, ...]]:
+    """Return names of things, by noun.
+
+    In a name, `{city}` and `{stem}` are slots for a city and a proper name, `~` is a digit from 1 to 9, `#` any digit.
+    """
+    return {noun: tuple(kind["names"]) for kind in load("things") for noun in kind["nouns"]}
 
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
@@ -138,7 +150,7 @@ class Shapes:
 
     def thing(self, noun: str) -> Write:
         """Return a writer of names of this kind: `Cardiology` for a ward, `Kestrel portal` for an unknown kind."""
-        known = THINGS.get(noun) or THINGS.get(noun.rsplit("_", 1)[-1])
+        known = things().get(noun) or things().get(noun.rsplit("_", 1)[-1])
         if known is None and not noun.isascii():
             return _numbered(noun)
         return self.one_of(known or (f"{{stem}} {noun.replace('_', ' ')}",))
@@ -148,7 +160,7 @@ class Shapes:
         noun = singular(name.rsplit("_", 1)[-1])
         if not noun.isascii():
             return _numbered(noun)
-        return lambda chance, _record, _moment: f"{chance.choice(PARTS).capitalize()} {noun}"
+        return lambda chance, _record, _moment: f"{chance.choice(word_list('words', 'parts')).capitalize()} {noun}"
 
     def _filled(self, form: str, chance: Chance, record: Record, moment: Moment) -> str:
         def filled(found: re.Match[str]) -> str:
@@ -157,7 +169,7 @@ class Shapes:
                     city = record.get("city")
                     return city if isinstance(city, str) else chance.choice(name_pool(self._setting.locale.code).cities)
                 case "{stem}":
-                    return chance.choice(w.COMPANY_STEMS)
+                    return chance.choice(word_list("words", "company_stems"))
                 case "{year}":
                     return str(moment.created.year)
                 case "CC":

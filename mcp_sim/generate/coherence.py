@@ -7,6 +7,7 @@ from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -17,30 +18,7 @@ from mcp_sim.types.time_formats import parse_time
 Adjustment: TypeAlias = Callable[[Record], None]
 """Adjusts generated fields of a record, in place, to its other fields."""
 
-PRICES = ("unit_price", "price", "price_each", "unit_cost")
-COUNTS = ("quantity", "qty", "count")
-TOTALS = ("total", "line_total", "total_price", "amount", "subtotal", "total_amount", "grand_total")
-_TAXES = ("tax", "tax_amount", "vat", "vat_amount")
-_RATES = ("vat_rate", "tax_rate", "tax_percent", "vat_percent", "tax_percentage")
-_SHIPPING = ("shipping", "shipping_cost", "shipping_fee", "delivery_fee")
 _USUAL_TAX = 0.2
-_BELOW = (
-    ("cost", "price"), ("unit_cost", "price"), ("sale_price", "price"), ("discount_price", "price"),
-    ("reserved", "on_hand"), ("available_copies", "total_copies"), ("copies_available", "copies_total"),
-    ("available_seats", "total_seats"), ("seats_available", "seats"), ("available_seats", "seats"),
-    ("enrolled_count", "max_students"), ("enrolled", "capacity"), ("enrolled_count", "capacity"),
-    ("attendee_count", "capacity"), ("registered", "capacity"), ("spent", "budget"), ("remaining_balance", "principal"),
-    ("available", "total"), ("used", "total"), ("score", "max_score"), ("points", "max_points"), ("low", "high"),
-)  # fmt: skip
-"""Pairs of fields; the first number is at most the second."""
-
-_STEPS = (
-    "requested", "ordered", "placed", "booked", "reserved", "opened", "admitted", "loaned", "borrowed", "rented",
-    "reported", "submitted", "received", "started", "approved", "confirmed", "accepted", "assigned", "paid", "captured",
-    "checked_in", "packed", "shipped", "departed", "delivered", "arrived", "collected", "finished", "completed",
-    "resolved", "closed", "discharged", "returned", "refunded", "archived", "deleted",
-)  # fmt: skip
-"""Events of a record, in the order of time."""
 
 
 def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
@@ -54,9 +32,9 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
 
 
 def _products(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
-    price = next((fields[name] for name in PRICES if name in fields), None)
-    count = next((fields[name] for name in COUNTS if name in fields), None)
-    total = next((fields[name] for name in TOTALS if name in fields), None)
+    price = next((fields[name] for name in word_list("amounts", "prices") if name in fields), None)
+    count = next((fields[name] for name in word_list("amounts", "counts") if name in fields), None)
+    total = next((fields[name] for name in word_list("amounts", "totals") if name in fields), None)
     if price is None or count is None or total is None:
         return []
     return [(total.name, _computed(total, lambda record: record[price.name] * record[count.name]))]
@@ -67,9 +45,13 @@ def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     found: list[tuple[str, Adjustment]] = []
     total = next((fields[name] for name in ("total", "grand_total", "total_amount") if name in fields), None)
     if "subtotal" in fields:
-        taxes = [fields[name] for name in _TAXES if name in fields]
+        taxes = [fields[name] for name in word_list("amounts", "taxes") if name in fields]
         found += [(tax.name, _computed(tax, _taxed(fields["subtotal"].name, _rate(fields)))) for tax in taxes]
-    added = [fields[name].name for name in (*_TAXES, *_SHIPPING) if name in fields]
+    added = [
+        fields[name].name
+        for name in (*word_list("amounts", "taxes"), *word_list("amounts", "shipping"))
+        if name in fields
+    ]
     if total is not None and "subtotal" in fields:
         base = fields["subtotal"].name
         taken = [fields[name].name for name in ("discount", "discount_amount") if name in fields]
@@ -81,7 +63,7 @@ def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
 
 
 def _rate(fields: Mapping[str, Field]) -> str | None:
-    return next((fields[name].name for name in _RATES if name in fields), None)
+    return next((fields[name].name for name in word_list("amounts", "rates") if name in fields), None)
 
 
 def _taxed(base: str, rate: str | None) -> Callable[[Record], Any]:
@@ -117,7 +99,7 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Adjustment:
 def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Swap pairs of bounds whose lower one is the higher."""
     pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
-    pairs = [(low, high) for low, high in (*pairs, *_BELOW) if low in fields and high in fields]
+    pairs = [(low, high) for low, high in (*pairs, *load("amounts")["bounds"]) if low in fields and high in fields]
     return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
 
 
@@ -135,7 +117,7 @@ def _ordered(lower: Field, upper: Field) -> Adjustment:
 
 def _order(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Give later events no earlier time."""
-    steps = [fields[name] for step in _STEPS for name in _step_names(step) if name in fields]
+    steps = [fields[name] for step in word_list("times", "order") for name in _step_names(step) if name in fields]
     times = [field for field in steps if time_meaning(field.name, field.schema) is not None]
     return [(field.name, _later(field, [one.name for one in times[:at]])) for at, field in enumerate(times) if at]
 
@@ -190,15 +172,11 @@ def _path_part(path: str, field: Field, part: Callable[[str], str]) -> Callable[
     return adjust
 
 
-_SUMS = ("subtotal", "total", "total_amount", "grand_total", "total_price", "amount", "total_cost")
-_PRICES = ("price", "unit_price", "unit_cost", "cost")
-_COUNTS = ("quantity", "qty", "count")
-_AMOUNTS = ("amount", "subtotal", "total", "line_total", "total_price")
-
-
 def has_price(schema: Record) -> bool:
     """Return whether a schema describes line items with prices."""
-    return is_rows(schema) and any(snake(name) in _PRICES for name in properties(items(schema)))
+    return is_rows(schema) and any(
+        snake(name) in word_list("amounts", "line_prices") for name in properties(items(schema))
+    )
 
 
 def line_adjustments(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Record], None]]]:
@@ -207,12 +185,14 @@ def line_adjustments(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callabl
     if lines is None:
         return
     names = {snake(name): name for name in properties(items(lines.schema))}
-    price = next(names[name] for name in _PRICES if name in names)
-    count = next((names[name] for name in _COUNTS if name in names), None)
-    amount = next((names[name] for name in _AMOUNTS if name in names and names[name] != price), None)
+    price = next(names[name] for name in word_list("amounts", "line_prices") if name in names)
+    count = next((names[name] for name in word_list("amounts", "counts") if name in names), None)
+    amount = next(
+        (names[name] for name in word_list("amounts", "line_amounts") if name in names and names[name] != price), None
+    )
     if amount is not None and count is not None:
         yield lines.name, _line_amounts(lines.name, price, count, amount)
-    total = next((fields[name] for name in _SUMS if name in fields), None)
+    total = next((fields[name] for name in word_list("amounts", "sums") if name in fields), None)
     if total is not None and main_type(total.schema) in {"number", "integer"}:
         yield total.name, _sum_of_lines(total, lines.name, price, count)
 

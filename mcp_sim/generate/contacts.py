@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from mcp_sim.generate import wordlists as w
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 
@@ -79,7 +79,8 @@ class People:
             return f"{chance.choice(self._pool.family[1])} {chance.choice(self._theme.firms)} {form}"
         if kind < 0.6:
             return f"{chance.choice(self._pool.family[1])} {form}"
-        return f"{chance.choice(w.COMPANY_STEMS)} {chance.choice(self._theme.firms)}{f' {form}' if kind < 0.8 else ''}"
+        stem = chance.choice(word_list("words", "company_stems"))
+        return f"{stem} {chance.choice(self._theme.firms)}{f' {form}' if kind < 0.8 else ''}"
 
     # ways to reach them
 
@@ -128,13 +129,13 @@ class People:
     def _host_of(self, chance: Chance, record: Record) -> str:
         parts = (whole_name(record) or str(_first_value(record, *_FIRMS) or "")).split(" ")
         name = slug(" ".join(parts[:2] if len(parts[0]) < 4 else parts[:1]), "-")
-        return f"{name or chance.choice(w.COMPANY_STEMS).lower()}.example"
+        return f"{name or chance.choice(word_list('words', 'company_stems')).lower()}.example"
 
     def _domain(self, chance: Chance) -> str:
         kind = chance.unit()
         if kind < 0.35:
-            return chance.choice(w.MAIL_HOSTS)
-        name = self._pool.family[1] if kind < 0.6 else w.COMPANY_STEMS
+            return chance.choice(word_list("words", "mail_hosts"))
+        name = self._pool.family[1] if kind < 0.6 else word_list("words", "company_stems")
         return f"{slug(chance.choice(name), '') or 'mail'}.example"
 
     def _account(self, chance: Chance, record: Record) -> str:
@@ -142,7 +143,7 @@ class People:
         first, last = _first_value(record, "first_name", "firstName"), _first_value(record, "last_name", "lastName")
         whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
         found = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
-        return found or f"{chance.choice(w.COMPANY_STEMS).lower()}{chance.between(10, 999)}"
+        return found or f"{chance.choice(word_list('words', 'company_stems')).lower()}{chance.between(10, 999)}"
 
 
 _OFFICES = ("info", "office", "hello", "contact", "sales")
@@ -194,7 +195,12 @@ def _first_value(record: Record, *names: str) -> Json:
 
 
 _AT_HOME = 0.85
-_ABROAD = {city: (code, country) for city, code, country in (place.split(",") for place in w.CITIES)}
+
+
+@cache
+def _abroad() -> dict[str, tuple[str, str]]:
+    """Return code and name of the country of well-known cities, by city."""
+    return {city["name"]: (city["country_code"], city["country"]) for city in load("countries")["cities"]}
 
 
 class Addresses:
@@ -211,8 +217,8 @@ class Addresses:
         names = {self._locale.country, self._locale.country_code}
         if chance.unit() < _AT_HOME if country_value is None else country_value in names:
             return chance.choice(self._pool.cities)
-        near = [city for city, country in _ABROAD.items() if country_value in country]
-        return chance.choice(near or tuple(_ABROAD))
+        near = [city for city, country in _abroad().items() if country_value in country]
+        return chance.choice(near or tuple(_abroad()))
 
     def country(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return self._country(chance, record)[1]
@@ -234,21 +240,21 @@ class Addresses:
         return chance.choice(self._pool.postal_codes)
 
     def currency(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return self._locale.currency if chance.unit() < _AT_HOME else chance.choice(w.CURRENCIES)
+        return self._locale.currency if chance.unit() < _AT_HOME else chance.choice(word_list("words", "currencies"))
 
     def language(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return self._locale.language if chance.unit() < _AT_HOME else chance.choice(w.LANGUAGES)
+        return self._locale.language if chance.unit() < _AT_HOME else chance.choice(word_list("words", "languages"))
 
     def locale(self, chance: Chance, record: Record, moment: Moment) -> str:
         return f"{self.language(chance, record, moment)}-{self._locale.country_code}"
 
     def time_zone(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return self._locale.time_zone if chance.unit() < _AT_HOME else chance.choice(w.TIME_ZONES)
+        return self._locale.time_zone if chance.unit() < _AT_HOME else chance.choice(word_list("words", "time_zones"))
 
     def _country(self, chance: Chance, record: Record) -> tuple[str, str]:
         """Return code and name of a country: that of the record's city if it has one."""
         home = (self._locale.country_code, self._locale.country)
         city: Json = record.get("city")
         if isinstance(city, str):
-            return _ABROAD.get(city, home)
-        return home if chance.unit() < _AT_HOME else _ABROAD[chance.choice(tuple(_ABROAD))]
+            return _abroad().get(city, home)
+        return home if chance.unit() < _AT_HOME else _abroad()[chance.choice(tuple(_abroad()))]

@@ -8,9 +8,10 @@ from datetime import datetime
 from itertools import chain
 from typing import TypeAlias, cast
 
-from mcp_sim.generate.coherence import COUNTS, PRICES, TOTALS, adjustments, has_price
+from mcp_sim.generate.coherence import adjustments, has_price
 from mcp_sim.generate.conformance import record_conformers
 from mcp_sim.generate.links import inherited_fields
+from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -182,8 +183,8 @@ def _lines(entity: Entity, domain: Domain) -> Iterator[Inherit]:
 def _totals(entity: Entity, domain: Domain) -> Iterator[Inherit]:
     """Yield what sets the total price of a record that has a quantity but no unit price."""
     fields = _by_snake(name for name, field in entity.fields.items() if field.derived is None)
-    count, total = _first(COUNTS, fields), _first(TOTALS, fields)
-    if count is None or total is None or _first(PRICES, fields) is not None:
+    count, total = _first(word_list("amounts", "counts"), fields), _first(word_list("amounts", "totals"), fields)
+    if count is None or total is None or _first(word_list("amounts", "prices"), fields) is not None:
         return
     linked = {name: field.link for name, field in entity.fields.items() if main_type(field.schema) != "array"}
     for link, target in linked.items():
@@ -195,7 +196,7 @@ def _totals(entity: Entity, domain: Domain) -> Iterator[Inherit]:
 def _price(target: str | None, domain: Domain) -> str | None:
     """Return the field with the price of a linked entity, None if there is none."""
     known = domain.entities.get(target or "")
-    return None if known is None else _first(PRICES, _by_snake(known.fields))
+    return None if known is None else _first(word_list("amounts", "prices"), _by_snake(known.fields))
 
 
 def _by_snake(names: Iterable[str]) -> dict[str, str]:

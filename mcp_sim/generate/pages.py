@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Record
 from mcp_sim.types.clock import iso_seconds
@@ -20,46 +21,25 @@ MAX_RESULTS = 50
 
 _LONGEST_SLUG = 80
 _OLDEST = 900
-_SITES = (
-    "www.fieldguide.example", "docs.openhandbook.example", "blog.northlight.example", "www.dailyledger.example",
-    "wiki.commonpage.example", "www.practicallab.example", "forum.askround.example", "papers.opencampus.example",
-)  # fmt: skip
-_TITLES = (
-    "{}: an overview", "How {} works", "A practical guide to {}", "{} explained", "What is new in {}",
-    "{}: frequently asked questions", "Common mistakes with {}", "{} in practice: a case study",
-    "A short history of {}", "{}: best practices", "Comparing approaches to {}", "Getting started with {}",
-    "{}: a reference", "Questions to ask about {}", "The state of {}",
-)  # fmt: skip
-_SENTENCES = (
-    "{} is best understood through the problem that it answers.",
-    "Most teams meet {} for the first time when something else has become too slow or too costly.",
-    "There are two schools: one puts simplicity first, the other control.",
-    "In a survey of practitioners, about two thirds said that they would choose it again.",
-    "The costs are easily underestimated, above all those of keeping it up to date.",
-    "A good first step is a small trial with clear measures of success.",
-    "Where {} is used well, responsibilities are written down and reviewed once a quarter.",
-    "Critics point out that the evidence is mixed and that results depend on the setting.",
-    "Recent work has made the entry easier: templates, checklists and worked examples are widely shared.",
-    "For a deeper look, the references at the end of this page are a good place to begin.",
-    "It pays to compare at least three options before a decision about {} is made.",
-    "None of this replaces experience, but it shortens the way there.",
-)
 
 
 def pages_about(query: str, seed: int, now: datetime) -> Iterator[Record]:
     """Yield pages about a query, best match first; the same query yields the same pages."""
     topic = " ".join(re.findall(r"[^\W_]+", query))
     chance = chance_of(seed, "pages", topic.lower())
-    titles = sorted(_TITLES, key=lambda _title: chance.unit())
+    titles = sorted(word_list("pages", "titles"), key=lambda _title: chance.unit())
     for at in range(MAX_RESULTS):
         part = f" (part {at // len(titles) + 1})" if at >= len(titles) else ""
         slug = _slug(titles[at % len(titles)].format(topic) + part)
-        yield {**page_at(f"https://{chance.choice(_SITES)}/{slug}", seed, now), "score": round(0.98 / (1 + at / 8), 2)}
+        yield {
+            **page_at(f"https://{chance.choice(word_list('pages', 'sites'))}/{slug}", seed, now),
+            "score": round(0.98 / (1 + at / 8), 2),
+        }
 
 
 def page_at(place: str, seed: int, now: datetime) -> Record:
     """Return the page at an address, or by the short name at its end. Raises `ValueError` if the address is invalid."""
-    parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
+    parts = urlsplit(place if "://" in place else f"https://{word_list('pages', 'sites')[0]}/{place.strip('/')}")
     slug = _slug(unquote(parts.path.rstrip("/").rpartition("/")[2].rsplit(".", 1)[0])) or _slug(parts.netloc)
     chance = chance_of(seed, "page", parts.netloc, parts.path)
     title = slug.replace("-", " ").capitalize()
@@ -70,7 +50,7 @@ def page_at(place: str, seed: int, now: datetime) -> Record:
 
 
 def _text(title: str, chance: Chance) -> str:
-    shuffled = sorted(_SENTENCES, key=lambda _sentence: chance.unit())
+    shuffled = sorted(word_list("pages", "sentences"), key=lambda _sentence: chance.unit())
     sentences = [one.format(title) for one in shuffled]
     return "\n\n".join((f"# {title}", *(" ".join(sentences[first:last]) for first, last in ((0, 3), (3, 7), (7, 10)))))
 

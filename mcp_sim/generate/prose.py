@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
-from mcp_sim.generate import phrases
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.shipped_data import load, word_list, word_set
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Record
 from mcp_sim.types.lexicon.english import words
@@ -27,14 +27,14 @@ class Prose:
     """Writers of titles and texts in one setting, for one kind of record."""
 
     def __init__(self, setting: Setting, noun: str) -> None:
-        self._slots = _slots(setting)
-        kind = _kind(noun) or "thing"
-        self._titles = self._compiled(phrases.TITLES.get(kind, phrases.TITLES["thing"]))
-        openings = phrases.OPENINGS[kind]
+        self._slots, self._noun = _slots(setting), noun
+        kind, phrases = _kind(noun) or "thing", load("phrases")
+        self._titles = self._compiled(phrases["titles"].get(kind) or phrases["titles"]["thing"])
+        openings = phrases["openings"][kind]
         self._openings = self._compiled([text for text in openings if "{told}" not in text])
         self._about = self._compiled(openings)
-        self._more = self._compiled(phrases.MORE.get(kind, phrases.SENTENCES))
-        self._lines = self._compiled(phrases.LINES)
+        self._more = self._compiled(phrases["more"].get(kind, phrases["sentences"]))
+        self._lines = self._compiled(phrases["lines"])
 
     def title(self, chance: Chance, _record: Record, moment: Moment) -> str:
         """Return a title."""
@@ -54,17 +54,28 @@ class Prose:
         first = _sentence(chance.choice(self._lines), chance, moment)
         return first if chance.unit() < 0.7 else f"{first} {_sentence(chance.choice(self._lines), chance, moment)}"
 
+    def talk(self, chance: Chance, record: Record, moment: Moment) -> str:
+        """Return a message for comments and chats, a text for other records."""
+        is_talk = self._noun.rsplit("_", 1)[-1] in word_set("nouns", "talk")
+        return (self.line if is_talk else self.text)(chance, record, moment)
+
     def _compiled(self, templates: Sequence[str]) -> tuple[Template, ...]:
         return tuple(_template(text, self._slots) for text in templates)
 
 
 def has_subject(noun: str) -> bool:
     """Return whether records of this kind have titles that state their subject, such as tasks and meetings."""
-    return _kind(noun) in phrases.TITLES
+    return _kind(noun) in load("phrases")["titles"]
 
 
 def _kind(noun: str) -> str:
-    return next((kind for part in reversed(words(noun)) if (kind := phrases.KINDS.get(part))), "")
+    return next((kind for part in reversed(words(noun)) if (kind := _kinds().get(part))), "")
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    """Return the kinds of texts, by noun."""
+    return {noun: kind for kind, nouns in load("phrases")["kinds"].items() for noun in nouns}
 
 
 def _template(text: str, slots: Mapping[str, Slot]) -> Template:
@@ -78,26 +89,25 @@ def _sentence(template: Template, chance: Chance, moment: Moment) -> str:
 
 
 def _slots(setting: Setting) -> dict[str, Slot]:
-    theme, code = setting.theme, setting.locale.code
+    theme, code, months = setting.theme, setting.locale.code, word_list("phrases", "months")
 
     def person(chance: Chance, _moment: Moment) -> str:
         return chance.choice(name_pool(code).given[chance.below(2)])
 
     def when(chance: Chance, moment: Moment) -> str:
-        return f"{chance.between(2, 28)} {phrases.MONTHS[(moment.created.month + chance.below(3) - 1) % 12]}"
+        return f"{chance.between(2, 28)} {months[(moment.created.month + chance.below(3) - 1) % 12]}"
+
+    def drawn(words: Sequence[str]) -> Slot:
+        return lambda chance, _moment: chance.choice(words)
 
     return {
+        **{name: drawn(words) for name, words in load("phrases")["slots"].items()},
         "matter": lambda chance, _moment: chance.choice(theme.matters),
         "topic": lambda chance, _moment: chance.choice(theme.matters).removeprefix("the "),
         "good": lambda chance, _moment: chance.choice(theme.goods),
         "goods": lambda chance, _moment: several(chance.choice(theme.goods)),
         "kind": lambda chance, _moment: chance.choice(theme.kinds),
-        "feature": lambda chance, _moment: chance.choice(phrases.FEATURES),
-        "platform": lambda chance, _moment: chance.choice(phrases.PLATFORMS),
-        "action": lambda chance, _moment: chance.choice(phrases.ACTIONS),
-        "day": lambda chance, _moment: chance.choice(phrases.DAYS),
-        "season": lambda chance, _moment: chance.choice(phrases.SEASONS),
-        "month": lambda _chance, moment: phrases.MONTHS[moment.created.month - 1],
+        "month": lambda _chance, moment: months[moment.created.month - 1],
         "year": lambda _chance, moment: str(moment.created.year),
         "quarter": lambda _chance, moment: f"Q{(moment.created.month + 2) // 3}",
         "date": when,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 
-from mcp_sim.generate.locales import LOCALES, SCRIPTS, SMALL_WORDS, USUAL, Locale
-from mcp_sim.generate.themes import GENERAL, THEMES, Theme
+from mcp_sim.generate.locales import Locale, locale_of, locales, usual_locale
+from mcp_sim.generate.shipped_data import load
+from mcp_sim.generate.themes import Theme, general_theme, themes
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.lexicon.english import singular, words
 
@@ -21,8 +22,8 @@ MAX_DESCRIPTION = 4000
 class Setting:
     """The country and the trade of generated records."""
 
-    locale: Locale = USUAL
-    theme: Theme = GENERAL
+    locale: Locale = field(default_factory=usual_locale)
+    theme: Theme = field(default_factory=general_theme)
 
     @property
     def usual(self) -> frozenset[str]:
@@ -31,14 +32,17 @@ class Setting:
         return frozenset({home.currency, home.country, home.country_code, home.language, home.time_zone})
 
 
-PLAIN = Setting()
+@cache
+def plain_setting() -> Setting:
+    """Return the setting of values that belong to no world."""
+    return Setting()
 
 
 def setting_of(domain: Domain) -> Setting:
     """Return the setting of a domain, detected in its description, else in the names of entities and fields."""
     detected = detect_setting(domain.description)
-    detected = detected if detected.locale is not USUAL else replace(detected, locale=_named_in(domain))
-    if detected.theme is not GENERAL:
+    detected = detected if detected.locale is not usual_locale() else replace(detected, locale=_named_in(domain))
+    if detected.theme is not general_theme():
         return detected
     nouns = [singular(word) for name in domain.entities for word in words(name)]
     return Setting(detected.locale, _theme(nouns))
@@ -47,7 +51,7 @@ def setting_of(domain: Domain) -> Setting:
 def _named_in(domain: Domain) -> Locale:
     """Return the country whose script the names of entities and fields are in, the default for Latin script."""
     names = "".join((*domain.entities, *(field for one in domain.entities.values() for field in one.fields)))
-    return USUAL if names.isascii() else _by_script(names) or USUAL
+    return usual_locale() if names.isascii() else _by_script(names) or usual_locale()
 
 
 @lru_cache(maxsize=64)
@@ -66,7 +70,7 @@ def _locale(text: str) -> Locale:
     """Return the country that is named first, else that of the text's script or language."""
     lowered = text.lower()
     found: list[tuple[int, Locale]] = []
-    for locale in LOCALES:
+    for locale in locales():
         for word in locale.words:
             if word not in lowered:
                 continue
@@ -75,30 +79,31 @@ def _locale(text: str) -> Locale:
                 found.append((place.start(), locale))
     if found:
         return min(found, key=lambda entry: entry[0])[1]
-    return _by_script(text) or _spoken(lowered) or USUAL
+    return _by_script(text) or _spoken(lowered) or usual_locale()
 
 
 def _by_script(text: str) -> Locale | None:
-    return next((by_code for first, last, code in SCRIPTS if (by_code := _written(text, first, last, code))), None)
+    """Return the country of the first script, in the order of the data file, that the text has letters of."""
+    for script in load("countries")["scripts"]:
+        if any(script["first"] <= letter <= script["last"] for letter in text):
+            return locale_of(script["code"])
+    return None
 
 
 def _spoken(text: str) -> Locale | None:
     """Return the country of a text's language, judged by function words; None if it is English or unclear."""
     found = re.findall(r"[^\W\d_]+", text)
-    counts = sorted(((sum(word in small for word in found), code) for code, small in SMALL_WORDS.items()), reverse=True)
+    languages: dict[str, list[str]] = load("countries")["function_words"]
+    counts = sorted(((sum(word in known for word in found), code) for code, known in languages.items()), reverse=True)
     (most, code), (second, _) = counts[:2]
-    return next((locale for locale in LOCALES if locale.code == code), None) if most > max(1, second) else None
-
-
-def _written(text: str, first: str, last: str, code: str) -> Locale | None:
-    if not any(first <= letter <= last for letter in text):
-        return None
-    return next((locale for locale in LOCALES if locale.code == code), None)
+    return locale_of(code) if most > max(1, second) else None
 
 
 def _theme(nouns: Iterable[str]) -> Theme:
     """Return the theme with the most matching words; of two with as many, the first."""
     singulars = [singular(word) for word in nouns]
-    counts = {theme.name: sum(word in theme.words or _holds(word, theme) for word in singulars) for theme in THEMES}
+    counts = {
+        theme.name: sum(word in theme.words or _holds(word, theme) for word in singulars) for theme in themes()[1:]
+    }
     best = max(counts.values(), default=0)
-    return next((theme for theme in THEMES if best and counts[theme.name] == best), GENERAL)
+    return next((theme for theme in themes()[1:] if best and counts[theme.name] == best), general_theme())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
+from mcp_sim.generate.shipped_data import patterns, word_list
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso_seconds
 from mcp_sim.types.json_schema.shapes import main_type
@@ -18,37 +19,9 @@ TimeMeaning: TypeAlias = Literal[
     "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"
 ]
 
-_AT = r"(_at|_on|_date|_time|_timestamp|_datetime)?"
-_RULES: tuple[tuple[str, TimeMeaning], ...] = (
-    (rf"created{_AT}|date_created|creation_(date|time)|(inserted|added)_at", "created"),
-    (
-        rf"(last_)?(updated|modified|changed|edited){_AT}|date_(updated|modified)|modification_(date|time)",
-        "updated",
-    ),
-    (r".*birth.*|dob", "birth"),
-    (r".*(expir|valid_until|valid_to|renew).*", "expiry"),
-    (r"(end|ends|finish|until|check_?out|arrival|dropoff|drop_off)(_.*)?|.*_(end|until)", "end"),
-    (r"last_.*|.*_last_.*", "recent"),
-    (r"due|eta|.*(due|deadline|expected|planned|estimated|delivery_date|delivery_time|target).*", "future"),
-    (r"(.*_)?(start|starts|begin|begins|scheduled|departure|check_?in|pickup|remind|reminder)(_.*)?", "start"),
-    (
-        r"date|time|timestamp|day|(occurred|happened).*|date_.*|.*_date|"
-        r"(.*_)?(sent|received|posted|logged|ordered|placed|submitted|opened|joined|registered|uploaded|issued|"
-        r"loaned|borrowed|rented|lent|admitted|opened|founded|installed|graded|collected|reserved|reported|booked|started|requested|assigned|enrolled|hired|purchased|measured|recorded)_(at|on|date|time)",
-        "occurred",
-    ),
-)
-_SENSES: tuple[tuple[re.Pattern[str], TimeMeaning], ...] = tuple(
-    (re.compile(pattern), meaning) for pattern, meaning in _RULES
-)
 _NAMED = re.compile(r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since")
 _CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
 _FORMATS = {"date-time", "date", "time"}
-_STEP = re.compile(
-    r"(?:date_)?(closed|completed|resolved|finished|ended|cancelled|canceled|rejected|deleted|archived|failed|refunded|"
-    r"returned|discharged|voided|declined|merged|paid|shipped|delivered|approved|confirmed|fulfilled|published|accepted|captured|"
-    r"settled|won|lost|signed|activated|deactivated|suspended|revoked)(?:_(?:at|on|date|time))?"
-)
 
 
 def time_meaning(name: str, schema: Record) -> TimeMeaning | None:
@@ -56,7 +29,7 @@ def time_meaning(name: str, schema: Record) -> TimeMeaning | None:
     name = snake(name)
     if not _holds_time(name, schema):
         return None
-    for pattern, meaning in _SENSES:
+    for pattern, meaning in patterns("times", "meanings", "meaning"):
         if pattern.fullmatch(name):
             return "past" if meaning == "occurred" and event_of(name) else meaning
     return "past"
@@ -65,8 +38,14 @@ def time_meaning(name: str, schema: Record) -> TimeMeaning | None:
 @lru_cache(maxsize=4096)
 def event_of(name: str) -> str | None:
     """Return the event of a time field: `closed` for `closed_at`; None if its name has no event."""
-    found = _STEP.fullmatch(snake(name))
+    found = _event().fullmatch(snake(name))
     return found[1] if found else None
+
+
+@cache
+def _event() -> re.Pattern[str]:
+    events = "|".join(word_list("times", "events"))
+    return re.compile(rf"(?:date_)?({events})(?:_(?:at|on|date|time))?")
 
 
 def format_time(moment: datetime, name: str, schema: Record) -> Json:

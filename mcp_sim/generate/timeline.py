@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.time_fields import TimeMeaning, time_formatter, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
 
 HISTORY = timedelta(days=730)
@@ -106,11 +107,11 @@ def _due(chance: Chance, record: Record, when: Moment) -> datetime:
 def _start(chance: Chance, record: Record, when: Moment) -> datetime:
     """Draw a start: in the future for some records, else in the weeks after the creation."""
     status = status_of(record)
-    is_to_come = chance.unit() < _TO_COME if status is None else status in TO_COME
-    if is_to_come or (status is not None and status not in ENDED and chance.unit() < _TO_COME):
+    is_to_come = chance.unit() < _TO_COME if status is None else status in word_set("states", "to_come")
+    if is_to_come or (status is not None and status not in word_set("states", "ended") and chance.unit() < _TO_COME):
         return _quarter(when.now + timedelta(days=chance.between(0, 45)), chance)
     planned = _quarter(when.created + timedelta(days=chance.between(1, 30)), chance)
-    if status not in ENDED or planned < when.now:
+    if status not in word_set("states", "ended") or planned < when.now:
         return planned
     return _quarter(when.now - timedelta(days=chance.between(1, 3)), chance)
 
@@ -161,20 +162,6 @@ _MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
 
 
 _STATUS = ("status", "state", "stage", "phase")
-ENDED = vocabulary(
-    "closed done completed complete resolved finished delivered paid won lost cancelled canceled rejected archived "
-    "merged returned refunded churned expired fulfilled ended approved declined converted settled arrived departed "
-    "discharged no_show missed checked_out failed"
-)
-"""Final states."""
-
-TO_COME = vocabulary("scheduled upcoming planned boarding booked")
-"""States of events in the future."""
-
-_DONE = vocabulary("closed done completed complete resolved finished ended fulfilled merged settled won delivered")
-_ASIDE = vocabulary(
-    "cancelled canceled rejected deleted archived failed refunded returned voided declined lost churned discharged"
-)
 
 
 def status_of(record: Record) -> str | None:
@@ -190,7 +177,7 @@ def is_over(record: Record) -> bool:
     """Return whether a record is in a final state."""
     status = status_of(record)
     if status is not None:
-        return status in ENDED
+        return status in word_set("states", "ended")
     return any(record.get(name) is True for name in ("completed", "done", "closed", "is_completed", "archived"))
 
 
@@ -202,8 +189,15 @@ def has_reached(step: str, record: Record, steps: Sequence[str]) -> bool | None:
     status = status_of(record)
     if status is None:
         return False if step == "deleted" else None
-    if status == step or (step in _DONE and step not in steps and status in _DONE):
+    if status == step or (
+        step in word_set("states", "successful") and step not in steps and status in word_set("states", "successful")
+    ):
         return True
-    if step in _ASIDE or status in _ASIDE or step not in steps or status not in steps:
+    if (
+        step in word_set("states", "aside")
+        or status in word_set("states", "aside")
+        or step not in steps
+        or status not in steps
+    ):
         return False
     return steps.index(status) > steps.index(step)

@@ -5,23 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
 
-_ONCE = vocabulary(
-    "email email_address username user_name login handle slug sku code barcode ean isbn number invoice_number "
-    "order_number serial serial_number reference"
-)
-_NAMED = vocabulary("name title full_name display_name")
-_PEOPLE = vocabulary(
-    "contact user person customer employee member patient author student teacher guest passenger lead candidate"
-)
-_NAMESAKES = _PEOPLE | vocabulary("file message comment note email document event review notification")
-_WHOLE = vocabulary("name full_name display_name real_name")
+_NAMED = frozenset({"name", "title", "full_name", "display_name"})
+_WHOLE = frozenset({"name", "full_name", "display_name", "real_name"})
 _MOST_NUMBERED = 10_000
 _PARTS = (("first_name", "given_name"), ("last_name", "family_name", "surname"))
 
@@ -31,9 +24,11 @@ def is_unique(entity: Entity, field: Field, *, namesakes: bool = True) -> bool:
     if main_type(field.schema) not in {"string", ""} or constants(field.schema):
         return False
     name, noun = snake(field.name), _noun(entity)
-    if not namesakes and noun in _PEOPLE and name in _WHOLE:
+    if not namesakes and noun in word_set("nouns", "namesakes") and name in _WHOLE:
         return True
-    return name in _ONCE or (name in _NAMED and noun not in _NAMESAKES)
+    return name in word_set("nouns", "unique") or (
+        name in _NAMED and noun not in word_set("nouns", "namesakes") | word_set("nouns", "alike")
+    )
 
 
 def is_name(field: str) -> bool:
@@ -60,7 +55,7 @@ def _name_parts(entity: Entity) -> tuple[str, ...]:
     """Return the fields that hold a person's first and last name, () unless both exist."""
     fields = {snake(field.name): field.name for field in entity.fields.values() if field.derived is None}
     parts = tuple(fields[name] for names in _PARTS for name in names if name in fields)
-    return parts if len(parts) == len(_PARTS) and _noun(entity) in _PEOPLE else ()
+    return parts if len(parts) == len(_PARTS) and _noun(entity) in word_set("nouns", "namesakes") else ()
 
 
 def _noun(entity: Entity) -> str:

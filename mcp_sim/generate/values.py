@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,10 @@ from mcp_sim.generate.containers import list_maker, object_maker
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import number_maker
 from mcp_sim.generate.schema_constraints import LIMITS, constrained_maker, is_plain, validity_test
-from mcp_sim.generate.setting import PLAIN, Setting, setting_of
+from mcp_sim.generate.setting import Setting, plain_setting, setting_of
+from mcp_sim.generate.shipped_data import patterns, word_set
 from mcp_sim.generate.texts import text_maker
-from mcp_sim.generate.timeline import ENDED, Moment
+from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import SEPARATOR
@@ -25,8 +25,10 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 
 
-def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN) -> Make:
+def value_maker(entity: str, name: str, schema: Record, setting: Setting | None = None) -> Make:
     """Return the maker of a field's values, compiled once. `schema` has no references (see `expanded`)."""
+
+    setting = setting or plain_setting()
 
     def compiled(entity: str, name: str, schema: Record) -> Make:
         if is_plain(schema):
@@ -88,41 +90,14 @@ def chance_of(*parts: object) -> Chance:
     return Chance(SEPARATOR.join(str(part) for part in parts).encode("utf-8", "surrogatepass"))
 
 
-_FLAGS: tuple[tuple[re.Pattern[str], float], ...] = tuple(
-    (re.compile(pattern), likely)
-    for pattern, likely in (
-        (r".*(deleted|trashed|banned|spam|blocked|locked|failed|expired|suspended).*", 0.04),
-        (r".*(archived|bot|admin|owner|default|system|pinned|starred|favou?rite|flagged|muted).*", 0.1),
-        (r".*(private|draft|required|urgent|overdue|hidden|recurring|all_day).*", 0.2),
-        (
-            r".*(active|enabled|available|visible|verified|valid|in_stock|subscribed|published|paid|read|public|ok).*",
-            0.85,
-        ),
-        (r".*(completed|complete|done|closed|resolved|checked).*", 0.4),
-    )
-)
-
-
 def _flag_maker(name: str) -> Make:
     snake_name = snake(name)
-    likely = next((likely for pattern, likely in _FLAGS if pattern.fullmatch(snake_name)), 0.25)
+    likely = next(
+        (likely for pattern, likely in patterns("states", "flags", "likely") if pattern.fullmatch(snake_name)), 0.25
+    )
     return lambda chance, _record, _moment: chance.unit() < likely
 
 
-_OFTEN = frozenset({
-    "active", "open", "completed", "complete", "paid", "delivered", "published", "confirmed", "available", "done",
-    "fulfilled", "shipped", "approved", "succeeded", "success", "captured", "sent", "inbox", "customer", "accepted",
-    "normal", "medium", "standard", "enabled", "in_stock", "verified", "closed", "user", "member", "none",
-})  # fmt: skip
-_SELDOM = frozenset({
-    "cancelled", "canceled", "deleted", "failed", "error", "rejected", "archived", "suspended", "expired", "refunded",
-    "blocked", "disabled", "critical", "urgent", "highest", "lowest", "spam", "trash", "churned", "returned", "lost",
-    "admin", "owner", "discontinued", "voided", "void", "disputed", "unknown", "other", "deprecated", "banned",
-    "declined", "terminated", "blocker", "inactive", "draft", "duplicate", "wontfix", "overdue",
-})  # fmt: skip
-_DONE = frozenset(
-    {"done", "completed", "complete", "resolved", "finished", "delivered", "returned", "arrived", "discharged"}
-)
 _LONG, _LATE, _EARLY = timedelta(days=60), 0.12, 0.3
 
 
@@ -133,7 +108,7 @@ def choice_maker(values: Sequence[Json], usual: Container[Json] = ()) -> Make:
     """
     weights = [8.0 if isinstance(value, str) and value in usual else _weight(value) for value in values]
     if _has_final_state(values):
-        ended = [isinstance(value, str) and snake(value) in ENDED for value in values]
+        ended = [isinstance(value, str) and snake(value) in word_set("states", "ended") for value in values]
         old = _drawn(values, [weight * (1 if end else _LATE) for weight, end in zip(weights, ended, strict=True)])
         new = _drawn(values, [weight * (_EARLY if end else 1) for weight, end in zip(weights, ended, strict=True)])
         return lambda chance, _record, moment: (old if moment.now - moment.created > _LONG else new)(chance)
@@ -152,14 +127,14 @@ def _drawn(values: Sequence[Json], weights: Sequence[float]) -> Callable[[Chance
 def _has_final_state(values: Sequence[Json]) -> bool:
     """Whether these are states of something that ends, such as a task (and not a customer)."""
     names = {snake(value) for value in values if isinstance(value, str)}
-    return len(names) > 1 and bool(names & _DONE or {"open", "closed"} <= names)
+    return len(names) > 1 and bool(names & word_set("states", "done") or {"open", "closed"} <= names)
 
 
 def _weight(value: Json) -> float:
     name = snake(value) if isinstance(value, str) else ""
-    if name in _SELDOM:
+    if name in word_set("states", "seldom"):
         return 0.25
-    return 2.0 if name in _OFTEN else 1.0
+    return 2.0 if name in word_set("states", "often") else 1.0
 
 
 def ordered_choices(schema: Record) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import pytest
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.records import generate
 from mcp_sim.generate.setting import detect_setting, setting_of
-from mcp_sim.generate.themes import GENERAL
+from mcp_sim.generate.themes import general_theme
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.scenario import GivenRecords
@@ -56,7 +56,7 @@ def test_the_description_decides_country_and_trade(description: str, country: st
 def test_entities_decide_the_trade_if_the_description_does_not() -> None:
     domain = Domain({}, {name: entity(name) for name in ("patient", "appointment")}, {}, "For a demo", NOW)
     assert setting_of(domain).theme.name == "health"
-    assert setting_of(replace(domain, entities={})).theme is GENERAL
+    assert setting_of(replace(domain, entities={})).theme is general_theme()
 
 
 def test_people_of_a_dutch_shop_have_matching_mail_addresses_and_dutch_telephone_numbers() -> None:
