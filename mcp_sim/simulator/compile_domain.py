@@ -57,6 +57,7 @@ class _Server:
     matched: Mapping[str, Plan]
     """The plans of tools that a backend matched."""
     found: Inferred
+    wrappers: Mapping[str, str]
     unused: Sequence[Path] = ()
 
 
@@ -76,7 +77,8 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
-    domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given)
+    wrappers = {tool: path for one in found for tool, path in one.wrappers.items()}
+    domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given, wrappers=wrappers)
     records = _given(whole, is_whole=world.state is not None)
     return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world))
 
@@ -130,7 +132,7 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
 
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
-    evidence, within = _evidence(specs, world.state)
+    evidence, wrappers = _evidence(specs, world.state)
     tools, overrides, declared = evidence.tools, evidence.overrides, _declared(specs)
     matches = match_tools(evidence)
     matched = {plan.tool: plan for plan in matches.plans}
@@ -140,22 +142,23 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
     plans = {name: local.get(name) or found.plans[name] for name in tools}
-    plans = _with_logins(plans, evidence, known)
-    plans = {name: replace(plan, within=within[name] or plan.within) for name, plan in plans.items()}
     whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
-    return _Server(specs, evidence, matched, whole, unused_parts(whole, domain, named, world.state, matches.state))
+    unused = unused_parts(whole, domain, named, world.state, matches.state)
+    return _Server(specs, evidence, matched, whole, wrappers, unused)
 
 
-def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str | None]]:
-    """Return what is known of these servers, and the argument of each tool that holds all others."""
+def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str]]:
+    """Return what is known of these servers, and the arguments that hold all others of their tools."""
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
-    within = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
-    tools = {name: describe_arguments(unwrap_tool(tool, within[name])) for name, tool in served.items()}
+    found = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
+    wrappers = {name: wrapper for name, wrapper in found.items() if wrapper is not None}
+    unwrapped = {name: unwrap_tool(served[name], wrapper) for name, wrapper in wrappers.items()}
+    tools = {name: describe_arguments(tool) for name, tool in {**served, **unwrapped}.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    return ServerEvidence(tools, state, examples, overrides), within
+    return ServerEvidence(tools, state, examples, overrides), wrappers
 
 
 def _check_entities(specs: Sequence[Spec], entities: Mapping[str, Entity]) -> None:
@@ -172,19 +175,6 @@ def _with_local_entity(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
     local = (name for name in entities if name.endswith(f"_{plan.entity}"))
     is_known = plan.entity is None or plan.entity in entities
     return replace(plan, entity=plan.entity if is_known else next(local, plan.entity), choices=choices)
-
-
-def _with_logins(
-    plans: Mapping[str, Plan], evidence: ServerEvidence, entities: Mapping[str, Entity]
-) -> Mapping[str, Plan]:
-    """Return the plans with the logins that they require, except where a spec declares these."""
-    if not any(plan.backend == "auth" for plan in plans.values()):
-        return plans
-    from mcp_sim.backends.auth.guard import require_logins  # noqa: PLC0415 (only for servers with a login)
-
-    declared = {name for name, override in evidence.overrides.items() if "login" in override}
-    guarded = require_logins(plans, evidence.tools, entities)
-    return {name: plans[name] if name in declared else plan for name, plan in guarded.items()}
 
 
 def _with_declared_fields(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:

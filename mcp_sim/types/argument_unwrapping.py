@@ -33,21 +33,17 @@ def _wrappers(schema: Record) -> tuple[str, ...]:
     return (name, *_wrappers(parts[name])) if is_one else ()
 
 
-def unwrap_tool(tool: Tool, within: str | None) -> Tool:
-    """Return the tool as if it took the properties of the argument at path `within` one by one."""
-    if within is None:
-        return tool
-    inner = at(expanded(tool.input_schema), within)
+def unwrap_tool(tool: Tool, wrapper: str) -> Tool:
+    """Return the tool as if it took the properties of the argument at path `wrapper` one by one."""
+    inner = at(expanded(tool.input_schema), wrapper)
     return replace(tool, definition={**tool.definition, "inputSchema": inner})
 
 
 def resolve_wrapper(tool: Tool, overrides: Mapping[str, Any]) -> str | None:
     """Return the path of the argument that holds the others, or None.
 
-    The overrides of a spec win: its `within` is taken as it is, and a wrapper that they name (`params.title`) stays.
+    A wrapper that the overrides of a spec name (`params.title`) stays.
     """
-    if "within" in overrides:
-        return overrides["within"]
     if overrides.get("backend") == "python":
         return None
     names = _wrappers(expanded(tool.input_schema))
@@ -64,9 +60,9 @@ def _names(override: Json, wrapper: str) -> bool:
     return isinstance(override, list | tuple) and any(_names(part, wrapper) for part in cast("list[Json]", override))
 
 
-def unwrap_call(call: Call, within: str) -> Call:
-    """Return the call as if the properties of the argument at path `within` had been given one by one."""
+def unwrap_call(call: Call, wrapper: str) -> Call:
+    """Return the call as if the properties of the argument at path `wrapper` had been given one by one."""
     inner: Json = call.arguments
-    for name in within.split("."):
+    for name in wrapper.split("."):
         inner = as_object(inner).get(name)
     return replace(call, arguments=inner if isinstance(inner, dict) else {})

@@ -97,6 +97,8 @@ class Domain:
     """Whether there may be records that were never mentioned; a closed world knows all its records."""
     given: frozenset[str] = frozenset()
     """The entities whose records the initial state holds."""
+    wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Tool id -> the path of its only argument (`params`), if that holds all others. Plans name these without it."""
     concealed: tuple[Concealed, ...] = ()
     """What the agent may not see. It is true all the same, but no world model may reveal it."""
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)

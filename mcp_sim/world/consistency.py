@@ -31,10 +31,10 @@ Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 def inspection(plan: Plan, domain: Domain) -> Inspection:
     """Compile the checks for one tool from its plan."""
     entity = domain.entities.get(plan.entity or "")
-    settings, within = _settings_of(plan, entity), plan.within
+    settings, wrapper = _settings_of(plan, entity), domain.wrappers.get(plan.tool)
 
     def inspect(asked: Turn, transition: Transition) -> list[str]:
-        turn = asked if within is None else replace(asked, call=unwrap_call(asked.call, within))
+        turn = asked if wrapper is None else replace(asked, call=unwrap_call(asked.call, wrapper))
         body = transition.observation.body
         changes = (*transition.changes, *transition.absorbed)
         after = _After(turn.view, changes)

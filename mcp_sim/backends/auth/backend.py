@@ -29,8 +29,8 @@ _COMMON = _STATES | _ABOUT | vocabulary("log in authenticate")
 _NO_LOGIN = _STATES | vocabulary("history attempts attempt list get url link page config")
 _SHOWN = frozenset({*USERS, *CURRENT, "id", "result", "message", "logged_in"})
 """What the result of a tool that shows who is logged in may have."""
-ALIKE = 20
-"""The least likeness of a tool and the login of its service: the length of a common beginning of descriptions."""
+_SHARED_WORD = 20
+"""The weight of a shared word of two names, in characters of a common beginning of descriptions."""
 
 _CREDENTIALS = Entity("credential", "username", natural=True)
 _PASSWORDS = Sought(_CREDENTIALS.name, _CREDENTIALS.key, frozenset({"credential", "password"}), "password")
@@ -154,17 +154,17 @@ def _session_of(one: MatchedTool, logins: Sequence[MatchedTool]) -> str:
     if len(logins) == 1:
         return SESSION
     is_login = any(one is login for login in logins)
-    login = one if is_login else max(logins, key=lambda login: likeness(one.profile, login.profile))
+    login = one if is_login else max(logins, key=lambda login: _likeness(one.profile, login.profile))
     own = [word for word in login.profile.words if not any(word in phrase for phrase in (*_LOGINS, *_LOGOUTS))]
     return "_".join((*(own or [login.profile.tool.id]), SESSION))
 
 
-def likeness(one: ToolProfile, login: ToolProfile) -> int:
+def _likeness(one: ToolProfile, login: ToolProfile) -> int:
     """Return how much a tool is like a login: by shared words of the names, and the beginning of the descriptions."""
     shared = set(one.words) & set(login.words) - _COMMON
     pairs = enumerate(zip(one.description, login.description, strict=False))
     shorter = min(len(one.description), len(login.description))
-    return ALIKE * len(shared) + next((at for at, (sign, other) in pairs if sign != other), shorter)
+    return _SHARED_WORD * len(shared) + next((at for at, (sign, other) in pairs if sign != other), shorter)
 
 
 def _named(profile: ToolProfile, path: Sequence[str]) -> int:

@@ -154,7 +154,7 @@ def schema_check(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
 
 
 def line_schema_check(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
-    """Return the check of lists of objects against result schemas, after the lines are completed."""
+    """Return the check of lists of objects against result schemas."""
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items() if field in entity.fields}
     tests = {field: found for field in arguments if (found := _line_tests(domain, entity, field))}
@@ -182,8 +182,8 @@ def _line_tests(domain: Domain, entity: Entity, field: str) -> list[Validator]:
 def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:
     """Return the validators that result schemas give for a field, or for its items if one item is added."""
     how, found = plan.how.get(field, "set"), list[Record]()
-    for schema in _result_schemas(domain, entity, field) if how in {"set", "append", "join"} else ():
-        part = items(schema) if how in {"append", "join"} and "array" in types_of(schema) else schema
+    for schema in _result_schemas(domain, entity, field) if how in {"set", "append"} else ():
+        part = items(schema) if how == "append" and "array" in types_of(schema) else schema
         if part not in found and (part.keys() - _ANNOTATIONS or "integer" in types_of(part)):
             found.append(part)
     return [test for part in found if (test := _validator(part)) is not None]

@@ -61,7 +61,7 @@ def _fields_of_whole_numbers(plan: Plan, domain: Domain) -> frozenset[str]:
     entity = domain.entities.get(plan.entity or "", Entity(""))
     fields = {**plan.sets, **{path: rule.field for path, rule in plan.filters.items()}}
     named = {path for path, field in fields.items() if field == entity.key or _is_whole(entity, field)}
-    return frozenset({*named, *(owner.argument for owner in plan.owners), plan.key or ""} - {""})
+    return frozenset({*named, plan.key or ""} - {""})
 
 
 def _is_whole(entity: Entity, name: str) -> bool:

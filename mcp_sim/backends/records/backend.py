@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mcp_sim.backends.choices import choice_answer
 from mcp_sim.backends.records.allowed_values import declared_values_check, line_schema_check, schema_check
 from mcp_sim.backends.records.arguments import ABSENT, argument, with_whole_numbers
-from mcp_sim.backends.records.creation import child_creations, creation
-from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequences
+from mcp_sim.backends.records.creation import creation
+from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequence
 from mcp_sim.backends.records.parts import part_page, part_write
-from mcp_sim.backends.records.record_lookup import entry_picker, find_inside, finder, row_chooser
+from mcp_sim.backends.records.record_lookup import find_inside, finder, row_chooser
 from mcp_sim.backends.records.recorded_texts import with_recorded_failures
 from mcp_sim.backends.records.removal import removal
 from mcp_sim.backends.records.result_values import Facts, Render
@@ -21,7 +19,7 @@ from mcp_sim.backends.refusal import invalid, not_found, noun, sentence_of
 from mcp_sim.types import Observation, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.plans import CALLER, Plan
+from mcp_sim.types.plans import Plan
 
 _WRITES = {"create": creation, "update": updating, "delete": removal}
 
@@ -34,8 +32,6 @@ class Records(Backend):
         return with_whole_numbers(tool, plan, domain, self._compile(tool, plan, domain))
 
     def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        if plan.caller is not None:
-            return _as_caller(plan.caller, self._compile(tool, replace(plan, caller=None), domain))
         if plan.choice is not None:
             return choice_answer(tool, plan, lambda one: backends[one.backend]().compile(tool, one, domain))
         entity = domain.entities.get(plan.entity or "")
@@ -49,23 +45,11 @@ class Records(Backend):
         return _ANSWERS[plan.verb](tool, plan, domain, render)
 
 
-def _as_caller(place: str, answer: Answer) -> Answer:
-    """Return an answer that takes the caller from a field of a singleton record."""
-    only, _, field = place.rpartition(".")
-
-    def called(turn: Turn, invent: Invent) -> Transition:
-        caller_id = (turn.view.get(only, only) or {}).get(field)
-        with_caller = {**turn.call.arguments, **({} if caller_id is None else {CALLER: caller_id})}
-        return answer(replace(turn, call=replace(turn.call, arguments=with_caller)), invent)
-
-    return called
-
-
 def _changing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     checks = declared_values_check(tool, plan), schema_check(tool, plan, domain)
     write = with_checks(_WRITES[plan.verb](tool, plan, domain), *checks)
-    write = with_consequences(write, line_schema_check(tool, plan, domain), *child_creations(tool, plan, domain))
+    write = with_consequence(write, line_schema_check(tool, plan, domain))
     if plan.each is not None:
         partly = reports_failures(tool, plan, domain)
         return _writing_many(tool, plan, batch(tool, plan, write), render, partly=partly)
@@ -134,14 +118,13 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
         return _finding(tool, plan, domain, render)
     if entity.inside is not None:
         return _getting_inside(tool, plan, entity, render)
-    find, name, pick = finder(tool, plan, entity), entity.name, entry_picker(tool, plan)
+    find, name = finder(tool, plan, entity), entity.name
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         key = find(turn)
         if isinstance(key, Observation):
             return Transition(key)
-        record = pick(turn, key, turn.view.get(name, key) or {})
-        return Transition(record if isinstance(record, Observation) else render(Facts(turn, turn.view, record, key)))
+        return Transition(render(Facts(turn, turn.view, turn.view.get(name, key), key)))
 
     return answer
 

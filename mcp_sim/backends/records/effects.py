@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
@@ -18,9 +18,6 @@ Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
 Check: TypeAlias = Callable[[Turn], "Observation | None"]
 """Returns the failure that forbids a write before anything is written, or None."""
 
-Step: TypeAlias = Callable[[View], "Change | Observation | None"]
-"""Returns one more change on top of the changes so far, None for no change, or the failure of the whole write."""
-
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -32,7 +29,7 @@ class Effect:
 
 
 Consequence: TypeAlias = Callable[[Turn, Invent, Effect], "Effect | Observation"]
-"""Returns the effect with its consequences, or the failure of the whole write."""
+"""Returns the effect with its consequence, or the failure of the whole write."""
 
 
 def with_checks(write: Write, *checks: Check | None) -> Write:
@@ -51,35 +48,16 @@ def with_checks(write: Write, *checks: Check | None) -> Write:
     return whole
 
 
-def with_consequences(write: Write, *consequences: Consequence | None) -> Write:
-    """Return the write with its consequences, each on the changes of those before: all of them or none."""
-    known = [follow for follow in consequences if follow is not None]
-    if not known:
+def with_consequence(write: Write, follow: Consequence | None) -> Write:
+    """Return the write with its consequence: both are done, or neither."""
+    if follow is None:
         return write
 
     def whole(turn: Turn, invent: Invent) -> Effect | Observation:
         effect = write(turn, invent)
-        for follow in known:
-            if isinstance(effect, Observation):
-                return effect
-            effect = follow(turn, invent, effect)
-        return effect
+        return effect if isinstance(effect, Observation) else follow(turn, invent, effect)
 
     return whole
-
-
-def apply_steps(turn: Turn, entity: str, effect: Effect, steps: Iterable[Step]) -> Effect | Observation:
-    """Add the changes of steps to an effect, each step on the changes of those before."""
-    view, changes = turn.view.after(effect.changes), list(effect.changes)
-    for step in steps:
-        change = step(view)
-        if isinstance(change, Observation):
-            return change
-        if change is not None:
-            changes.append(change)
-            view = view.after([change])
-    record = view.get(entity, effect.key)
-    return Effect(effect.key, effect.record if record is None else record, tuple(changes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _MOST = 10**300
 
 
 def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
-    """Compile the check that refuses a transition: the record has the state already, or cannot reach it."""
+    """Compile the check that refuses a transition: the record has the state already, or cannot leave its state."""
     entity, verb = plan.entity or "", _participle(plan)
     target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
     repeats = tool.annotations.get("idempotentHint") is True
@@ -32,33 +32,14 @@ def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation |
     def check(key: Key, before: Record) -> Observation | None:
         for name, value in target.items():
             there: Json = before.get(name)
-            if equal(there, value) and not repeats and name not in plan.requires:
-                return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
-            if name not in plan.requires and _is_final(there) and not equal(there, value) and not _restarts(value):
+            if equal(there, value):
+                if not repeats:
+                    return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
+            elif _is_final(there) and not _restarts(value):
                 return conflict(tool, entity, key, f"cannot be {verb}: it is {_state_text(there)}", status=there)
-        for name, allowed in plan.requires.items():
-            there = before.get(name)
-            is_unset = there is None and allowed == (False,)
-            if not is_unset and not any(equal(there, value) for value in allowed):
-                return _wrong(key, name, there, allowed)
         return None
 
-    def _wrong(key: Key, name: str, there: Json, allowed: tuple[Json, ...]) -> Observation:
-        if isinstance(there, bool) or allowed in {(True,), (False,)}:
-            return conflict(tool, entity, key, _flagged(name, there is True, plan, verb), status=name)
-        if any(equal(there, value) for value in target.values()):
-            return conflict(tool, entity, key, f"is already {_state_text(there)}", status=there)
-        why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {choices_text(allowed)}"
-        return conflict(tool, entity, key, why, status=there)
-
     return check
-
-
-def _flagged(name: str, there: bool, plan: Plan, verb: str) -> str:
-    word = snake(name).removeprefix("is_").replace("_", " ")
-    if not there:
-        return f"is not {word}"
-    return f"is already {word}" if plan.fixed.get(name) is True else f"cannot be {verb}: it is {word}"
 
 
 def _participle(plan: Plan) -> str:
@@ -89,11 +70,7 @@ def enter_value(before: Json, value: Json, how: How, field: Field) -> Json | Ref
     """Return the field's value after the change, or why it is refused."""
     if how == "set":
         return value
-    if how == "toggle":
-        return not before
-    if how == "join" and any(equal(value, one) for one in as_list(before)):
-        return Refused(f"already has {quoted(value)} in {field.name}")
-    if how in {"append", "join", "remove"}:
+    if how in {"append", "remove"}:
         if main_type(field.schema) == "string" or isinstance(before, str):
             return _written_on(before, value) if how != "remove" else _cut(before, value, field)
         listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]

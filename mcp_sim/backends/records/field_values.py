@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
-from mcp_sim.backends.refusal import invalid, neighbours, not_found
+from mcp_sim.backends.refusal import neighbours, not_found
 from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
@@ -23,20 +23,6 @@ Convert: TypeAlias = Callable[[Json], Json]
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?")
 _PLAIN = frozenset(("integer", "number", "boolean"))
-
-
-def amount_check(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]:
-    """Compile the check that refuses amounts of zero or less."""
-    asked = [(name, argument(name)) for name in plan.positive]
-
-    def check(turn: Turn) -> Observation | None:
-        for name, fetch in asked:
-            value = fetch(turn.call.arguments)
-            if isinstance(value, int | float) and value <= 0:
-                return invalid(tool, name, value, f"{name} must be positive, got {value}")
-        return None
-
-    return check
 
 
 @dataclass(frozen=True, slots=True)

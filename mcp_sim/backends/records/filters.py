@@ -14,8 +14,8 @@ from mcp_sim.backends.records.projection import Derive, derived_values
 from mcp_sim.backends.records.search_terms import term_parser
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
-from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import at, constants
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import at, constants, items, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.english import vocabulary
 from mcp_sim.types.plans import Filter, Plan
@@ -182,7 +182,8 @@ def matching_rows(
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [(fetch, rule, test_maker(rule, derived)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
     always, unset = _always(plan)
-    name, query, searched, parse_terms = entity.name, argument(plan.query or ""), plan.searched, term_parser(entity)
+    name, query, parse_terms = entity.name, argument(plan.query or ""), term_parser(entity)
+    searched = text_fields(entity) if plan.query is not None else ()
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
@@ -199,6 +200,21 @@ def matching_rows(
         return rows
 
     return matching
+
+
+def text_fields(entity: Entity) -> tuple[str, ...]:
+    """Return the fields that a text query searches: texts and lists of texts, not times, links and generated keys."""
+    return tuple(
+        name for name, field in entity.fields.items() if (name != entity.key or entity.natural) and _is_text(field)
+    )
+
+
+def _is_text(field: Field) -> bool:
+    schema = field.schema
+    part = items(schema) if main_type(schema) == "array" else schema
+    is_free = field.link is None and field.derived is None and not constants(part)
+    is_code = str(part.get("format", "")).startswith(("date", "time", "uuid"))
+    return is_free and not is_code and main_type(part) in {"string", ""}
 
 
 def _always(plan: Plan) -> tuple[list[tuple[str, Json]], list[Test]]:

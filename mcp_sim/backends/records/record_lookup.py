@@ -1,4 +1,4 @@
-"""Find the record that a call names: by key, owner, rank, picked entry, or inside another record."""
+"""Find the record that a call names: by key, fields, rank, or inside another record."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.ordering import Row
-from mcp_sim.backends.refusal import invalid, neighbours, not_found, noun, value_text
+from mcp_sim.backends.refusal import invalid, neighbours, not_found
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import is_over
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.plans import Owner, Picked, Plan
+from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import seconds_of
 from mcp_sim.types.views import find_key
 
-Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
 Choose: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
 Find: TypeAlias = Callable[[Turn], "Key | Observation"]
 
@@ -40,7 +39,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
 
     if plan.key is None and plan.filters and not entity.singleton:
         return _finder_by_fields(tool, plan, entity)
-    belongs, others = owner_check(tool, plan), _other_names(plan, entity)
+    others = _other_names(plan, entity)
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
@@ -49,7 +48,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
             named = (one for field in others for one, _ in turn.view.find(name, field, asked))
             key = next(named, None)
         if key is not None:
-            return belongs(turn, key) or key
+            return key
         if asked is ABSENT and plan.key is not None:
             return invalid(tool, plan.key, None, f"{plan.key} is required")
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
@@ -82,32 +81,6 @@ def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
     return find
 
 
-def owner_check(tool: Tool, plan: Plan) -> Callable[[Turn, Key], Observation | None]:
-    """Compile the check that the named owner exists and owns the record."""
-    asked = [(owner, argument(owner.argument)) for owner in plan.owners]
-    entity = plan.entity or ""
-
-    def belongs(turn: Turn, key: Key) -> Observation | None:
-        for owner, fetch in asked:
-            named = fetch(turn.call.arguments)
-            if named is ABSENT or named is None:
-                continue
-            owner_key = find_key(turn.view, owner.entity, named)
-            if owner_key is None:
-                return not_found(tool, owner.entity, named, owner.argument)
-            if not _owns(turn.view, owner, entity, key, owner_key):
-                return not_found(tool, entity, key, plan.key, where=f" for {noun(owner.entity)} {value_text(named)}")
-        return None
-
-    return belongs
-
-
-def _owns(view: View, owner: Owner, entity: str, key: Key, owner_key: Key) -> bool:
-    if owner.link is not None:
-        return (view.get(entity, key) or {}).get(owner.link) == owner_key
-    return key in as_list((view.get(owner.entity, owner_key) or {}).get(owner.listed or ""))
-
-
 def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
     """Return the record that a value names inside a record of another entity, or None."""
     place = entity.inside
@@ -121,50 +94,6 @@ def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
 def parts_of(held: Json) -> list[Record]:
     """Return the records that a field holds, as a list or by their keys."""
     return cast("list[Record]", [*held.values()] if isinstance(held, dict) else as_list(held))
-
-
-def entry_picker(tool: Tool, plan: Plan) -> Pick:
-    """Compile the replacement of a mapping by the entry that a call picks. It fails if there is no such entry."""
-    picked = plan.picked
-    if picked is None:
-        return lambda _turn, _key, record: record
-    fetch = argument(picked.argument)
-
-    def pick(turn: Turn, key: Key, record: Record) -> Record | Observation:
-        asked = fetch(turn.call.arguments)
-        shown = record if asked is ABSENT else with_entry(record, picked, asked)
-        if shown is not None:
-            return shown
-        return not_found(tool, plan.entity or "", key, plan.key, where=f" on {picked.argument} {value_text(asked)}")
-
-    return pick
-
-
-def with_entry(record: Record, picked: Picked, asked: Json) -> Record | None:
-    """Return the record with one entry instead of the mapping, or None if there is no such entry."""
-    held: Json = record.get(picked.field)
-    entries = cast("Record", held) if isinstance(held, dict) else {}
-    if not isinstance(asked, str) or asked not in entries:
-        return None
-    entry: Json = entries[asked]
-    own = {name: value for name, value in record.items() if name != picked.field}
-    inner = cast("Record", entry) if isinstance(entry, dict) else {picked.argument: entry}
-    return {**own, **{name: value for name, value in inner.items() if name not in own}}
-
-
-def row_picker(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
-    """Return a function that keeps the rows that have the picked entry, each with that entry."""
-    picked = plan.picked
-    fetch = argument(picked.argument if picked is not None else "")
-
-    def rows_with(turn: Turn, rows: Sequence[Row]) -> Sequence[Row]:
-        asked = fetch(turn.call.arguments)
-        if picked is None or asked is ABSENT:
-            return rows
-        found = ((key, with_entry(record, picked, asked)) for key, record in rows)
-        return [(key, record) for key, record in found if record is not None]
-
-    return rows_with
 
 
 def row_chooser(ranking: str, entity: Entity) -> Choose:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mcp_sim.backends.records.effects import Effect, Write, with_consequences
+from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_changes import state_check
 from mcp_sim.backends.records.record_lookup import finder
-from mcp_sim.backends.records.side_effects import side_effects
 from mcp_sim.backends.refusal import conflict
 from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Field
@@ -56,7 +55,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return conflict(tool, name, key, f"cannot be deleted: {changes}")
         return Effect(key, record, changes)
 
-    return with_consequences(remove, side_effects(tool, plan, domain))
+    return remove
 
 
 def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]:

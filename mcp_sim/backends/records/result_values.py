@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from mcp_sim.backends.records.aggregates import Seen, amount
 from mcp_sim.backends.records.arguments import ABSENT
 from mcp_sim.backends.records.effects import Batch
 from mcp_sim.backends.records.selection import Page
@@ -102,17 +101,14 @@ NUMBERS: dict[str, Fill] = {
 
 
 def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
-    """Return what fills a number with an aggregate of the rows, or None if its name does not ask for one."""
-    if main_type(schema) not in _NUMBERS:
+    """Return what fills a number with the sum of the rows' amounts, or None if its name asks for no total."""
+    if main_type(schema) not in _NUMBERS or name not in _TOTALS:
         return None
     numbers = {snake(known): known for known, one in entity.fields.items() if main_type(one.schema) in _NUMBERS}
     line, price, count = (_first(names, numbers) for names in (_LINES, _PRICES, _COUNTS))
-    if name in _TOTALS and (line or price) is not None:
-        return lambda facts: _sum([_cost(record, line, price, count) for _, record in facts.page.rows])
-    measure, rows = amount(name, entity, schema), entity.name
-    if measure is None:
+    if (line or price) is None:
         return None
-    return lambda facts: measure(Seen({rows: [record for _, record in facts.page.rows]}, facts.turn.now))
+    return lambda facts: _sum([_cost(record, line, price, count) for _, record in facts.page.rows])
 
 
 def _first(names: Iterable[str], among: Mapping[str, str]) -> str | None:

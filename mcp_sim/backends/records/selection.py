@@ -13,7 +13,6 @@ from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.field_values import Link, resolve_links
 from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.ordering import Row, ordering
-from mcp_sim.backends.records.record_lookup import row_picker
 from mcp_sim.backends.records.search_terms import term_parser, unknown_clause
 from mcp_sim.backends.refusal import invalid
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
@@ -112,13 +111,11 @@ def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Enti
     matching = matching_rows(tool, plan, entity, entities)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
-    picked = row_picker(plan)
     find_unknown, parse_terms = unknown_clause(entity), term_parser(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         found = matching(turn.view, arguments)
-        found = found if plan.picked is None else picked(turn, found)
         clause = find_unknown(query(arguments)) if not found else None
         if clause is not None:
             known = ", ".join(entity.fields)

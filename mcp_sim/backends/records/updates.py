@@ -7,14 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
-from mcp_sim.backends.records.effects import Effect, Write, with_checks, with_consequences
-from mcp_sim.backends.records.exchanges import refunding, settling_difference, swapping
+from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
-from mcp_sim.backends.records.field_values import amount_check, assigned_values, assignments_of, links_of, resolve_links
-from mcp_sim.backends.records.line_items import line_completer
+from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
 from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.removal import referring, renamed
-from mcp_sim.backends.records.side_effects import membership_check, side_effects
 from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
@@ -25,24 +22,22 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
-
-_MONEY = vocabulary("balance funds cash money credit savings")
 
 
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """Compile a tool that updates a record."""
     entity = domain.entities[plan.entity or ""]
-    find, change, amounts = finder(tool, plan, entity), changing(tool, plan, domain), amount_check(tool, plan)
+    find, change = finder(tool, plan, entity), changing(tool, plan, domain)
 
     def update(turn: Turn, _invent: Invent) -> Effect | Observation:
-        key = amounts(turn) or find(turn)
+        key = find(turn)
         return key if isinstance(key, Observation) else change(turn, key)
 
-    return with_consequences(with_checks(update, membership_check(tool, plan)), side_effects(tool, plan, domain))
+    return update
 
 
 def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
@@ -50,8 +45,6 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     entity = domain.entities[plan.entity or ""]
     sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
     check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
-    swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
-    paid, complete = settling_difference(tool, plan, entity), line_completer(tool, plan, domain)
     moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
@@ -62,18 +55,11 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         refused = check_state(key, before)
         if refused is not None:
             return refused
-        values = complete(turn, nest_paths(values, before), before)
-        if isinstance(values, Observation):
-            return values
+        values = nest_paths(values, before)
         new_key = values.pop(entity.key, key)
         after = _changed_fields(tool, plan, entity, key, before, values)
         if isinstance(after, Observation):
             return after
-        exchanged = swapped(turn, key, before)
-        if isinstance(exchanged, Observation):
-            return exchanged
-        beside = {**exchanged, **refunded(before), **paid(turn, before, exchanged)}
-        values, after = {**values, **beside}, {**after, **beside}
         is_same = not values or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
             return Effect(key, before, ())
@@ -95,22 +81,11 @@ def _changed_fields(
     after = Record()
     for name, value in values.items():
         field = entity.fields.get(name) or Field(name, {})
-        if _is_no_amount(plan, name, value):
-            return conflict(tool, entity.name, key, "is refused: the amount must be positive", field=name)
         found = enter_value(before.get(name), value, plan.how.get(name, "set"), field)
         if isinstance(found, Refused):
             return conflict(tool, entity.name, key, found.why, field=name)
         after[name] = found
     return after
-
-
-def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
-    """Return whether a deposit or withdrawal of money is zero or less."""
-    if plan.how.get(field) not in {"add", "subtract"} or not isinstance(value, int | float):
-        return False
-    if snake(field).rsplit("_", 1)[-1] not in _MONEY:
-        return False
-    return value <= 0 and any(name == field and snake(path) == "amount" for path, name in plan.sets.items())
 
 
 # what moves by itself -------------------------------------------------------------------------------------------------

@@ -123,32 +123,16 @@ class Backend:
         raise NotImplementedError  # every kind compiles its own
 
     def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        """Compile the answer to calls of one tool, with login and wrapped arguments handled.
+        """Compile the answer to calls of one tool, whose arguments may be wrapped in a single one.
 
         Subclasses override `compile`.
         """
-        answer = self._compiled(tool, plan, domain)
-        if plan.login is None:
-            return answer
-        entity, _, field = plan.login.rpartition(".")
-
-        def guarded(turn: Turn, invent: Invent) -> Transition:
-            session = turn.view.get(entity, entity) or {}
-            if session.get(field):
-                return answer(turn, invent)
-            message = "Not logged in. Please log in first."
-            return Transition(tool.failure("unauthorized", message, **turn.call.arguments))
-
-        return guarded
-
-    def _compiled(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        """Compile the answer, with the arguments taken out of the argument that holds all others, if there is one."""
-        within = plan.within
-        if within is None:
+        wrapper = domain.wrappers.get(tool.id)
+        if wrapper is None:
             return self.compile(tool, plan, domain)
-        answer = self.compile(unwrap_tool(tool, within), plan, domain)
-        return lambda turn, invent: answer(replace(turn, call=unwrap_call(turn.call, within)), invent)
+        answer = self.compile(unwrap_tool(tool, wrapper), plan, domain)
+        return lambda turn, invent: answer(replace(turn, call=unwrap_call(turn.call, wrapper)), invent)
 
 
-BACKENDS_WITHOUT_MATCH = frozenset({"any_record", "python", "records", "schema_only", "summaries"})
+BACKENDS_WITHOUT_MATCH = frozenset({"python", "records", "schema_only"})
 """Backends that match no tools: they are chosen by inference or by a spec, and loaded when a tool is called."""

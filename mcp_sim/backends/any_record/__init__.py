@@ -1,1 +1,0 @@
-"""Look up a record of any entity by its id."""

@@ -1,1 +1,0 @@
-"""Summarise records: statistics and counts."""
