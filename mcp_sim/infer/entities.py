@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.infer.arguments import Roles
@@ -14,13 +14,12 @@ from mcp_sim.infer.links import Targets, add_counts, add_links, links_by_target
 from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required, required_among
+from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
 
 _ONE = frozenset({"get", "update", "delete"})
-_READS = frozenset({"get", "list", "search"})
 
 
 def build_entities(
@@ -31,10 +30,11 @@ def build_entities(
     declared: Mapping[str, Entity],
     examples: Sequence[Example],
     given: Given,
+    opened: Container[str],
 ) -> dict[str, Entity]:
     """Return the entities that the tools mention.
 
-    Their fields come from results, arguments, declarations and given records.
+    Their fields come from results, arguments, declarations and given records. `opened` are the open entities.
     """
     groups = group_by_entity(feature_list)
     targets = Targets({name: parts[keys[name]].schema for name, parts in fields.items()})
@@ -58,9 +58,8 @@ def build_entities(
         if not rows and name not in declared:
             made = replace(made, fields=with_creation_time(made.fields, mine))
         whole_entity = with_initial_state(_as_declared(declared.get(name), made), rows, mine)
-        is_open = not given.entities and name not in declared and is_open_entity(whole_entity, mine, roles)
         whole_entity = with_given_defaults(whole_entity, rows)
-        entities[name] = replace(whole_entity, open=is_open or whole_entity.open)
+        entities[name] = replace(whole_entity, open=name in opened or whole_entity.open)
     return entities if given.entities else {name: _with_foreign_ids(one, entities) for name, one in entities.items()}
 
 
@@ -147,20 +146,3 @@ def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], exam
         found += [example.arguments.get(name)] if name is not None and score >= 2 and features.verb in _ONE else []
         found += [as_object(example.result).get(key)] if features.envelope.record == "" else []
     return [value for value in found if isinstance(value, str | int) and not isinstance(value, bool)]
-
-
-def is_open_entity(entity: Entity, feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]) -> bool:
-    """Whether the tools of the entity only ask for records by what callers know from elsewhere."""
-    mine = [features for features in feature_list if features.verb not in RECORDLESS]
-    plain = not entity.singleton and entity.inside is None
-    return plain and bool(mine) and all(_reads_freely(features, roles[features.tool.id], entity) for features in mine)
-
-
-def _reads_freely(features: ToolFeatures, roles: Roles, entity: Entity) -> bool:
-    if features.verb not in _READS or features.singleton is not None or roles.query is not None:
-        return False
-    if roles.key is not None:
-        return snake(roles.key) not in {"id", "uuid", f"{entity.name}_id"} and not snake(roles.key).endswith("_id")
-    needed = [roles.filters[name] for name in required_among(roles.filters, features.input)]
-    free = any(entity.fields[rule.field].link is None for rule in needed)
-    return bool(needed) and (free or features.verb == "get") and all(rule.op in {"equals", "in"} for rule in needed)

@@ -35,10 +35,17 @@ def assign_roles(
     feature_list: Sequence[ToolFeatures],
     shown_by_results: Mapping[str, Mapping[str, Field]],
     declared: Mapping[str, Entity],
+    usual: Mapping[str, Mapping[str, Field]],
 ) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
-    """Return the roles of every tool's arguments, the fields with those that only arguments show, and the keys."""
+    """Return the roles of every tool's arguments, the fields with those that only arguments show, and the keys.
+
+    `usual` are the fields of entities of which no result shows any.
+    """
     groups = group_by_entity(feature_list)
-    fields = {name: _with_described_state(parts, groups[name]) for name, parts in shown_by_results.items()}
+    fields = {
+        name: {**usual.get(name, {}), **_with_described_state(parts, groups[name])}
+        for name, parts in shown_by_results.items()
+    }
     roles: dict[str, Roles] = {}
     keys = _choose_keys(feature_list, shown_by_results, declared)
     within = find_scoped_entities(feature_list, {name: key for name, key in keys.items() if name not in declared})

@@ -1,0 +1,63 @@
+"""Open entities: kinds of record that nothing specifies, and that callers know from outside the world.
+
+An entity is closed if the scenario or the spec specifies its records, or if tools create or delete them. Every other
+entity that tools read is open: what is asked of it exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from mcp_sim.infer.argument_names import QUERIES
+from mcp_sim.infer.features import ToolFeatures, group_by_entity
+from mcp_sim.infer.result_kinds import usual_fields
+from mcp_sim.types.domain import Field
+from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.plans import RECORDLESS
+
+_READS = frozenset({"get", "list", "search"})
+_PLAIN_CREATES = vocabulary("create new insert register upsert")
+_NAMES = ("title", "name")
+
+
+def find_open_entities(feature_list: Sequence[ToolFeatures], specified: Container[str]) -> dict[str, dict[str, Field]]:
+    """Return the open entities, each with the fields that such records usually have where no result shows any.
+
+    `specified` are the entities whose records or fields are given or declared.
+    """
+    groups = group_by_entity(features for features in feature_list if features.verb not in RECORDLESS)
+    return {name: _usual(mine) for name, mine in groups.items() if name not in specified and _is_open(name, mine)}
+
+
+def _is_open(entity: str, feature_list: Sequence[ToolFeatures]) -> bool:
+    """Whether the tools of an entity read it and none creates or deletes its records."""
+    issued = any(features.singleton is not None or _issues_records(features, entity) for features in feature_list)
+    return not issued and any(features.verb in _READS for features in feature_list)
+
+
+def _issues_records(features: ToolFeatures, entity: str) -> bool:
+    """Whether a tool creates or deletes records. `book_flight(flight_id)` needs one that exists."""
+    if features.verb != "create":
+        return features.verb == "delete"
+    own = {f"{noun}{ending}" for noun in (entity, entity.rsplit("_", 1)[-1]) for ending in ("_id", "_ids")}
+    is_named = not own.isdisjoint(map(snake, required(features.input)))
+    return features.parsed.word in _PLAIN_CREATES or not is_named
+
+
+def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
+    """Return the usual fields of an entity, with a text that the words of a search can occur in."""
+    reads = [features for features in feature_list if features.verb in _READS]
+    if any(properties(features.shape) for features in reads):
+        return {}
+    found: dict[str, Field] = {}
+    for features in reads:
+        schemas = usual_fields(features.tool.name, features.tool.description)
+        found |= {name: Field(name, schema, required=True) for name, schema in schemas.items() if name not in found}
+    if not found or (any(map(_takes_query, reads)) and not any(name in found for name in _NAMES)):
+        found = {"name": Field("name", {"type": "string"}, required=True), **found}
+    return found
+
+
+def _takes_query(features: ToolFeatures) -> bool:
+    return any(snake(name) in QUERIES for name in properties(features.input))
