@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container
 from itertools import chain, count, islice
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
@@ -20,6 +21,12 @@ from mcp_sim.types.json_schema.shapes import main_type
 _NUMBERED = re.compile(r"(.*?)(\d+)(\D{0,2})", re.DOTALL)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,64}")
+_MIXED = re.compile(r"((?:[A-Za-z]+[_-])*(?:[a-z]{1,4}(?=[A-Z\d])|[A-Z]{1,4}(?=[a-z\d]))?)([A-Za-z0-9]{7,32})")
+"""A prefix, and a token of letters and digits: `cus_9s6XKzkNRiz8i3`."""
+
+_TURNS = re.compile(r"(?<=\d)(?=[A-Za-z])|(?<=[A-Za-z])(?=\d)")
+_LEAST_TURNS = 3
+"""In a random token, letters and digits alternate at least as often. Other tokens are words and numbers."""
 
 MAX_TRIES = 50
 """How many keys are drawn before a number is appended to make one unique."""
@@ -86,6 +93,11 @@ def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) 
         unasked = Chance(b"")
         free = (key for index in count() if (key := keys(index, unasked)) not in given)
         return [*islice(free, wanted)]
+    return [*_drawn_keys(entity, keys, wanted, given, seed)]
+
+
+def _drawn_keys(entity: Entity, keys: KeyMaker, wanted: int, given: Container[Key], seed: int) -> dict[Key, None]:
+    """Draw distinct keys. One that is drawn again and again gets a number."""
     made, allows, numbers = dict[Key, None](), validity_test(_schema(entity)), dict[str, int]()
     for index in count():
         if len(made) >= wanted or index > MAX_TRIES + 2 * len(made):
@@ -96,7 +108,7 @@ def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) 
             key = with_number(key, numbers[key], allows)
         if key is not None and key not in given:
             made[key] = None
-    return [*made]
+    return made
 
 
 def _free(keys: KeyMaker, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:
@@ -121,22 +133,36 @@ def _numbered(like: str) -> KeyMaker:
     found = _NUMBERED.fullmatch(like)
     if found is None:
         return lambda index, _chance: f"{like}-{index + 1}"
-    prefix, digits, suffix = found.groups()
-    first, width = int(digits), len(digits)
+    prefix, number, suffix = found.groups()
+    first, width = int(number), len(number)
     return lambda index, _chance: f"{prefix}{first + index:0{width}d}{suffix}"
 
 
 def _random(like: str) -> KeyMaker:
-    """Return a maker of hexadecimal keys (UUIDs, hashes) in the format of an example."""
+    """Return a maker of random keys (UUIDs, hashes, tokens) in the format of an example."""
+    found = None if _UUID.fullmatch(like) or _HEX.fullmatch(like) else _mixed(like)
+    hexadecimal = "0123456789ABCDEF" if like.isupper() else "0123456789abcdef"
+    prefix, alphabet = ("", hexadecimal) if found is None else (found[1], _alphabet(found[2]))
+    drawn = [at >= len(prefix) and letter.isalnum() for at, letter in enumerate(like)]
 
     def key(_index: int, chance: Chance) -> str:
-        digits = "0123456789ABCDEF" if like.isupper() else "0123456789abcdef"
-        letters = [chance.choice(digits) if letter.isalnum() else letter for letter in like]
+        letters = [chance.choice(alphabet) if is_drawn else like[at] for at, is_drawn in enumerate(drawn)]
         if _UUID.fullmatch(like):
-            letters[14], letters[19] = "4", chance.choice(digits[8:12])
+            letters[14], letters[19] = "4", chance.choice(hexadecimal[8:12])
         return "".join(letters)
 
     return key
+
+
+def _alphabet(token: str) -> str:
+    """Return the digits, and the capital or small letters that a token has."""
+    capitals = ascii_uppercase if any(letter.isupper() for letter in token) else ""
+    return digits + capitals + (ascii_lowercase if any(letter.islower() for letter in token) else "")
+
+
+def _mixed(like: str) -> re.Match[str] | None:
+    found = _MIXED.fullmatch(like)
+    return found if found is not None and len(_TURNS.findall(found[2])) >= _LEAST_TURNS else None
 
 
 def _generated(entity: Entity, schema: Record) -> KeyMaker:
@@ -174,4 +200,4 @@ def _after(last: Key | None, like: Key | None) -> Key | None:
 
 
 def _is_random(like: str) -> bool:
-    return bool(_UUID.fullmatch(like) or _HEX.fullmatch(like))
+    return bool(_UUID.fullmatch(like) or _HEX.fullmatch(like) or _mixed(like))

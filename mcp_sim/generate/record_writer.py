@@ -100,25 +100,26 @@ class RecordWriter:
             made[key] = record
 
     def _record(self, key: Key, row: Record | None, salt: bytes, place: int, moment: Moment) -> Record:
-        named: Record = {} if self.entity.singleton else {self.entity.key: key}
-        record = dict(named)
-        given: Iterable[str] = ()
+        record: Record = {} if self.entity.singleton else {self.entity.key: key}
+        given: frozenset[str] = frozenset()
         if row is not None:
-            record.update({name: value for name, value in row.items() if not self._is_derived(name)})
-            record.update(named)
+            record = {**{name: value for name, value in row.items() if not self._is_derived(name)}, **record}
             moment, given = self._row_times(record, moment), frozenset(record)
         for part in self.parts:
             if part.name not in record:
-                self._fill(part, Chance(salt + part.salt), record, place, moment)
+                self._fill(part, Chance(salt + part.salt), record, place, moment, given=row is not None)
         self._adjust(record, given)
         for conform in self.conforms:
-            record = conform(record, record, frozenset(given))
+            record = conform(record, record, given)
         ordered = {name: record[name] for name in self.order if name in record}
         return ordered if len(ordered) == len(record) else ordered | record
 
-    def _fill(self, part: _Part, chance: Chance, record: Record, place: int, moment: Moment) -> None:
+    def _fill(self, part: _Part, chance: Chance, record: Record, place: int, moment: Moment, *, given: bool) -> None:
+        """Set the value of a field. A `given` row gets required values and defaults only."""
         value: Json = None
-        if part.present >= 1 or self._is_there(part, chance, record):
+        if given and part.present < 1:
+            value = (part.schema or {}).get("default")
+        elif part.present >= 1 or self._is_there(part, chance, record):
             make = part.make
             if make is None:
                 value = part.choose(chance, record, place, moment) if part.choose is not None else None

@@ -70,6 +70,20 @@ def test_a_deal_belongs_to_the_company_of_its_contact() -> None:
         assert deal["company_id"] in {None, tables["contact"][deal["contact_id"]]["company_id"]}
 
 
+def test_given_rows_get_required_values_and_defaults_only() -> None:
+    fields = {
+        "id": Field("id", STRING),
+        "title": Field("title", STRING, required=True),
+        "phone": Field("phone", STRING),
+        "email": Field("email", {"type": ["string", "null"]}),
+        "done": Field("done", {"type": "boolean", "default": False}),
+    }
+    domain = Domain({}, {"task": Entity("task", "id", None, fields)}, {}, "", datetime(2030, 1, 1, tzinfo=UTC))
+    (row,) = generate(domain, {"task": GivenRecords(1, ({"id": "a"},))}, 7)["task"].values()
+    assert row.pop("title")
+    assert row == {"id": "a", "email": None, "done": False}
+
+
 def test_given_rows_come_first_are_kept_and_completed() -> None:
     scenario = load("calm_crm")
     rows = ({"id": "con_00050", "name": "Zoe Quill"}, {"name": "No Id"})
@@ -284,6 +298,27 @@ def test_random_ids_look_like_their_siblings_and_differ(like: str) -> None:
     assert len(made) == 20
     for key in made:
         assert re.sub("[0-9a-f]", "x", key) == re.sub("[0-9a-f]", "x", like)
+
+
+@pytest.mark.parametrize(
+    ("like", "pattern"),
+    [("cus_9s6XKzkNRiz8i3", r"cus_[0-9A-Za-z]{14}"), ("recXz5T7QmB1nKp4W", r"rec[0-9A-Za-z]{14}"),
+     ("U02ABC3D4", r"U[0-9A-Z]{8}")],
+)  # fmt: skip
+def test_random_ids_keep_the_prefix_of_their_siblings(like: str, pattern: str) -> None:
+    entity = task(like)
+    made = {str(next_key(entity, key_maker(entity), State.of({"task": {}}), Draws(1, "", "", at))) for at in range(9)}
+    assert len(made) == 9
+    assert all(re.fullmatch(pattern, key) for key in made)
+
+
+@pytest.mark.parametrize("like", ["TSK-0006", 41, "3f2a9c1b", "recXz5T7QmB1nKp4W"])
+def test_generated_records_have_ids_like_given_rows(like: str | int) -> None:
+    domain = Domain({}, {"task": task(like)}, {}, "", datetime(2030, 1, 1, tzinfo=UTC))
+    first, *others = generate(domain, {"task": GivenRecords(9, ({"id": like},))}, 7)["task"]
+    assert first == like
+    form = [re.sub(r"\d", "0", re.sub("[A-Za-z]", "a", str(key))) for key in (first, *others)]
+    assert all(len(one) == len(form[0]) for one in form)
 
 
 def test_a_domain_without_entities_generates_an_empty_world() -> None:
