@@ -8,7 +8,7 @@ from mcp_sim.backends.records.arguments import ABSENT, argument, with_whole_numb
 from mcp_sim.backends.records.creation import creation
 from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequence
 from mcp_sim.backends.records.parts import part_page, part_write
-from mcp_sim.backends.records.record_lookup import find_inside, finder, row_chooser
+from mcp_sim.backends.records.record_lookup import find_inside, finder
 from mcp_sim.backends.records.recorded_texts import with_recorded_failures
 from mcp_sim.backends.records.removal import removal
 from mcp_sim.backends.records.result_values import Facts, Render
@@ -144,20 +144,19 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> A
 
 
 def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
-    """Return the answer that gets one record by filters: the first match, or the one that the plan ranks first."""
+    """Return the answer that gets one record by filters: the first match."""
     entity = plan.entity or ""
     select = selector(tool, plan, domain.entities[entity], domain.entities)
-    names, choose = tuple(plan.filters), row_chooser(plan.operation, domain.entities[entity])
+    names = tuple(plan.filters)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = select(turn)
         if isinstance(page, Observation):
             return Transition(page)
-        found = choose(turn, page.rows)
-        if found is None:
+        if not page.rows:
             name = next((name for name in names if name in turn.call.arguments), None)
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
-        key, record = found
+        key, record = page.rows[0]
         return Transition(render(Facts(turn, turn.view, record, key, page)))
 
     return answer

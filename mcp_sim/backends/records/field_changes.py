@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
 from typing import cast
 
 from mcp_sim.backends.refusal import choices_text, conflict, quoted
@@ -125,41 +124,25 @@ def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Ref
     name = field.name.replace("_", " ")
     if not _is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
-    if how == "subtract" and value < 0:
-        return Refused(f"cannot have {value} taken from its {name}: that is negative")
-    there = before if _is_number(before) else 0
-    change = value if how == "add" else -value
+    there, change = before if _is_number(before) else 0, value if how == "add" else -value
     total = _sum(there, change)
-    if total is None:
+    least, most = field.schema.get("minimum", 0), field.schema.get("maximum")
+    if total is None or (most is not None and total > most):
         return Refused(f"cannot change {name} by {change}: that is too much")
-    why = _out_of_bounds(there, change, total, field)
-    if why is not None:
-        return Refused(why)
-    if main_type(field.schema) != "integer" or isinstance(total, int):
-        return total
-    return int(total) if total.is_integer() else Refused(f"cannot have {total} of {name}")
-
-
-def _out_of_bounds(there: float, change: float, total: float, field: Field) -> str | None:
-    """Return why a total is refused, None if it is within the bounds of the field."""
-    name = field.name.replace("_", " ")
-    least, most = field.schema.get("minimum", 0 if change < 0 else None), field.schema.get("maximum")
-    if least is not None and total < least and change < 0:
-        return f"has insufficient {name}: {there} available, {-change} requested"
-    if most is not None and total > most:
-        return f"cannot have more than {most} of {name}: {there} and {change} more"
-    return None
+    if change < 0 and total < least:
+        return Refused(f"has insufficient {name}: {there} available, {-change} requested")
+    if main_type(field.schema) == "integer" and not float(total).is_integer():
+        return Refused(f"cannot have {total} of {name}")
+    return int(total) if main_type(field.schema) == "integer" else total
 
 
 def _sum(one: float, other: float) -> float | None:
     """Return the sum without the noise of binary fractions, or None if it is too large."""
     try:
-        total = one + other
+        total = round(one + other, 6)
     except OverflowError:
         return None
-    if isinstance(total, int):
-        return total if abs(total) < _MOST else None
-    return round(total, 6) if isfinite(total) else None
+    return total if abs(total) < _MOST else None
 
 
 def _is_number(value: Json) -> bool:

@@ -1,11 +1,9 @@
-"""Delete records and keep references consistent: clear them, forbid the deletion, or cascade."""
+"""Delete records and keep references consistent: clear them, or forbid the deletion."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_changes import state_check
@@ -15,31 +13,15 @@ from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import plural, singular, vocabulary, words
+from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
-
-Gone: TypeAlias = Callable[[View, Key, Change], "tuple[Change, ...] | str"]
-
-_ALONG = re.compile(
-    r"\b(?:delet|remov|eras|destroy)\w*\b[^.;]*?\b(?:and|with|including|plus|as well as) "
-    r"((?:all|any|every|everything|its|their)\b[^.;]*)",
-    re.IGNORECASE,
-)
-_ANYTHING = vocabulary("data content record item information everything resource object thing")
 
 
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """Compile a tool that deletes a record."""
     entity = domain.entities[plan.entity or ""]
-    find, check_state, others, name = (
-        finder(tool, plan, entity),
-        state_check(tool, plan),
-        referring(domain, entity.name),
-        entity.name,
-    )
-
-    along = takes_along(tool.description, domain, name)
-    gone = cascade(domain, name, along)
+    find, check_state, name = finder(tool, plan, entity), state_check(tool, plan), entity.name
+    others = referring(domain, name)
 
     def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
         key = find(turn)
@@ -50,60 +32,12 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
         if refused is not None:
             return refused
         removed = Change("remove", name, key, expected=turn.view.version(name, key))
-        changes = gone(turn.view, key, removed) if along else let_go(turn.view, others, key, removed)
+        changes = let_go(turn.view, others, key, removed)
         if isinstance(changes, str):
             return conflict(tool, name, key, f"cannot be deleted: {changes}")
         return Effect(key, record, changes)
 
     return remove
-
-
-def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]:
-    """Return the links whose records are deleted together with the entity's record, as the tool's description says.
-
-    They are the links whose entity the description names, else all links if it mentions the data in general.
-    """
-    named_group = _ALONG.search(description)
-    if named_group is None:
-        return []
-    named_words = {singular(word) for word in words(named_group[1].lower())}
-    links = [one for one in referring(domain, entity) if not one.is_list]
-    named = [one for one in links if named_words & {*words(one.entity)[-1:]}]
-    return named or (links if named_words & _ANYTHING else [])
-
-
-def cascade(domain: Domain, entity: str, along: list[Referrer]) -> Gone:
-    """Compile the deletion of a record with the records that link to it, and of those that require them."""
-    others = {name: referring(domain, name) for name in domain.entities}
-
-    def links_to(name: str) -> Iterator[Referrer]:
-        yield from along if name == entity else (one for one in others[name] if one.holds)
-
-    def gone(view: View, key: Key, removed: Change) -> tuple[Change, ...] | str:
-        waiting, found = [removed], {(removed.entity, key): removed}
-        while waiting:
-            one = waiting.pop()
-            for link in links_to(one.entity):
-                for other, _ in link.rows(view, one.key):
-                    if (link.entity, other) not in found:
-                        version = view.version(link.entity, other)
-                        also = Change("remove", link.entity, other, expected=version)
-                        found[link.entity, other] = also
-                        waiting.append(also)
-        return _without_links(view, [*found.values()])
-
-    def _without_links(view: View, removals: list[Change]) -> tuple[Change, ...] | str:
-        changes: list[Change] = []
-        left = view.after(removals)
-        for one in reversed(removals):
-            freed = let_go(left, others[one.entity], one.key, one)
-            if isinstance(freed, str):
-                return freed
-            changes += freed
-            left = left.after(freed[1:])
-        return tuple(changes)
-
-    return gone
 
 
 @dataclass(frozen=True, slots=True)
