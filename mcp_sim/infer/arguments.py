@@ -5,25 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from mcp_sim.infer.argument_names import CONTAINERS, CURSORS, LIMITS, OFFSETS, OPTIONS, ORDERS, PAGES, QUERIES, SORTS
-from mcp_sim.infer.envelopes import ROW_NAMES
 from mcp_sim.infer.filters import KnownFields, find_filter, is_time
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list, items, line_parts, main_type, properties, required
-from mcp_sim.types.lexicon.english import plural, snake, words
+from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.plans import Filter, Paging, Verb
 
 _SET_VERBS = frozenset({"set", "adjust", "change", "update"})
 _SEARCH_TEXT = re.compile(r"\b(?:filter|search) (?:text|term|string|keyword)s?\b")
 NO_PAGING = Paging()
-_AT_MOST = re.compile(
-    r"\b(?:at most|up to|a maximum of|limited to|the (?:first|top|last)) (\d{1,4}) ((?:\w+ ){0,3})"
-    r"|\b(\d{1,4}) most (?:recent|relevant) ((?:\w+ ){0,2})",
-    re.IGNORECASE,
-)
-"""Phrases of descriptions that limit the number of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,16 +196,6 @@ def find_paging(by_name: Mapping[str, str], arguments: Mapping[str, Record]) -> 
         most=int(most) if isinstance(most, int | float) else None,
         first_page=0 if 0 in (arguments.get(page or "", {}).get(word) for word in ("default", "minimum")) else 1,
     )
-
-
-def limit_page(paging: Paging, about: str, entity: str) -> Paging:
-    """Limit the page size of a tool without paging arguments if its description does: `at most 5`."""
-    hits = _AT_MOST.finditer(re.sub(r"[.,;:)\n]", " ", about)) if not paging.is_asked else ()
-    for hit in hits:
-        most, what = int(hit[1] or hit[3]), {*words((hit[2] or hit[4] or "").lower())}
-        if most and what & {*ROW_NAMES, "ones", plural(entity.rsplit("_", 1)[-1])}:
-            return replace(paging, size=most, most=most)
-    return paging
 
 
 def _find_argument(

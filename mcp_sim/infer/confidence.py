@@ -123,6 +123,8 @@ def _key_evidence(evidence: Evidence, score: int) -> tuple[float, str]:
     if evidence.plan.key is not None and evidence.entity.open and score < 2:
         known = bool(properties(evidence.output))
         return (0.0 if known else -0.1), "a record exists for every key"
+    if evidence.entity.singleton:
+        return 0.0, f"there is only one {evidence.entity.name}"
     if evidence.plan.key is not None:
         return _KEY_EVIDENCE[score]
     if evidence.plan.filters and (evidence.plan.verb != "get" or len(evidence.plan.filters) > 1):

@@ -15,9 +15,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.infer.result_schemas import collect_argument_types, find_json_texts, infer_output
 from mcp_sim.infer.server_names import parse_names
-from mcp_sim.infer.singleton_effects import SingletonEffect
-from mcp_sim.infer.singleton_entities import singleton_of_noun
-from mcp_sim.infer.singletons import find_singleton_effect
+from mcp_sim.infer.singletons import find_singleton
 from mcp_sim.infer.verb_choice import (
     choose_create_or_update,
     choose_verb,
@@ -61,7 +59,9 @@ class ToolFeatures:
     output: Record
     envelope: Envelope
     declared_key: str | None = None
-    singleton: SingletonEffect | None = None
+    singleton: Entity | None = None
+    """The singleton that the tool works on."""
+
     item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
     settled_arguments: frozenset[str] = frozenset()
     """Arguments whose role is known."""
@@ -88,13 +88,11 @@ def collect_features(
     overrides: Mapping[str, Mapping[str, Any]],
     examples: Sequence[Example],
     parsed_names: Mapping[str, ParsedName],
-    singletons: Mapping[str, Entity],
     held: Container[str] = frozenset(),
 ) -> list[ToolFeatures]:
     """Return the features of all tools.
 
-    `singletons` are the declared entities that are singletons only by inference. `held` are the entities with records
-    in a given state; lists of their records are rendered without an envelope.
+    `held` are the entities with records in a given state; lists of their records are rendered without an envelope.
     """
     nouns = _entity_nouns(parsed_names.values(), declared)
     tables = {**_created_entities(tools, parsed_names, declared), **declared}
@@ -116,33 +114,20 @@ def collect_features(
             verb = "delete"
         if is_open and verb == "get" and entity in held and is_described_as_search(tool.description, entity, schema):
             verb = "list"
-        named_singleton = singleton_of_noun(singletons, parsed)
-        candidates = [item for name, item in declared.items() if name not in singletons or item is named_singleton]
-        candidates = [
-            item
-            for item in candidates
-            if "entity" not in override or (item.singleton and item.name == override["entity"])
-        ]
-        candidates = candidates if override.get("key") is None else []
-        effect = find_singleton_effect(parsed, schema, output, candidates, str(tool.description or ""))
-        applies = effect is not None and _is_about_singleton(effect, verb, entity, schema, declared, parsed_names)
-        if effect is not None and (
-            "entity" in override or (applies and override.get("verb", effect.verb) == effect.verb)
-        ):
-            verb, entity = effect.verb, effect.entity
-        else:
-            effect = None
+        single = _find_singleton(override, parsed, schema, declared)
+        if single is not None:
+            verb, entity = ("get" if is_open and verb != "update" else verb), single.name
         bare = (entity in held or _is_hidden_part(entity, declared)) and not is_paged(schema)
         envelope = find_envelope(verb, entity, output, bare=bare, limited=is_limited(schema), text=texts.get(id_))
         if verb == "get" and parsed.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
         envelope = override.get("envelope") or envelope
         each = (override.get("each"), declared.get(entity))
-        item = unfold_arguments(parsed, verb, entity, schema, *each) if effect is None else UnfoldedArguments(schema)
+        item = unfold_arguments(parsed, verb, entity, schema, *each) if single is None else UnfoldedArguments(schema)
         known = override.get("key") if item.each is None else None
         settled = frozenset((*override.get("sets", ()), *override.get("filters", ())))
         features = ToolFeatures(
-            tool, parsed, verb, entity, item.schema, output, envelope, known, effect, item, settled, override
+            tool, parsed, verb, entity, item.schema, output, envelope, known, single, item, settled, override
         )
         feature_list.append(features)
     return feature_list
@@ -200,22 +185,15 @@ def _is_stateless(entity: Entity, feature_list: Sequence[ToolFeatures]) -> bool:
     return not {*_STATUS} & {*shown, *map(snake, entity.fields)}
 
 
-def _is_about_singleton(
-    single: SingletonEffect,
-    verb: Verb,
-    entity: str,
-    schema: Record,
-    declared: Mapping[str, Entity],
-    parsed_names: Mapping[str, ParsedName],
-) -> bool:
-    """Whether a tool works on a singleton, although it might work on records."""
-    known = declared.get(entity)
-    made = any(parsed.verb == "create" and "_".join(parsed.noun) == entity for parsed in parsed_names.values())
-    is_table = (known is not None and not known.singleton) or (known is None and made)
-    understood = single.how or single.fixed or single.choice
-    if understood or not is_table:
-        return True
-    return verb in _ONE and key_argument(verb, entity, known.key if known else "id", schema)[1] == 0
+def _find_singleton(
+    override: Mapping[str, Any], parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]
+) -> Entity | None:
+    """Return the singleton that a tool works on. A spec may declare it, or a key."""
+    if "entity" in override:
+        named = declared.get(override["entity"])
+        return named if named is not None and named.singleton else None
+    is_keyed = override.get("key") is not None or override.get("verb", "get") not in {"get", "update"}
+    return None if is_keyed else find_singleton(parsed, schema, declared.values())
 
 
 def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:

@@ -18,7 +18,7 @@ from mcp_sim.infer.operations import find_multi_tools, merge_plans, split_tools,
 from mcp_sim.infer.overrides import declares_effect
 from mcp_sim.infer.planning import count_verbs, make_plan
 from mcp_sim.infer.roles import assign_roles
-from mcp_sim.infer.singleton_entities import find_singletons
+from mcp_sim.infer.singletons import find_singletons
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.plans import Plan
@@ -65,7 +65,7 @@ def infer(
         **{name: _with_given_place(one, given) for name, one in declared.items()},
     }
     declared = link_given_keys(declared, given.records)
-    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, singletons, given.records)
+    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given.records)
     shown_fields = collect_shown_fields(feature_list, declared)
     specified = {name for name, one in declared.items() if not one.open}
     opened = find_open_entities(feature_list, specified) if state is None else {}

@@ -6,23 +6,21 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.infer.arguments import Roles, limit_page
+from mcp_sim.infer.arguments import Roles
 from mcp_sim.infer.confidence import Evidence, judge, judge_recordless
 from mcp_sim.infer.creates import UPSERT
 from mcp_sim.infer.envelopes import batch_envelope
 from mcp_sim.infer.features import ToolFeatures
-from mcp_sim.infer.flag_filters import find_flag_filters
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.names import noun_spans
 from mcp_sim.infer.overrides import DECLARED, declares_effect, judge_declared, resolve_overrides
-from mcp_sim.infer.related_entities import find_state_filter
-from mcp_sim.infer.singleton_effects import FieldNames, SingletonEffect
-from mcp_sim.infer.transitions import find_created_state, find_target_state
+from mcp_sim.infer.singletons import field_of_noun
+from mcp_sim.infer.transitions import find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties
 from mcp_sim.types.lexicon.english import plural, singular_phrase, snake
 from mcp_sim.types.plans import RECORDLESS, Envelope, How, Plan
 
@@ -61,10 +59,6 @@ def make_plan(
     if features.verb in RECORDLESS:
         return _plan_recordless(features, entities)
     entity = entities[features.entity]
-    if features.singleton is not None:
-        only = _plan_singleton(features, features.singleton, entity)
-        confidence, reasons = judge_declared(only.confidence, only.reasons, overrides)
-        return replace(only, **{**overrides, "confidence": confidence, "reasons": reasons})
     if not declares_effect(overrides) and _is_outside_state(features, declared, given, sharing):
         return _plan_outside_state(features)
     inferred = features.item_arguments.refold(_infer_plan(features, roles, entity, given.records.get(entity.name, ())))
@@ -86,7 +80,6 @@ def make_plan(
 
 def _infer_plan(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequence[Record]) -> Plan:
     """Return the plan of a tool for one record, or one item of a batch, without overrides."""
-    about, is_list = features.tool.description, features.verb in _MANY
     return Plan(
         features.tool.id,
         features.verb,
@@ -94,32 +87,29 @@ def _infer_plan(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequ
         key=roles.key,
         sets=roles.sets,
         how=_write_modes(features, roles, entity),
-        fixed=_fixed_values(features, entity, about, rows),
+        fixed=find_target_state(features.parsed, entity, features.tool.description, rows)
+        if features.verb == "update"
+        else {},
         if_exists="update" if features.verb == "create" and features.parsed.word == UPSERT else "refuse",
         holder=roles.holder,
-        filters=roles.filters | (find_flag_filters(features.input, entity, rows) if is_list else {}),
+        filters=roles.filters,
         query=roles.query,
         sort=roles.sort,
         order=roles.order,
-        paging=limit_page(roles.paging, about, features.entity) if is_list else roles.paging,
+        paging=roles.paging,
         envelope=_result_places(features, entity),
     )
 
 
-def _fixed_values(features: ToolFeatures, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
-    """Return the state that the tool's name or description implies, of the written or the listed records."""
-    if features.verb == "update":
-        return find_target_state(features.parsed, entity, about, rows)
-    if features.verb == "create":
-        return find_created_state(features, entity, rows)
-    return find_state_filter(features, entity, rows) if features.verb in _MANY else {}
-
-
 def _result_places(features: ToolFeatures, entity: Entity) -> Envelope:
+    envelope = features.envelope
     if features.item_arguments.each is not None and features.verb in _WRITES and "envelope" not in features.overrides:
-        batch = batch_envelope(features.verb, features.entity, features.output)
-        return replace(batch, text=features.envelope.text)
-    return replace(features.envelope, shows=find_renamed_fields(features, entity))
+        return replace(batch_envelope(features.verb, features.entity, features.output), text=envelope.text)
+    field = field_of_noun(features.parsed, entity) if features.verb == "get" and features.singleton else None
+    names = [*properties(features.output)]
+    if field is None or len(names) > 1:
+        return envelope
+    return Envelope(text=envelope.text, shows={next(iter(names), ""): field})
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
@@ -146,28 +136,6 @@ def _plan_outside_state(features: ToolFeatures) -> Plan:
     """Return the plan of a tool that shows what the state does not hold: a fixed answer per call."""
     why = f"the state has no {features.entity.replace('_', ' ')}"
     return Plan(features.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=(why,))
-
-
-def _is_bare(entity: Entity) -> bool:
-    """Whether nothing is known of a singleton."""
-    return entity.fields.keys() <= {"name", entity.key}
-
-
-def _plan_singleton(features: ToolFeatures, single: SingletonEffect, entity: Entity) -> Plan:
-    """Return the plan of a tool that works on a singleton."""
-    known = 0.8 if features.output.get("properties") or single.sets else 0.6 if _is_bare(entity) else 0.65
-    return Plan(
-        features.tool.id,
-        single.verb,
-        single.entity,
-        sets=single.sets,
-        fixed=single.fixed,
-        envelope=replace(
-            features.envelope, rows=None, total=None, cursor=None, more=None, key=None, shows=single.shows
-        ),
-        confidence=known,
-        reasons=(single.reason,),
-    )
 
 
 def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> Plan:
@@ -222,19 +190,3 @@ def _check_workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
         return replace(plan, confidence=0.6, reasons=("nothing it could change", *plan.reasons))
     why = f"no argument names a {entity.name}" if nameless else "nothing it could change"
     return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
-
-
-def find_renamed_fields(features: ToolFeatures, entity: Entity) -> dict[str, str]:
-    """Return places of a record in the result with other names: `order_id` for its `id`."""
-    if features.verb not in {"get", "create", "update"} or features.envelope.record is None:
-        return {}
-    base, fields = features.envelope.record, FieldNames(entity)
-    found: dict[str, str] = {}
-    for name, part in properties(at(features.output, base)).items():
-        if name in entity.fields:
-            continue
-        short = snake(name).removeprefix(f"{entity.name}_").removeprefix(f"{entity.name.rsplit('_', 1)[-1]}_")
-        field = entity.key if short == "id" else fields.match(short, part)
-        if field is not None:
-            found[f"{base}.{name}" if base else name] = field
-    return found

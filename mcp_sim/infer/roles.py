@@ -15,6 +15,7 @@ from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.fields import fields_of_filters
 from mcp_sim.infer.filters import KnownFields
 from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.singletons import field_of_noun
 from mcp_sim.infer.states import fields_from_verbs
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
@@ -57,7 +58,8 @@ def assign_roles(
             roles[features.tool.id] = Roles()
             continue
         if features.singleton is not None:
-            roles[features.tool.id] = Roles(None, features.singleton.sets)
+            known = _known_fields(features.entity, keys[features.entity], fields[features.entity])
+            roles[features.tool.id] = _singleton_roles(features, known, features.singleton)
             continue
         mine = fields[features.entity]
         holder = declared[features.entity].inside if features.entity in declared else None
@@ -186,6 +188,16 @@ def _created_roles(features: ToolFeatures, known: KnownFields) -> Roles:
     key, origin = new_key_argument(features, known.key), origin_argument(features, known.key)
     found = assign_write_roles(known, features.input, key or origin)
     return replace(found, key=None, sets={key: known.key, **found.sets} if key is not None else found.sets)
+
+
+def _singleton_roles(features: ToolFeatures, known: KnownFields, entity: Entity) -> Roles:
+    """Return the roles for a singleton. The only argument sets the field of the noun, or the only field."""
+    if features.verb != "update":
+        return Roles()
+    found, needed = assign_write_roles(known, features.input, None, features.parsed.word), [*required(features.input)]
+    only = next(iter(entity.fields)) if len(entity.fields) == 1 else None
+    field = field_of_noun(features.parsed, entity) or only
+    return Roles(None, {needed[0]: field}) if field is not None and not found.sets and len(needed) == 1 else found
 
 
 def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_key: str) -> Roles:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from itertools import islice
 
 from mcp_sim.infer.descriptions import choices_of, nearest_choice
-from mcp_sim.infer.features import ToolFeatures
-from mcp_sim.infer.flags import find_flag, find_switch, participle_of, regular_participles
+from mcp_sim.infer.flags import find_flag, find_switch, participle_of
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import constants, property_of
+from mcp_sim.types.json_schema.shapes import constants
 from mcp_sim.types.lexicon.english import singular, snake
 
 _STATUS = ("status", "state", "stage")
@@ -32,8 +31,6 @@ _HALTED_STATES = frozenset({"frozen", "blocked", "banned", "locked"})
 
 _IN_USE = ("active", "open", "enabled")
 """States of things in use."""
-
-_CREATED_STATES = {"send": ("sent",), "write": ("written",), "draw": ("drawn",)}
 
 
 def find_status_field(entity: Entity) -> str | None:
@@ -106,19 +103,6 @@ def find_target_state(parsed: ParsedName, entity: Entity, about: str, rows: Sequ
                 return {name: found}
             return {} if constants(field.schema) else {name: spell_state(parsed.status, [*held, *choices])}
     return {}
-
-
-def find_created_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """Return the state of a new record by its verb: `sent` of `send`, if records have such a state."""
-    name, word = find_status_field(entity), features.parsed.word
-    if name is None or not word:
-        return {}
-    shown = choices_of(property_of(features.shape, name))
-    states = {snake(str(one)): one for one in (*known_states(name, entity, rows), *shown)}
-    found = next(
-        (states[one] for one in (*_CREATED_STATES.get(word, ()), *regular_participles(word)) if one in states), None
-    )
-    return {name: found} if found is not None else {}
 
 
 def _participle_state(word: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
