@@ -80,39 +80,6 @@ POST = tool("create_post", {"content": STRING}, {"id": {"type": "integer"}, "con
 READ = tool("get_post", {"post_id": {"type": "integer"}}, {"id": {"type": "integer"}, "content": STRING})
 
 
-async def test_a_tool_that_requires_a_login_is_refused_without_one(tmp_path: Path) -> None:
-    export = tool("export_posts", {}, about="Export all posts. Requires authentication.")
-    state = {"authenticated": False, "posts": {"1": {"id": 1, "content": "Hello"}}}
-    async with simulator(tmp_path, [LOGIN, LOGOUT, POST, READ, export], state) as sim, sim.open() as world:
-        assert error_text(await world.call("create_post", {"content": "New"})).startswith("Not logged in")
-        assert error_text(await world.call("export_posts", {})).startswith("Not logged in")
-        assert success_value(await world.call("get_post", {"post_id": 1}))["content"] == "Hello"
-        success_value(await world.call("login", ADA))
-        assert success_value(await world.call("create_post", {"content": "New"}))["content"] == "New"
-        success_value(await world.call("logout", {}))
-        assert error_text(await world.call("create_post", {"content": "Newer"})).startswith("Not logged in")
-
-
-async def test_without_a_login_status_in_the_state_no_login_is_required(tmp_path: Path) -> None:
-    state = {"posts": {"1": {"id": 1, "content": "Hello"}}}
-    async with simulator(tmp_path, [LOGIN, POST, READ], state) as sim, sim.open() as world:
-        assert success_value(await world.call("create_post", {"content": "New"}))["content"] == "New"
-
-
-async def test_descriptions_that_negate_or_only_mention_a_login_do_not_require_one(tmp_path: Path) -> None:
-    about = [
-        "Lists posts. No authentication required.", "Shows the authenticated user's first name.",
-        "Lists only posts of people who have logged in.", "Does not need a login.",
-    ]  # fmt: skip
-    tools = [tool(f"show_{at}", {}, about=text) for at, text in enumerate(about)]
-    sure = [tool("export_posts", {}, about="You must be logged in to do this."),
-            tool("list_posts", {}, about="Log in before you use it.")]  # fmt: skip
-    async with simulator(tmp_path, [LOGIN, POST, READ, *tools, *sure]) as sim:
-        plans = sim.scenario.domain.plans
-        assert [plans[one["name"]].login for one in tools] == [None] * len(tools)
-        assert all(plans[one["name"]].login for one in sure)
-
-
 USERS = [{"id": 1, "username": "ada", "password": "s3cret"}, {"id": 2, "username": "bob", "password": "hunter2"}]
 
 

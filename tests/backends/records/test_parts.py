@@ -21,34 +21,6 @@ def spec(*tools: Json) -> str:
     return f"tools: {json.dumps([*tools])}"
 
 
-RECIPE = {
-    "type": "object",
-    "properties": {"id": TEXT, "title": TEXT, "tags": {"type": "array", "items": TEXT}},
-    "required": ["id", "title", "tags"],
-}
-
-
-async def test_an_added_item_is_in_the_list_of_the_record(tmp_path: Path) -> None:
-    kitchen = spec(
-        tool("create_recipe", "title", output=RECIPE),
-        tool("get_recipe", "recipe_id", output=RECIPE),
-        tool("add_tag", "recipe_id", "tag"),
-        tool("remove_tag_from_recipe", "recipe_id", "tag"),
-        tool("tag_recipe", "recipe_id", "name"),
-    )
-    async with service(tmp_path, kitchen, "records: {recipe: 2}") as sim, sim.open() as world:
-        assert set(world.scenario.domain.entities) == {"recipe"}
-        key = {"recipe_id": value(await world.call("create_recipe", {"title": "Soup"}))["id"]}
-        before = value(await world.call("get_recipe", key))["tags"]
-        await world.call("add_tag", {**key, "tag": "winter"})
-        await world.call("tag_recipe", {**key, "name": "quick"})
-        assert value(await world.call("get_recipe", key))["tags"] == [*before, "winter", "quick"]
-        await world.call("remove_tag_from_recipe", {**key, "tag": "winter"})
-        assert value(await world.call("get_recipe", key))["tags"] == [*before, "quick"]
-        assert "winter" in message(await world.call("remove_tag_from_recipe", {**key, "tag": "winter"}))
-        assert not (await world.call("add_tag", {"recipe_id": "nowhere", "tag": "x"})).ok
-
-
 SHOP = {
     "orders": {
         "O1": {"id": "O1", "lines": [{"line_id": "L7", "name": "Bell", "count": 2}], "tags": []},

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support import given
-from support.services import message, service, value
+from support.services import service, value
 
 Json = Any
 
@@ -193,16 +192,6 @@ def wiki(*more: Json) -> str:
 
 
 WRAPPED = {"type": "object", "properties": {"result": STRING}, "required": ["result"]}
-
-
-@pytest.mark.parametrize("output", [None, WRAPPED])
-async def test_reading_a_page_returns_its_text(tmp_path: Path, output: Json) -> None:
-    tools = wiki(wiki_tool("read_page", "Read the content of a page", "title", output=output))
-    async with service(tmp_path, tools, "records: {}") as sim, sim.open() as world:
-        value(await world.call("create_page", {"title": "Home", "content": "Welcome.\nCome in."}))
-        read = value(await world.call("read_page", {"title": "Home"}))
-        assert read == ("Welcome.\nCome in." if output is None else {"result": "Welcome.\nCome in."})
-        assert "Away" in message(await world.call("read_page", {"title": "Away"}))
 
 
 async def test_a_tool_that_declares_more_than_the_text_returns_the_record(tmp_path: Path) -> None:

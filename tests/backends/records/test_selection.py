@@ -33,7 +33,7 @@ entities:
       created_at: {type: string, format: date-time}
 sim:
   search_notes:
-    {verb: search, entity: note, query: query, searched: [title, body], sort: sort_by,
+    {verb: search, entity: note, query: query, sort: sort_by,
      paging: {limit: limit, offset: offset}}
 """
 WORLD = """
@@ -133,24 +133,6 @@ TOOLS = (
     given.tool("get_next_chore"),
     given.tool("get_random_chore"),
 )
-
-
-async def test_latest_and_oldest_choose_records_by_time(tmp_path: Path) -> None:
-    async with given.service(tmp_path, {"chores": CHORES}, *TOOLS) as simulator, simulator.open("w") as world:
-        assert given.value(await world.call("get_latest_chore", {}))["title"] == "Dig"
-        assert given.value(await world.call("get_oldest_chore", {}))["title"] == "Sow"
-        assert given.value(await world.call("get_random_chore", {})) in CHORES
-        await world.call("create_chore", {"title": "Rake"})
-        assert given.value(await world.call("get_latest_chore", {}))["title"] == "Rake"
-
-
-async def test_next_chooses_the_most_urgent_open_record(tmp_path: Path) -> None:
-    async with given.service(tmp_path, {"chores": CHORES}, *TOOLS) as simulator, simulator.open("w") as world:
-        for title in ("Sow", "Dig"):
-            found = given.value(await world.call("get_next_chore", {}))
-            assert found["title"] == title
-            await world.call("finish_chore", {"chore_id": found["id"]})
-        assert given.refused(await world.call("get_next_chore", {}))
 
 
 BOOLEAN: Json = {"type": "boolean"}

@@ -1,4 +1,4 @@
-"""State transitions, side effects of writes, and the ways in which a value enters a field."""
+"""State transitions, and the ways in which a value enters a field."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ tools:
       required: [order_id, tag]}}
   - {name: untag_order, inputSchema: {type: object, properties: {order_id: {type: integer}, tag: {type: string}},
       required: [order_id, tag]}}
-  - {name: copy_order, inputSchema: {type: object, properties: {order_id: {type: integer}, quantity: {type: integer}},
-      required: [order_id]}}
   - {name: get_product, inputSchema: {type: object, properties: {product_id: {type: string}}, required: [product_id]}}
   - {name: restock_product, inputSchema: {type: object, required: [product_id, amount],
       properties: {product_id: {type: string}, amount: {type: number}}}}
@@ -39,67 +37,42 @@ entities:
       quantity: {type: integer}
       status: {type: string, enum: [pending, held, shipped, cancelled]}
       tags: {type: array, items: {type: string}}
-      created_by: {type: string}
       version: {type: integer}
       updated_at: {type: string, format: date-time}
-    required: [product_id, quantity, status, tags, created_by, version, updated_at]
+    required: [product_id, quantity, status, tags, version, updated_at]
   product: {key: sku, key_like: bell, fields: {sku: {type: string}, name: {type: string}, stock: {type: integer}},
             required: [name, stock]}
 sim:
   create_order:
-    {verb: create, entity: order, sets: {product_id: product_id, quantity: quantity, tags: tags},
-     counter: session.next_order, from_state: {created_by: session.current_user},
-     also: [{entity: product, key: product_id, field: stock, how: subtract, value: quantity}]}
+    {verb: create, entity: order, sets: {product_id: product_id, quantity: quantity, tags: tags}}
   get_order: {verb: get, entity: order, key: order_id}
-  cancel_order:
-    {verb: update, entity: order, key: order_id, sets: {}, fixed: {status: cancelled},
-     requires: {status: [pending, held]},
-     also: [{entity: product, key: product_id, field: stock, how: add, value: quantity}]}
+  cancel_order: {verb: update, entity: order, key: order_id, sets: {}, fixed: {status: cancelled}}
   ship_order: {verb: update, entity: order, key: order_id, sets: {}, fixed: {status: shipped}}
   hold_order: {verb: update, entity: order, key: order_id, sets: {}, fixed: {status: held}}
   tag_order: {verb: update, entity: order, key: order_id, sets: {tag: tags}, how: {tags: append}}
   untag_order: {verb: update, entity: order, key: order_id, sets: {tag: tags}, how: {tags: remove}}
-  copy_order: {verb: create, entity: order, sets: {quantity: quantity}, copies: order_id}
   get_product: {verb: get, entity: product, key: product_id}
-  restock_product: {sets: {amount: stock}, how: {stock: add}, positive: []}
+  restock_product: {sets: {amount: stock}, how: {stock: add}}
   save_product: {verb: create, entity: product, sets: {product_id: sku, name: name}, if_exists: update}
   rename_product: {verb: update, entity: product, key: product_id, sets: {new_id: sku}}
   delete_product: {verb: delete, entity: product, key: product_id}
 """
 WORLD = """
 state:
-  session: {current_user: ada, next_order: 7}
   products: {bell: {sku: bell, name: Bell, stock: 5}}
   orders: []
 """
 
 
-async def test_a_change_that_makes_an_integer_negative_fractional_or_too_large_is_refused(tmp_path: Path) -> None:
+async def test_a_change_that_makes_an_integer_fractional_or_too_large_is_refused(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
 
         async def failure(tool: str, **arguments: Any) -> str:
             return message(await world.call(tool, arguments))
 
-        assert "that is negative" in await failure("create_order", product_id="bell", quantity=-3)
-        assert world.view.count("order") == 0
         assert "cannot have 5.5 of stock" in await failure("restock_product", product_id="bell", amount=0.5)
         assert "that is too much" in await failure("restock_product", product_id="bell", amount=10**400)
         assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 5
-
-
-async def test_an_order_takes_from_the_stock_and_its_cancellation_returns_it(tmp_path: Path) -> None:
-    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
-        order = value(await world.call("create_order", {"product_id": "bell", "quantity": 3}))
-        assert (order["id"], order["status"], order["created_by"], order["version"]) == (7, "pending", "ada", 1)
-        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 2
-        text = message(await world.call("create_order", {"product_id": "bell", "quantity": 3}))
-        assert text == "Product bell has insufficient stock: 2 available, 3 requested"
-        assert world.view.count("order") == 1
-        cancelled = value(await world.call("cancel_order", {"order_id": 7}))
-        assert (cancelled["status"], cancelled["version"]) == ("cancelled", 2)
-        assert cancelled["updated_at"] > order["updated_at"]
-        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 5
-        assert value(await world.call("create_order", {"product_id": "bell", "quantity": 1}))["id"] == 8
 
 
 async def test_a_transition_is_refused_if_the_state_is_reached_already_or_unreachable(tmp_path: Path) -> None:
@@ -109,10 +82,6 @@ async def test_a_transition_is_refused_if_the_state_is_reached_already_or_unreac
         value(await world.call("cancel_order", {"order_id": 7}))
         assert message(await world.call("cancel_order", {"order_id": 7})) == "Order 7 is already cancelled"
         assert message(await world.call("ship_order", {"order_id": 7})) == "Order 7 cannot be shipped: it is cancelled"
-        value(await world.call("ship_order", {"order_id": 8}))
-        text = message(await world.call("cancel_order", {"order_id": 8}))
-        assert text == "Order 8 cannot be cancelled: its status is 'shipped', not 'pending' or 'held'"
-        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 4
 
 
 async def test_an_idempotent_tool_may_be_repeated(tmp_path: Path) -> None:
@@ -132,16 +101,6 @@ async def test_a_list_has_a_tag_once_and_a_missing_tag_cannot_be_removed(tmp_pat
         assert text == "Order 7 has no 'gift' in tags; tags: 'urgent'"
 
 
-async def test_a_copy_has_the_fields_of_the_original_and_its_own_id_and_times(tmp_path: Path) -> None:
-    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
-        first = value(await world.call("create_order", {"product_id": "bell", "quantity": 2, "tags": ["gift"]}))
-        copy = value(await world.call("copy_order", {"order_id": 7, "quantity": 1}))
-        assert copy["id"] != first["id"]
-        assert (copy["product_id"], copy["quantity"], copy["tags"]) == ("bell", 1, ["gift"])
-        assert copy["updated_at"] > first["updated_at"]
-        assert "99" in message(await world.call("copy_order", {"order_id": 99}))
-
-
 async def test_a_save_tool_updates_an_existing_record_and_keeps_its_other_fields(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         saved = value(await world.call("save_product", {"product_id": "bell", "name": "Loud bell"}))
@@ -153,7 +112,7 @@ async def test_a_save_tool_updates_an_existing_record_and_keeps_its_other_fields
 async def test_links_follow_a_renamed_record(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         await world.call("create_order", {"product_id": "bell", "quantity": 2})
-        assert value(await world.call("rename_product", {"product_id": "bell", "new_id": "gong"}))["stock"] == 3
+        assert value(await world.call("rename_product", {"product_id": "bell", "new_id": "gong"}))["stock"] == 5
         assert value(await world.call("get_order", {"order_id": 7}))["product_id"] == "gong"
         assert "bell" in message(await world.call("get_product", {"product_id": "bell"}))
         await world.call("save_product", {"product_id": "horn", "name": "Horn"})
