@@ -118,6 +118,20 @@ def is_text(name: str) -> bool:
     return name.rsplit("_", 1)[-1] in _data()["texts"]
 
 
+def is_written_work(entity: str) -> bool:
+    """Whether records of a kind are about something: articles, papers, pages."""
+    return _is_of(entity, "works")
+
+
+def is_person(entity: str) -> bool:
+    """Whether records of a kind are people."""
+    return _is_of(entity, "people")
+
+
+def _is_of(entity: str, nouns: str) -> bool:
+    return entity.rsplit("_", 1)[-1] in _data()[nouns]
+
+
 def usual_fields(name: str, description: str) -> dict[str, Record]:
     """Return the fields of the result of a tool: those that its description lists, else those of its kind."""
     return schemas_of(described_fields(description) or kind_fields(words(name)))

@@ -18,7 +18,7 @@ from mcp_sim.simulator.match_tools import check_operations, match_tools
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
-from mcp_sim.spec.parts.scenario import WorldPart
+from mcp_sim.spec.parts.scenario import EVERY, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record
@@ -78,9 +78,22 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     wrappers = {tool: path for one in found for tool, path in one.wrappers.items()}
-    domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given, wrappers=wrappers)
+    entities = _with_counted_closed(whole.entities, specs, world)
+    domain = Domain(tools, entities, whole.plans, *about, open=world.open, given=given, wrappers=wrappers)
     records = _given(whole, is_whole=world.state is not None)
     return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world))
+
+
+def _with_counted_closed(
+    entities: Mapping[str, Entity], specs: Mapping[str, Spec], world: WorldPart
+) -> dict[str, Entity]:
+    """Close the entities of which the scenario gives or counts records, unless a spec declares them open."""
+    declared = {name for spec in specs.values() for name, one in spec.entities.items() if one.open}
+    counted = entities.keys() if EVERY in world.records else world.records.keys()
+    return {
+        name: replace(one, open=False) if name in counted and name not in declared else one
+        for name, one in entities.items()
+    }
 
 
 def _unused_by_all(found: Sequence[_Server]) -> list[Path]:

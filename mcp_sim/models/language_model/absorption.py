@@ -176,7 +176,7 @@ class Absorption:
         return {name: part for name, part in parts if part is not OMITTED and self._is_record_field(entity, name, path)}
 
     def _may_be_new(self, entity: Entity, key: Json) -> bool:
-        return self.record_names.domain.open and may_exist(self.view, entity, key)
+        return (self.record_names.domain.open or entity.open) and may_exist(self.view, key, entity=entity)
 
     def _add_record(self, entity: Entity, key: Key, fields: Record) -> Record:
         record = generate_record(self.turn, entity, key, self.invent, fields)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from mcp_sim.backends.records.open_world import open_answer
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.models.language_model.absorption import Absorption, Path, RecordNames
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -53,7 +54,9 @@ class GuessedTool:
         """Compile a tool."""
         entity = domain.entities.get(plan.entity or "")
         is_known = entity is not None and plan.backend == "records"
-        draft = backends[plan.backend]().compile_answer(tool, plan, domain) if is_known else None
+        draft = (
+            open_answer(backends[plan.backend]().compile_answer(tool, plan, domain), plan, domain) if is_known else None
+        )
         writes = entity is not None and plan.verb in ("create", "update")
         fields = {name: Validator(field.schema) for name, field in entity.fields.items()} if entity and writes else {}
         return cls(tool, plan, domain, names, entity, draft, validator, fields, _is_read(tool, plan))

@@ -1,0 +1,128 @@
+"""Values that a record must have to match the filters and the query of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.filters import filter_argument, time_prefix_test
+from mcp_sim.backends.records.search_terms import term_parser
+from mcp_sim.generate.missing_records import MOST_CANDIDATES
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.types import COMPARISONS, Json, Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, main_type
+from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.time_formats import parse_time, time_format
+
+_DAY = timedelta(days=1)
+_SPAN = timedelta(days=30)
+"""The length of a period of which a call names one end only."""
+
+_PAST = frozenset({"created", "updated", "past", "recent"})
+"""Meanings of times that are never in the future."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the records of an answer have in common.
+
+    `values` are those of fields, `limits` the bounds of fields, by operator, and `words` what some text must contain.
+    """
+
+    values: Record = field(default_factory=dict[str, Json])
+    limits: Mapping[str, Record] = field(default_factory=dict[str, Record])
+    words: str = ""
+
+    def each(self, lists: Mapping[str, Json]) -> Iterator[Wanted]:
+        """Yield what is wanted for each combination of the values in `lists`."""
+        if not lists:
+            yield self
+            return
+        (name, values), *others = lists.items()
+        for value in dict.fromkeys(one for one in as_list(values) if isinstance(one, str | int | float)):
+            yield from replace(self, values={**self.values, name: value}).each(dict(others))
+
+
+def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], list[Wanted]]:
+    """Compile what the records that a call asks for have in common: one entry for each of several requested values."""
+    rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
+    query, parse_terms = argument(plan.query or ""), term_parser(entity)
+    fixed = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
+
+    def wanted(arguments: Record) -> list[Wanted]:
+        given = [
+            (rule, value) for fetch, rule in rules if (value := fetch(arguments)) is not ABSENT and value is not None
+        ]
+        values, limits, lists = dict(fixed), dict[str, Record](), dict[str, Json]()
+        for rule, value in given:
+            if rule.op in COMPARISONS:
+                limits[rule.field] = {**limits.get(rule.field, {}), rule.op: value}
+            elif rule.op == "in" and isinstance(value, list):
+                lists[rule.field] = value[:MOST_CANDIDATES]
+            elif time_prefix_test(entity, rule.field, value) is not None:
+                limits[rule.field] = _period(str(value))
+            elif rule.op != "not":
+                values[rule.field] = _holding(entity, rule, value)
+        asked = query(arguments)
+        words = " ".join(parse_terms(asked).words)
+        is_plain = isinstance(asked, str) and words == " ".join(asked.lower().split())
+        return [*Wanted(values, limits, " ".join(str(asked).split()) if is_plain else words).each(lists)]
+
+    return wanted
+
+
+def _period(prefix: str) -> Record:
+    """Return the limits of a year or a month."""
+    month = "" if len(prefix) > len("2030") else "-01"
+    last = prefix if not month else f"{prefix}-12"
+    return {"gte": f"{prefix}{month}-01", "lte": f"{last}-28"}
+
+
+def _holding(entity: Entity, rule: Filter, value: Json) -> Json:
+    """Return a value of a field that passes a filter for equality or for a part."""
+    known = entity.fields.get(rule.field)
+    if known is None:
+        return value
+    if main_type(known.schema) == "array" and not isinstance(value, list):
+        return [value]
+    day = time_format(value) if rule.op == "contains" else None
+    if day is None or not day.is_date or time_meaning(rule.field, known.schema) is None:
+        return value
+    moment = parse_time(value)
+    return value if moment is None else time_formatter(rule.field, known.schema)(moment.replace(hour=9))
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The times that limits allow, up to now for events of the past."""
+
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def of(cls, name: str, schema: Record, limits: Record, now: datetime) -> Interval | None:
+        """Return the interval of a time field, or None if the field holds no time or nothing is allowed."""
+        meaning = time_meaning(name, schema)
+        times = {op: parse_time(value) for op, value in limits.items()}
+        if meaning is None or None in times.values():
+            return None
+        given = {op: time for op, time in times.items() if time is not None}
+        low = next((given[op] + (_DAY if op == "gt" else timedelta()) for op in ("gte", "gt") if op in given), None)
+        high = next((given[op] - (_DAY if op == "lt" else timedelta()) for op in ("lte", "lt") if op in given), None)
+        if meaning in _PAST and (high is None or high > now):
+            high = now
+        low = low if low is not None else (high or now) - _SPAN
+        high = high if high is not None else low + _SPAN
+        return cls(low, high) if low <= high else None
+
+    @property
+    def days(self) -> int:
+        """The number of days that it touches."""
+        return (self.end - self.start).days + 1
+
+    def at(self, share: float) -> datetime:
+        """Return the time at a share, in [0, 1), of it."""
+        return self.start + (self.end - self.start) * share
