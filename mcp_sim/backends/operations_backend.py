@@ -20,7 +20,7 @@ from mcp_sim.types import Json, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Answer, Backend, Invent, Match, ServerEvidence, backends
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import DECLARED, Plan
 
 
 class OperationsBackend(Backend):
@@ -83,7 +83,9 @@ class OperationsBackend(Backend):
             operation = self._declared_operation(profile, declared.get(profile.tool.id, {}))
             if operation is not None and (place not in matched or matched[place].name != operation.name):
                 arguments = possible_roles(operation.roles, profile)
-                matched[place] = MatchedTool(profile, operation, arguments, confidence=1.0)
+                matched[place] = MatchedTool(
+                    profile, operation, arguments, confidence=1.0, reasons=DECLARED.reasons, source="declared"
+                )
         return list(matched.values())
 
     def _declared_operation(self, profile: ToolProfile, sim: Mapping[str, Any]) -> Operation | None:

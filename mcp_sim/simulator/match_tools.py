@@ -10,7 +10,7 @@ from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Record
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, backends
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import DECLARED, Plan
 
 
 def match_tools(evidence: ServerEvidence) -> Match:
@@ -28,7 +28,8 @@ def match_tools(evidence: ServerEvidence) -> Match:
             plans |= won
             accepted.append(match)
             state = match.state
-    plans |= {tool: Plan(tool, "compute") for tool, sim in overrides.items() if sim.get("backend") == "python"}
+    functions = [tool for tool, sim in overrides.items() if sim.get("backend") == "python"]
+    plans |= {tool: Plan(tool, "compute", basis={"verb": DECLARED}) for tool in functions}
     overridden = [_overridden(plan, overrides.get(plan.tool, {})) for plan in plans.values()]
     entities = [entity for match in accepted for entity in match.entities]
     return Match(overridden, entities, dict(_matched_records(accepted)), state)
@@ -48,7 +49,7 @@ def _wins(plan: Plan, plans: Mapping[str, Plan], overrides: Mapping[str, Mapping
     if any({"verb", "entity"} & part.keys() for part in declared):
         return False
     other = plans.get(plan.tool)
-    return plan.confidence >= 0.6 and (other is None or plan.confidence > other.confidence)
+    return not plan.guessed and (other is None or plan.confidence > other.confidence)
 
 
 def _declared_parts(sim: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
@@ -63,12 +64,12 @@ def _overridden(plan: Plan, sim: Mapping[str, Any]) -> Plan:
     if "operation" in sim and not declared:
         same = (one for one in plan.choices.values() if one.operation == sim["operation"])
         plan = next(same, replace(plan, choice=None, choices={}))
-    plain = Plan(plan.tool, plan.verb, plan.entity, plan.backend)
+    plain = Plan(plan.tool, plan.verb, plan.entity, plan.backend).with_basis(plan.confidence, *plan.reasons)
     choices = {
-        value: replace(plan.choices.get(value, plain), **declared.get(value, {}))
+        value: plan.choices.get(value, plain).with_declared(declared.get(value, {}))
         for value in {**plan.choices, **declared}
     }
-    return replace(plan, **{**sim, "choices": choices})
+    return plan.with_declared({**sim, "choices": choices} if declared else sim)
 
 
 def _matched_records(accepted: Sequence[Match]) -> Iterator[tuple[str, list[Record]]]:

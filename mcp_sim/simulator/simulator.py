@@ -220,7 +220,7 @@ class Simulator:
         self, tool: Tool, predictor: Predictor, entry: WorldModelEntry, fallback: Predictor | None
     ) -> Pipeline:
         domain = self.scenario.domain
-        plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown", confidence=0.0)
+        plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
         step = WorldStep(
             arguments=Validator(tool.input_schema),
             output=None if tool.output_schema is None else Validator(tool.output_schema),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types import Json
@@ -158,6 +158,29 @@ Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete",
 reports what no record holds. `unknown` is what could not be inferred."""
 RECORDLESS: frozenset[Verb] = frozenset(("compute", "none", "unknown"))
 """The verbs of tools that work on no entity."""
+Source: TypeAlias = Literal["declared", "example", "state", "schema", "inferred"]
+"""Where the value of a plan's field comes from.
+
+`declared` in the spec; `example`: a recorded result; `state`: the given records; `schema`: an inputSchema, an
+outputSchema or an annotation; `inferred` from names and descriptions."""
+EFFECT = ("verb", "entity", "key")
+"""The fields of a plan that decide its effect."""
+_SURE = 0.6
+"""The confidence from which on a value is no guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Why a field of a plan has its value."""
+
+    source: Source
+    confidence: float = 1.0
+    """0 to 1; below 0.6 the value is a guess."""
+    reasons: tuple[str, ...] = ()
+    """The evidence, as sentences."""
+
+
+DECLARED = Basis("declared", reasons=("declared in the spec",))
 CALLER = "(caller)"
 """The name of an argument that no client gives: the caller, as the state has it."""
 
@@ -241,6 +264,8 @@ class Plan:
     """The argument that says whether to sort up or down."""
     paging: Paging = field(default_factory=Paging)
     envelope: Envelope = field(default_factory=Envelope)
+    basis: Mapping[str, Basis] = field(default_factory=dict[str, Basis])
+    """Field that is set -> why it has its value."""
     confidence: float = 1.0
     """0 to 1; below 0.6 the plan is a guess."""
     reasons: tuple[str, ...] = ()
@@ -254,4 +279,43 @@ class Plan:
     @property
     def guessed(self) -> bool:
         """Whether there is too little evidence for the plan; steps with such a plan are marked in the ledger."""
-        return self.confidence < 0.6 or self.verb == "unknown"
+        return self.confidence < _SURE or self.verb == "unknown"
+
+    def is_guessed(self, name: str) -> bool:
+        """Return whether there is too little evidence for a field. Those that are not set are as sure as the plan."""
+        basis = self.basis.get(name)
+        return self.guessed if basis is None else basis.confidence < _SURE
+
+    def with_effect(self, confidence: float, *reasons: str, source: Source = "inferred") -> Plan:
+        """Return the plan with this basis of the fields that decide its effect, as far as they are set."""
+        names = [name for name in _set_fields(self) if name in EFFECT]
+        return _based(self, dict.fromkeys(names, Basis(source, confidence, reasons)))
+
+    def with_basis(self, confidence: float, *reasons: str, source: Source = "inferred") -> Plan:
+        """Return the plan with this basis of all fields that are set and have none."""
+        names = [name for name in _set_fields(self) if name not in self.basis]
+        return _based(self, dict.fromkeys(names, Basis(source, confidence, reasons)))
+
+    def with_declared(self, values: Mapping[str, Any]) -> Plan:
+        """Return the plan with these values of fields, as a spec declares them."""
+        return _based(replace(self, **values), dict.fromkeys(values, DECLARED))
+
+
+def _set_fields(plan: Plan) -> list[str]:
+    """Return the names of the fields that have a basis: the verb, and those that differ from the default."""
+    names = (one.name for one in fields(plan) if getattr(plan, one.name) != _default(one))
+    return [name for name in names if name not in {"tool", "basis", "confidence", "reasons"}]
+
+
+def _default(one: Field[Any]) -> Any:
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def _based(plan: Plan, added: Mapping[str, Basis]) -> Plan:
+    """Return the plan with the basis of some fields, and without that of fields that are unset but not declared."""
+    known, names = {**plan.basis, **added}, {*_set_fields(plan)}
+    basis = {name: one for name, one in known.items() if name in names or one.source == "declared"}
+    confidence = min((basis[name].confidence for name in EFFECT if name in basis), default=1.0)
+    ordered = (basis[name] for name in dict.fromkeys((*EFFECT, *basis)) if name in basis)
+    reasons = tuple(dict.fromkeys(reason for one in ordered for reason in one.reasons))
+    return replace(plan, basis=basis, confidence=confidence, reasons=reasons)

@@ -32,6 +32,7 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
     """Compile the checks for one tool from its plan."""
     entity = domain.entities.get(plan.entity or "")
     settings, wrapper = _settings_of(plan, entity), domain.wrappers.get(plan.tool)
+    is_guessed = plan.guessed
 
     def inspect(asked: Turn, transition: Transition) -> list[str]:
         turn = asked if wrapper is None else replace(asked, call=unwrap_call(asked.call, wrapper))
@@ -43,7 +44,7 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
             if changes
             else ()
         )
-        if entity is None or not isinstance(body, ToolResult) or body.is_error or plan.guessed:
+        if entity is None or not isinstance(body, ToolResult) or body.is_error or is_guessed:
             return list(written)
         shown = _record_problems(body.value, plan, entity, after)
         return list(chain(written, shown, _count_problems(body.value, plan), _echo_problems(body.value, plan, turn)))

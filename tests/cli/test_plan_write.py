@@ -185,9 +185,9 @@ def test_entities_in_a_plan_and_its_choices_are_renamed() -> None:
 
 def test_hidden_fields_are_written(tmp_path: Path) -> None:
     one = {"type": "object", "properties": {"berth_id": TEXT}, "required": ["berth_id"]}
-    tools = [
+    tools: list[Any] = [
         {"name": "get_berth", "inputSchema": one},
-        {"name": "list_berths", "inputSchema": none},
+        {"name": "list_berths", "inputSchema": {"type": "object", "properties": {}}},
         {"name": "get_notices", "inputSchema": one},
     ]
     state = {

@@ -57,7 +57,7 @@ async def test_a_tool_without_output_schema_is_answered_in_text_or_json(desk: De
 def unsure(simulator: Simulator) -> Simulator:
     """The same scenario, where every plan is a guess."""
     scenario = simulator.scenario
-    plans = {name: replace(plan, confidence=0.3) for name, plan in scenario.domain.plans.items()}
+    plans = {name: plan.with_effect(0.3) for name, plan in scenario.domain.plans.items()}
     return Simulator(replace(scenario, domain=replace(scenario.domain, plans=plans)))
 
 

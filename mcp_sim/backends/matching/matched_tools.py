@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types
 from mcp_sim.backends.operation import Operation, Role, Test
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import vocabulary, words
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import Plan, Source
+
+_FITTING = 0.85
+"""How sure the arguments of an operation are that a spec declares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class MatchedTool:
     """Role, or name of a setting -> the value that the tool itself implies."""
     confidence: float = 0.85
     reasons: tuple[str, ...] = ()
+    source: Source = "inferred"
+    """Where the operation comes from."""
 
     @property
     def name(self) -> str:
@@ -178,14 +183,15 @@ def _plan_of_tool(matched: Sequence[MatchedTool], backend: str, entity: str | No
     reasons = (f"'{first.profile.selector}' selects {', '.join(choices)}", *main.reasons)
     verb = "update" if main.verb in {"create", "delete"} else main.verb
     return Plan(
-        main.tool, verb, main.entity, backend, choice=first.profile.selector, choices=choices,
-        confidence=max(plan.confidence for plan in known), reasons=reasons,
-    )  # fmt: skip
+        main.tool, verb, main.entity, backend, choice=first.profile.selector, choices=choices
+    ).with_basis(max(plan.confidence for plan in known), *reasons)  # fmt: skip
 
 
 def plan_of(one: MatchedTool, backend: str, entity: str | None) -> Plan:
     """Return the plan of one matched tool or choice."""
-    return Plan(
+    known = Plan(
         one.profile.tool.id, one.operation.verb, one.entity or one.operation.entity or entity, backend,
-        one.operation.name, dict(one.arguments), fixed=one.fixed, confidence=one.confidence, reasons=one.reasons,
-    )  # fmt: skip
+        one.operation.name, fixed=one.fixed,
+    ).with_basis(one.confidence, *one.reasons, source=one.source)  # fmt: skip
+    found = replace(known, arguments=dict(one.arguments))
+    return found.with_basis(min(one.confidence, _FITTING), "the arguments fit its roles")

@@ -79,7 +79,7 @@ class CompiledTools:
 
     def _compile(self, tool: Tool) -> CompiledTool:
         domain = self._domain
-        plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown", confidence=0.0)
+        plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
         validator = None if tool.output_schema is None else Validator(tool.output_schema)
         relevant, reply_schema = relevant_records(plan, domain), _reply_schema(tool, domain)
         if plan.guessed or plan.verb == "none":

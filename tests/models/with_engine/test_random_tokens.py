@@ -199,9 +199,7 @@ async def test_records_that_no_one_mentioned_yet_are_as_the_model_says_where_the
 
 def unconstrained(scenario: Scenario) -> Scenario:
     """The scenario where the world determines nothing: every plan is a guess that names no entity."""
-    plans = {
-        name: replace(plan, verb="unknown", entity=None, confidence=0.0) for name, plan in scenario.domain.plans.items()
-    }
+    plans = {name: replace(plan, verb="unknown", entity=None) for name, plan in scenario.domain.plans.items()}
     return replace(scenario, domain=replace(scenario.domain, plans=plans))
 
 
