@@ -11,7 +11,7 @@ from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.envelopes import SUCCESS, read_envelope
 from mcp_sim.infer.flags import flag_name
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns
+from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, parse_noun_phrase
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
@@ -72,7 +72,7 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
 def field_of_noun(parsed: ParsedName, entity: Entity) -> str | None:
     """Return the field of a singleton that a noun names: `wifi` of `wifi_status`."""
     nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))} - {""}
-    named = {singular_phrase(words(name)): name for name in entity.fields}
+    named = {"_".join(parse_noun_phrase(words(name))[0]): name for name in entity.fields}
     return next((named[noun] for noun in sorted(nouns, key=len, reverse=True) if noun in named), None)
 
 

@@ -53,52 +53,6 @@ LAMPS: Json = {
 }
 
 
-async def test_toggle_inverts_a_flag_each_time(tmp_path: Path) -> None:
-    tools = (
-        tool("toggle_lamp", "lamp_id"), tool("get_lamp", "lamp_id"), tool("toggle_night_mode"), tool("get_panel"),
-    )  # fmt: skip
-    async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:
-        for there in (True, False):
-            await world.call("toggle_lamp", {"lamp_id": "L2"})
-            assert value(await world.call("get_lamp", {"lamp_id": "L2"}))["on"] is there
-            await world.call("toggle_night_mode", {})
-            assert value(await world.call("get_panel", {}))["night_mode"] is there
-
-
-PUMP: Json = {
-    "pump": {"heat_enabled": False, "heat_level": "low", "valve_connected": False, "fuel_left": 7, "rods": [3]},
-    "weather": {"wind": 3},
-}
-
-
-async def test_one_field_of_a_singleton_is_switched_and_shown_alone(tmp_path: Path) -> None:
-    look = {**tool("check_gauge"), "description": "Shows what is on the gauge: the fuel left, and the heat level."}
-    tools = tool("toggle_heat"), tool("check_heat_status"), tool("connect_valve"), tool("disconnect_valve"), look
-    async with service(tmp_path, PUMP, *tools) as simulator, simulator.open("w") as world:
-        assert value(await world.call("toggle_heat", {})) == {"heat_enabled": True}
-        assert value(await world.call("check_heat_status", {})) == {"heat_enabled": True, "heat_level": "low"}
-        assert value(await world.call("connect_valve", {})) == {"valve_connected": True}
-        assert value(await world.call("disconnect_valve", {})) == {"valve_connected": False}
-        assert value(await world.call("check_gauge", {})) == {"heat_level": "low", "fuel_left": 7}
-
-
-async def test_clear_empties_a_list_of_a_singleton(tmp_path: Path) -> None:
-    tools = tool("clear_alerts"), tool("get_panel")
-    async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:
-        await world.call("clear_alerts", {})
-        assert value(await world.call("get_panel", {}))["alerts"] == []
-
-
-async def test_only_flags_filter_a_list_by_a_flag_or_a_state_if_true(tmp_path: Path) -> None:
-    async with (
-        service(tmp_path, LAMPS, tool("list_lamps", only_on=YES_NO, free_only=YES_NO)) as simulator,
-        simulator.open("w") as world,
-    ):
-        assert [row["place"] for row in value(await world.call("list_lamps", {"only_on": True}))] == ["hall"]
-        assert [row["place"] for row in value(await world.call("list_lamps", {"free_only": True}))] == ["hall"]
-        assert len(value(await world.call("list_lamps", {"only_on": False, "free_only": False}))) == 2
-
-
 async def test_settings_in_a_table_of_one_row_are_read_and_set_one_by_one(tmp_path: Path) -> None:
     state = {"settings": [{"device_id": "d-1", "wifi": True, "low_power_mode": False}]}
     tools = tool("get_wifi_status"), tool("set_wifi_status", on=YES_NO), tool("get_low_power_mode_status")
@@ -128,30 +82,6 @@ async def test_a_create_uses_the_table_that_fits_its_arguments(tmp_path: Path) -
         assert [one["goods"] for one in value(await world.call("list_orders", {}))] == ["rope"]
 
 
-async def test_a_deposit_must_be_positive(tmp_path: Path) -> None:
-    state = {"purses": {"P1": {"purse_id": "P1", "balance": 50}}}
-    tools = tool("deposit", "purse_id", "amount", amount=NUMBER), tool("get_purse", "purse_id")
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        assert refused(await world.call("deposit", {"purse_id": "P1", "amount": -5}))
-        assert refused(await world.call("deposit", {"purse_id": "P1", "amount": 0}))
-        await world.call("deposit", {"purse_id": "P1", "amount": 7})
-        assert value(await world.call("get_purse", {"purse_id": "P1"}))["balance"] == 57
-
-
-async def test_add_to_changes_the_list_of_the_named_record(tmp_path: Path) -> None:
-    state: Json = {
-        "songs": {"S1": {"title": "Rain"}, "S2": {"title": "Snow"}},
-        "tapes": {"T1": {"label": "Old", "songs": ["S1"]}},
-    }
-    shows = {"tape_id": STRING, "songs": {"type": "array", "items": STRING}}
-    put = {**tool("add_song_to_tape", "tape_id", "song_id"), "outputSchema": {"type": "object", "properties": shows}}
-    tools = put, tool("get_tape", "tape_id"), tool("get_song", "song_id")
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        changed = value(await world.call("add_song_to_tape", {"tape_id": "T1", "song_id": "S2"}))
-        assert changed == {"tape_id": "T1", "songs": ["S1", "S2"]}
-        assert value(await world.call("get_tape", {"tape_id": "T1"}))["songs"] == ["S1", "S2"]
-
-
 async def test_add_creates_a_record_if_it_takes_more_of_its_fields(tmp_path: Path) -> None:
     state: Json = {
         "shelves": {"top": {"tools": ["saw"]}},
@@ -162,16 +92,6 @@ async def test_add_creates_a_record_if_it_takes_more_of_its_fields(tmp_path: Pat
         await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"})
         assert value(await world.call("get_tool", {"tool_id": "axe"}))["kind"] == "steel"
         assert refused(await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"}))
-
-
-async def test_an_unknown_verb_sets_the_flag_named_after_it(tmp_path: Path) -> None:
-    state = {"siren": {"armed": False, "mode": "off"}}
-    tools = tool("arm_siren", "mode"), tool("disarm_siren"), tool("get_siren_status")
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        await world.call("arm_siren", {"mode": "loud"})
-        assert value(await world.call("get_siren_status", {})) == {"armed": True, "mode": "loud"}
-        await world.call("disarm_siren", {})
-        assert value(await world.call("get_siren_status", {}))["armed"] is False
 
 
 async def test_set_changes_the_only_field_with_that_ending(tmp_path: Path) -> None:
@@ -218,36 +138,6 @@ async def test_a_number_outside_a_described_range_is_refused(tmp_path: Path) -> 
         assert not refused(await world.call("set_lamp_heat", {"lamp_id": "L1", "heat": 16}))
         await world.call("set_dim", {"dim": 10})
         assert value(await world.call("get_panel", {}))["dim"] == 10
-
-
-async def test_a_locked_record_is_not_locked_again_and_not_changed_if_described_so(tmp_path: Path) -> None:
-    state = {"chests": [{"chest_id": "C1", "locked": False, "rent": 3}, {"chest_id": "C2", "locked": True, "rent": 4}]}
-    tools = tool("lock_chest", "chest_id"), tool("unlock_chest", "chest_id"), tool("set_rent", "chest_id", "rent")
-    for one, about in zip(
-        tools, ("Lock it.", "Unlock a locked chest.", "A locked chest cannot be changed."), strict=True
-    ):
-        one["description"] = about
-    tools[2]["inputSchema"]["properties"]["rent"] = NUMBER
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        assert refused(await world.call("set_rent", {"chest_id": "C2", "rent": 5}))
-        assert refused(await world.call("unlock_chest", {"chest_id": "C1"}))
-        assert refused(await world.call("lock_chest", {"chest_id": "C2"}))
-        assert value(await world.call("unlock_chest", {"chest_id": "C2"}))["locked"] is False
-        assert value(await world.call("set_rent", {"chest_id": "C2", "rent": 5}))["rent"] == 5
-
-
-async def test_an_account_is_closed_only_if_its_balance_is_zero(tmp_path: Path) -> None:
-    rows = [
-        {"account_id": "A1", "balance": 3.5, "status": "open"},
-        {"account_id": "A2", "balance": 0, "status": "open"},
-    ]
-    close, draw = tool("close_account", "account_id"), tool("withdraw", "account_id", "amount")
-    draw["inputSchema"]["properties"]["amount"] = NUMBER
-    async with service(tmp_path, {"accounts": rows}, close, draw) as simulator, simulator.open("w") as world:
-        assert refused(await world.call("close_account", {"account_id": "A1"}))
-        assert value(await world.call("close_account", {"account_id": "A2"}))["status"] == "closed"
-        await world.call("withdraw", {"account_id": "A1", "amount": 3.5})
-        assert value(await world.call("close_account", {"account_id": "A1"}))["status"] == "closed"
 
 
 async def test_partial_names_find_several_and_the_tool_name_gives_the_field(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.given import NUMBER, STRING, Json, refused, service, tool, value
+from support.given import STRING, Json, refused, service, tool, value
 
 CLINIC: Json = {
     "patients": [
@@ -37,15 +37,6 @@ async def test_most_recent_first_in_the_description_sorts_a_list(tmp_path: Path)
         newest = value(await world.call("list_visits", {"patient_id": "P1"}))
         assert [one["visit_id"] for one in newest] == ["V2", "V3", "V1"]
         assert value(await world.call("get_all_visits", {"patient_id": "P1"}))[0]["visit_id"] == "V1"
-
-
-async def test_refill_adds_a_positive_amount_to_the_number_named_after_it(tmp_path: Path) -> None:
-    tools = tool("refill_drug", "pump_id", "ml_amount", ml_amount=NUMBER), tool("get_pump", "pump_id")
-    async with service(tmp_path, CLINIC, *tools) as simulator, simulator.open("w") as world:
-        await world.call("refill_drug", {"pump_id": "U1", "ml_amount": 2.5})
-        assert value(await world.call("get_pump", {"pump_id": "U1"}))["drug_refilling_ml"] == 3.5
-        assert refused(await world.call("refill_drug", {"pump_id": "U1", "ml_amount": -1}))
-        assert refused(await world.call("refill_drug", {"pump_id": "U7", "ml_amount": 1}))
 
 
 _ADD = """Plant a tree.

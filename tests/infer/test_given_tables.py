@@ -15,7 +15,6 @@ PIER: Json = {
         "B2": [],
     },
     "fees": {"B1": [{"reason": "mooring", "amount": 12}], "B2": []},
-    "crew": {"B1": ["Cy"], "B2": []},
 }  # fmt: skip
 
 
@@ -29,15 +28,11 @@ async def test_lists_under_the_keys_of_a_table_belong_to_its_records(tmp_path: P
         assert [sorted(row) for row in value(await world.call("list_boats", {}))] == [["boat_id", "name"]] * 2
 
 
-async def test_available_in_the_name_and_a_date_filter_a_list(
-    tmp_path: Path,
-) -> None:
-    tools = tool("get_available_berths", "boat_id", date={"type": "string"}), tool("list_boats")
+async def test_a_date_filters_by_the_day_of_a_time(tmp_path: Path) -> None:
+    tools = tool("get_berths", "boat_id", date={"type": "string"}), tool("list_boats")
     async with service(tmp_path, PIER, *tools) as simulator, simulator.open("w") as world:
-        free = value(await world.call("get_available_berths", {"boat_id": "B1"}))
-        assert [one["berth_id"] for one in free] == ["b-1", "b-3"]
-        day = value(await world.call("get_available_berths", {"boat_id": "B1", "date": "2030-05-02"}))
-        assert [one["berth_id"] for one in day] == ["b-3"]
+        day = value(await world.call("get_berths", {"boat_id": "B1", "date": "2030-05-02"}))
+        assert [one["berth_id"] for one in day] == ["b-2", "b-3"]
 
 
 async def test_nested_rows_without_ids_are_added_as_given(tmp_path: Path) -> None:
@@ -48,20 +43,6 @@ async def test_nested_rows_without_ids_are_added_as_given(tmp_path: Path) -> Non
         fees = value(await world.call("get_fees", {"boat_id": "B2"}))
         assert fees == [{"reason": "water", "amount": 3}] * 2
         assert refused(await world.call("add_fee", {"boat_id": "B7", "reason": "water", "amount": 3}))
-
-
-async def test_join_refuses_a_member_and_leave_refuses_others(tmp_path: Path) -> None:
-    tools = (
-        tool("join_crew", "boat_id", "sailor"), tool("leave_crew", "boat_id", "sailor"),
-        tool("get_crew", "boat_id"),
-    )  # fmt: skip
-    async with service(tmp_path, PIER, *tools) as simulator, simulator.open("w") as world:
-        joined = value(await world.call("join_crew", {"boat_id": "B1", "sailor": "Di"}))
-        assert joined == {"boat_id": "B1", "crew": ["Cy", "Di"]}
-        assert refused(await world.call("join_crew", {"boat_id": "B1", "sailor": "Di"}))
-        await world.call("leave_crew", {"boat_id": "B1", "sailor": "Cy"})
-        assert refused(await world.call("leave_crew", {"boat_id": "B1", "sailor": "Cy"}))
-        assert value(await world.call("get_crew", {"boat_id": "B1"})) == ["Di"]
 
 
 async def test_one_key_among_many_does_not_make_a_table_a_scope(tmp_path: Path) -> None:

@@ -24,14 +24,6 @@ async def test_a_described_state_is_set_in_the_spelling_of_the_others(tmp_path: 
         assert refused(await world.call("send_papers", {"wagon_id": "W9"}))
 
 
-async def test_a_described_precondition_is_required(tmp_path: Path) -> None:
-    about = "Uncouples a wagon. The status must be Ready or Parked before it is uncoupled."
-    tools = tool("release_wagon", "wagon_id", about=about), tool("get_wagon", "wagon_id")
-    async with service(tmp_path, DEPOT, *tools) as simulator, simulator.open("w") as world:
-        assert refused(await world.call("release_wagon", {"wagon_id": "W2"}))
-        assert not refused(await world.call("release_wagon", {"wagon_id": "W1"}))
-
-
 async def test_enable_and_disable_set_a_flag_of_the_named_record(tmp_path: Path) -> None:
     tools = tool("disable_brakes", "wagon_id"), tool("enable_heating", "wagon_id"), tool("get_wagon", "wagon_id")
     async with service(tmp_path, DEPOT, *tools) as simulator, simulator.open("w") as world:
@@ -39,16 +31,6 @@ async def test_enable_and_disable_set_a_flag_of_the_named_record(tmp_path: Path)
         await world.call("enable_heating", {"wagon_id": "W1"})
         shown = value(await world.call("get_wagon", {"wagon_id": "W1"}))
         assert (shown["brake_enabled"], shown["has_heating"]) == (False, True)
-
-
-async def test_an_id_finds_a_record_of_any_described_kind(tmp_path: Path) -> None:
-    about = "Retrieve the details for an id, of a Wagon or a Driver."
-    tools = tool("get_details_by_id", "id", about=about), tool("rename_driver", "driver_id", "name")
-    async with service(tmp_path, DEPOT, *tools) as simulator, simulator.open("w") as world:
-        assert value(await world.call("get_details_by_id", {"id": "W1"}))["load"] == "coal"
-        await world.call("rename_driver", {"driver_id": "D1", "name": "Bo"})
-        assert value(await world.call("get_details_by_id", {"id": "D1"}))["name"] == "Bo"
-        assert refused(await world.call("get_details_by_id", {"id": "X1"}))
 
 
 async def test_freeze_adds_a_state_that_no_record_has_yet(tmp_path: Path) -> None:
