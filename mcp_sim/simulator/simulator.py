@@ -20,6 +20,7 @@ from mcp_sim.simulator.world_step import WorldStep
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
+from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Predictor, Sink, Tables, backends, world_models
 from mcp_sim.types.plans import Plan
@@ -222,7 +223,7 @@ class Simulator:
         domain = self.scenario.domain
         plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
         step = WorldStep(
-            arguments=Validator(tool.input_schema),
+            arguments=Validator(tool.input_schema, FORMATS),
             output=None if tool.output_schema is None else Validator(tool.output_schema),
             inspect=inspection(plan, domain),
             stubs=tuple(stub for stub in self.scenario.stubs if in_reach((stub.tool,), tool)),

@@ -1,13 +1,13 @@
 """Validate values under a JSON Schema. jsonschema-rs decides, jsonschema explains.
 
-The two agree except for fractional `multipleOf` and regular-expression dialects. `format` is an annotation only. A
-pattern that jsonschema-rs cannot compile is not enforced (`check` reports it).
+The two agree except for fractional `multipleOf` and regular-expression dialects. `format` is an annotation, except in
+arguments. A pattern that jsonschema-rs cannot compile is not enforced (`check` reports it).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -29,9 +29,10 @@ class Validator:
 
     __slots__ = ("_checker", "_error_finder", "is_valid", "schema")
 
-    def __init__(self, schema: Record) -> None:
+    def __init__(self, schema: Record, formats: Mapping[str, Callable[[str], bool]] | None = None) -> None:
+        """Compile a schema. `formats` are those to check, with their tests; None checks no formats."""
         self.schema = schema
-        self._checker = compiled(schema)
+        self._checker = compiled(schema, formats)
         self._error_finder: Any = None
         self.is_valid = self._checker.is_valid
 
@@ -90,20 +91,21 @@ def _has_key(schema: Json, key: str) -> bool:
     return key in body or any(_has_key(item, key) for item in body.values())
 
 
-def compiled(schema: Record) -> jsonschema_rs.Validator:
+def compiled(schema: Record, formats: Mapping[str, Callable[[str], bool]] | None = None) -> jsonschema_rs.Validator:
     """Compile a schema, without the patterns that cannot be compiled. Raises `ValueError` if it is not a schema."""
     if count_unfolded(schema) > MOST_CHECKED:
         raise ValueError(
             f"its parts refer to each other too often: a value would have to fit more than {MOST_CHECKED:,} of them"
         )
+    checked: dict[str, Any] = {"validate_formats": formats is not None, "formats": {**(formats or {})}, "offline": True}
     try:
-        return jsonschema_rs.validator_for(schema, validate_formats=False, offline=True)
+        return jsonschema_rs.validator_for(schema, **checked)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         lenient = without_patterns(schema)
         if lenient == schema:
             raise ValueError(str(error).partition("\n")[0]) from None
         try:
-            return jsonschema_rs.validator_for(lenient, validate_formats=False, offline=True)
+            return jsonschema_rs.validator_for(lenient, **checked)
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as still:
             raise ValueError(str(still).partition("\n")[0]) from None
 
