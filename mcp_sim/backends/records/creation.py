@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
+from mcp_sim.backends.records.implied_links import implied_links
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.defaults import record_maker
@@ -23,7 +24,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     entity = domain.entities[plan.entity or ""]
     name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
     make, keys = record_maker(plan, entity, domain), key_maker(entity)
-    change, known = changing(tool, plan, domain), _key_finder(plan, entity)
+    change, known, imply = changing(tool, plan, domain), _key_finder(plan, entity), implied_links(entity, domain)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
         values = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
@@ -33,7 +34,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         if taken is not None and turn.view.get(name, taken) is not None:
             return _existing(turn, tool, plan, taken, change)
         key = taken if taken is not None else next_key(entity, keys, turn.view, turn.draws)
-        record = make(turn, invent, {**values, entity.key: key}, values)
+        record = make(turn, invent, {**imply(turn, invent, values), entity.key: key}, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
         return Effect(key, record, (put,))
 

@@ -122,3 +122,20 @@ async def test_an_upsert_identifies_the_record_by_a_unique_field(tmp_path: Path)
         await world.call("upsert_grower", {"name": "Ada Vos", "email": "vos@plot.example", "phone": "2"})
         rows = given.value(await world.call("list_growers", {}))
         assert [(row["id"], row["name"], row["phone"]) for row in rows] == [(1, "Ada Vos", "1"), (2, "Ada Vos", "2")]
+
+
+_BOTH = {"hotel_id": given.STRING, "room_id": given.STRING}
+LODGING: Json = {
+    "hotels": [{"id": f"H{at}", "name": f"Hotel {at}"} for at in range(9)],
+    "rooms": [{"id": f"R{at}", "hotel_id": f"H{at}", "beds": 2} for at in range(9)],
+    "bookings": [{"id": "B1", "hotel_id": "H1", "room_id": "R1", "guest": "Ada"}],
+}
+
+
+async def test_a_new_record_has_the_references_that_a_given_one_implies(tmp_path: Path) -> None:
+    tools = given.tool("create_booking", "guest", **_BOTH), given.tool("list_rooms"), given.tool("list_hotels")
+    async with given.service(tmp_path, LODGING, *tools) as simulator, simulator.open("w") as world:
+        made = given.value(await world.call("create_booking", {"guest": "Bo", "room_id": "R7"}))
+        assert made["hotel_id"] == "H7"
+        made = given.value(await world.call("create_booking", {"guest": "Cy", "hotel_id": "H4"}))
+        assert made["room_id"] == "R4"

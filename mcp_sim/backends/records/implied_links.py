@@ -1,0 +1,75 @@
+"""References of new records that follow from the references that were given: the hotel of the room that is booked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
+
+from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES
+from mcp_sim.types import Record, Turn
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import snake
+
+Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
+"""Returns the given values with the references that they imply."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """A reference that records of an entity and of the entity of one of their links have in common."""
+
+    field: str
+    link: str
+    target: str
+    theirs: str
+
+
+def implied_links(entity: Entity, domain: Domain) -> Imply:
+    """Compile the references that others imply, in both directions.
+
+    A booking of a room has the hotel of the room. A booking in a hotel that must have a room, but names none, has a
+    room of this hotel.
+    """
+    shared = list(_shared(entity, domain))
+    chosen = [one for one in shared if entity.fields[one.link].required]
+
+    def imply(turn: Turn, invent: Invent, values: Record) -> Record:
+        found = dict(values)
+        for one in shared:
+            if one.field not in found and found.get(one.link) is not None:
+                value = (turn.view.get(one.target, found[one.link]) or {}).get(one.theirs)
+                found |= {} if value is None else {one.field: value}
+        for one in chosen:
+            if one.link not in found and found.get(one.field) is not None:
+                rows = turn.view.find(one.target, one.theirs, found[one.field])
+                keys = [key for key, _ in islice(rows, MOST_LINK_CANDIDATES)]
+                if keys:
+                    found[one.link] = invent.choose_reference(turn, entity.name, one.link, one.target, keys)
+        return found
+
+    return imply if shared else lambda _turn, _invent, values: values
+
+
+def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:
+    """Yield the references of an entity that repeat those of linked records, such as `hotel_id` of a room."""
+    links = [field for field in entity.fields.values() if _is_single_link(field) and field.link in domain.entities]
+    for link in links:
+        target = domain.entities[link.link or ""]
+        for theirs in target.fields.values():
+            own = entity.fields.get(theirs.name)
+            if own is not None and own is not link and _names_its_target(theirs) and own.link == theirs.link:
+                yield _Shared(own.name, link.name, target.name, theirs.name)
+
+
+def _names_its_target(field: Field) -> bool:
+    """Whether a link is named after its target, not after a role: `user_id`, not `assignee_id`."""
+    noun = (field.link or "").rpartition(".")[2]
+    return _is_single_link(field) and snake(field.name) in {noun, f"{noun}_id", f"{noun}_key"}
+
+
+def _is_single_link(field: Field) -> bool:
+    return field.link is not None and field.derived is None and main_type(field.schema) != "array"
