@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from fnmatch import fnmatchcase
+from itertools import chain, groupby, repeat
 from pathlib import Path
 from textwrap import wrap
 
@@ -23,7 +24,7 @@ from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_f
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import UsageError, did_you_mean
-from mcp_sim.types.plans import Envelope, Paging, Plan
+from mcp_sim.types.plans import EFFECT, Envelope, Paging, Plan
 
 _GUESS = "a guess"
 
@@ -32,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name"
     )
-    parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, and their entities")
+    parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, in full, and their entities")
     parser.add_argument("--json", action="store_true", help="print plans and entities as one JSON object")
     parser.add_argument(
         "--write",
@@ -55,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(_as_json(plans, entities), indent=2, ensure_ascii=False))
     else:
         palette = Palette.of(sys.stdout)
-        lines = [*plan_lines(plans, palette), *entity_lines(entities, palette), *_correction_lines(domain, plans)]
+        shown = plan_lines(plans, palette, in_full=args.tool is not None)
+        lines = [*shown, *entity_lines(entities, palette), *_correction_lines(domain, plans)]
         print("\n".join(lines))
     if args.strict and any(plan in scenario.guesses for plan in plans):
         return 1
@@ -79,9 +81,15 @@ def _matches(domain: Domain, id_: str, glob: str) -> bool:
 
 def _as_json(plans: Sequence[Plan], entities: Sequence[Entity]) -> Record:
     return {
-        "tools": {plan.tool: {**asdict(plan), "guessed": plan.guessed} for plan in plans},
+        "tools": {plan.tool: _plan_as_json(plan) for plan in plans},
         "entities": {entity.name: asdict(entity) for entity in entities},
     }
+
+
+def _plan_as_json(plan: Plan) -> Record:
+    choices = {value: _plan_as_json(one) for value, one in plan.choices.items()}
+    judged = {"confidence": plan.confidence, "reasons": plan.reasons, "guessed": plan.guessed}
+    return {**asdict(plan), "choices": choices, **judged}
 
 
 # guesses --------------------------------------------------------------------------------------------------------------
@@ -147,6 +155,8 @@ def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
 # lines ----------------------------------------------------------------------------------------------------------------
 
 _WIDTH = 100
+_INDENT = 29
+"""The column of the values of fields."""
 _OPERATORS = {
     "gt": ">",
     "gte": ">=",
@@ -161,50 +171,74 @@ _OPERATORS = {
 # tools ----------------------------------------------------------------------------------------------------------------
 
 
-def plan_lines(plans: Sequence[Plan], palette: Palette) -> Iterator[str]:
-    """Yield what each tool does, with confidence and reasons."""
-    rows = [("TOOL", "VERB", "ENTITY", "SURE"), *map(_heads, plans)]
+def plan_lines(plans: Sequence[Plan], palette: Palette, *, in_full: bool) -> Iterator[str]:
+    """Yield what each tool does, and for each field of its plan the value, its source and confidence.
+
+    `in_full`: with the reasons for each field, and the plans of choices.
+    """
+    named = [(plan.tool, plan) for plan in plans]
+    if in_full:
+        named = [pair for plan in plans for pair in ((plan.tool, plan), *_plans_of_choices(plan))]
+    rows = [("TOOL", "VERB", "ENTITY", "SURE", "SOURCE"), *(_heads(name, plan) for name, plan in named)]
     widths = [max(len(word) for word in column) for column in zip(*rows, strict=True)]
     yield palette.bold(_row(rows[0], widths))
-    for plan in plans:
-        row = _row(_heads(plan), widths)
-        yield palette.yellow(f"{row}  a guess") if plan.guessed else row
-        for label, text in _details(plan):
-            yield from (palette.dim(line) for line in _labelled(label, text))
+    for row, (_, plan) in zip(rows[1:], named, strict=True):
+        text = _row(row, widths)
+        yield palette.yellow(f"{text}  a guess") if plan.guessed else text
+        yield from _details(plan, palette) if in_full else _overview(plan, palette)
 
 
-def _heads(plan: Plan) -> tuple[str, str, str, str]:
-    return plan.tool, plan.verb, plan.entity or "-", f"{plan.confidence:.2f}"
+def _plans_of_choices(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    yield from ((f"{plan.tool} {plan.choice}={value}", one) for value, one in plan.choices.items())
+
+
+def _heads(name: str, plan: Plan) -> tuple[str, str, str, str, str]:
+    found = (plan.basis[part].source for part in ("verb", "entity") if part in plan.basis)
+    sources: list[str] = [*dict.fromkeys(found)]
+    return name, plan.verb, plan.entity or "-", f"{plan.confidence:.2f}", " + ".join(sources) or "-"
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _details(plan: Plan) -> Iterator[tuple[str, str]]:
-    texts = {
-        "works as": " ".join(name for name in (plan.backend, plan.operation) if name not in {"", "records"}),
-        "with": ", ".join(f"{name} = {argument}" for name, argument in plan.arguments.items()),
-        "each": plan.each or "",
-        "key": plan.key or "",
-        "sets": ", ".join(
-            [
-                *_pairs(plan.sets),
-                *(f"{name} = {json.dumps(fixed)}" for name, fixed in plan.fixed.items()),
-            ]
-        ),
-        "how": ", ".join(f"{how} {name}" for name, how in plan.how.items()),
-        "if exists": "" if plan.if_exists == "refuse" else plan.if_exists,
-        "inside": plan.holder or "",
-        "choice": f"{plan.choice}: {', '.join(_choices(plan))}" if plan.choice else "",
-        "filters": ", ".join(_filters(plan)),
-        "text": plan.query or "",
-        "order": ", ".join(name for name in (plan.sort, plan.order) if name),
-        "pages": _paging(plan.paging),
-        "result": _envelope(plan.envelope),
-        "because": "; ".join(plan.reasons),
-    }
-    yield from ((label, text) for label, text in texts.items() if text)
+def _overview(plan: Plan, palette: Palette) -> Iterator[str]:
+    for name, text in _shown_fields(plan):
+        if name not in {"verb", "entity"}:
+            yield from _field_lines(plan, name, text, palette)
+    effect = [plan.basis[name].reasons for name in EFFECT if name in plan.basis]
+    because = "; ".join(dict.fromkeys(chain.from_iterable(effect)))
+    yield from (palette.dim(line) for line in _labelled("because", because) if because)
+
+
+def _details(plan: Plan, palette: Palette) -> Iterator[str]:
+    for basis, group in groupby(_shown_fields(plan), key=lambda pair: plan.basis.get(pair[0])):
+        for name, text in group:
+            yield from _field_lines(plan, name, text, palette)
+        if basis is not None and basis.reasons:
+            indent = " " * _INDENT
+            yield from (palette.dim(f"{indent}{line}") for line in _wrapped(f"because {'; '.join(basis.reasons)}"))
+
+
+def _field_lines(plan: Plan, name: str, text: str, palette: Palette) -> Iterator[str]:
+    """Yield a field of a plan, with the source and the confidence of its value."""
+    basis = plan.basis.get(name)
+    judged = "-" if basis is None else f"{basis.source:<8} {basis.confidence:.2f}"
+    paint = palette.yellow if plan.is_guessed(name) else palette.dim
+    for before, line in zip(chain([f"    {name:<10}{judged}"], repeat("")), _wrapped(text)):  # noqa: B905 (endless)
+        yield paint(f"{before:<{_INDENT}}{line}")
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, _WIDTH - _INDENT, break_long_words=False)
+
+
+def _shown_fields(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the fields that are set, or declared to be unset, with their values."""
+    for name, value in _VALUES.items():
+        text = value(plan) or ("none" if name in plan.basis else "")
+        if text:
+            yield name, text
 
 
 def _choices(plan: Plan) -> Iterator[str]:
@@ -247,9 +281,34 @@ def _envelope(envelope: Envelope) -> str:
     return ", ".join([*shown, *(f"{path} as given" for path in envelope.echoes), *renamed])
 
 
+_VALUES: Mapping[str, Callable[[Plan], str]] = {
+    "verb": lambda plan: plan.verb,
+    "entity": lambda plan: plan.entity or "",
+    "key": lambda plan: plan.key or "",
+    "backend": lambda plan: plan.backend if plan.backend != "records" else "",
+    "operation": lambda plan: plan.operation,
+    "arguments": lambda plan: ", ".join(f"{role} = {argument}" for role, argument in plan.arguments.items()),
+    "holder": lambda plan: plan.holder or "",
+    "each": lambda plan: plan.each or "",
+    "sets": lambda plan: ", ".join(_pairs(plan.sets)),
+    "fixed": lambda plan: ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items()),
+    "how": lambda plan: ", ".join(f"{how} {name}" for name, how in plan.how.items()),
+    "if_exists": lambda plan: plan.if_exists if plan.if_exists != "refuse" else "",
+    "choice": lambda plan: plan.choice or "",
+    "choices": lambda plan: ", ".join(_choices(plan)),
+    "filters": lambda plan: ", ".join(_filters(plan)),
+    "query": lambda plan: plan.query or "",
+    "sort": lambda plan: plan.sort or "",
+    "order": lambda plan: plan.order or "",
+    "paging": lambda plan: _paging(plan.paging),
+    "envelope": lambda plan: _envelope(plan.envelope),
+}
+"""Field of a plan -> its value as text; empty if it is not set."""
+
+
 def _labelled(label: str, text: str) -> list[str]:
-    indent = " " * 13
-    return wrap(text, _WIDTH, initial_indent=f"    {label:<9}", subsequent_indent=indent, break_long_words=False)
+    indent = " " * 14
+    return wrap(text, _WIDTH, initial_indent=f"    {label:<10}", subsequent_indent=indent, break_long_words=False)
 
 
 # entities -------------------------------------------------------------------------------------------------------------
