@@ -29,7 +29,7 @@ def acknowledgement(name: str, description: str) -> Acknowledge:
     sentence = _done(words(last_segment(name)), find_described_verb(description))
 
     def render(arguments: Record) -> str:
-        asked = (f"{_label(name)}: {_written(value)}" for name, value in arguments.items() if _is_repeated(name, value))
+        asked = (f"{label(name)}: {_written(value)}" for name, value in arguments.items() if is_repeated(name, value))
         return "\n".join([sentence, *asked])
 
     return render
@@ -37,7 +37,7 @@ def acknowledgement(name: str, description: str) -> Acknowledge:
 
 def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
     """Return `Task table generated successfully` for `generate_task_table`."""
-    place = _place_of_verb(parts, verb_in_description)
+    place = verb_place(parts, verb_in_description)
     if place is None:
         return _sentence((*parts, "done"))
     after = place + (2 if parts[place : place + 2] in PHRASES else 1)
@@ -48,7 +48,8 @@ def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
     return _sentence((*named, participle(_PLAINER.get(verb, verb)), "successfully"))
 
 
-def _place_of_verb(parts: tuple[str, ...], verb_in_description: str) -> int | None:
+def verb_place(parts: tuple[str, ...], verb_in_description: str) -> int | None:
+    """Return the position of the verb in the name of a tool, or None."""
     if is_verb(parts[0]) or (len(parts) > 1 and (classify_verb(parts[0]) or parts[0] in RECORDLESS_VERBS)):
         return 0
     found = next((at for at, word in enumerate(parts) if is_verb(word) or classify_verb(word)), None)
@@ -60,11 +61,13 @@ def _sentence(parts: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _label(name: str) -> str:
+def label(name: str) -> str:
+    """Return the name of an argument or a field as people write it."""
     return snake(name).replace("_", " ").capitalize()
 
 
-def _is_repeated(name: str, value: Json) -> bool:
+def is_repeated(name: str, value: Json) -> bool:
+    """Return whether an answer repeats an argument: a short value that is no secret and no option."""
     is_secret = (
         snake(name) in OPTIONS or not _CONFIDENTIAL.isdisjoint(words(name)) or re.search("api_?key", snake(name))
     )

@@ -48,7 +48,7 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
             value = _value(turn, entity, field, invent, record)
             if value is not NOWHERE:
                 record[field.name] = value
-    for name, adjust in (*adjustments(entity), *_periods(entity)) if entity.open else ():
+    for name, adjust in (*adjustments(entity), *_periods(entity), *_stamps(entity)) if entity.open else ():
         if name not in (known or {}) and name != entity.key:
             adjust(record)
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
@@ -65,6 +65,23 @@ def _periods(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
     if start is not None and end is not None:
         found.append((end, lambda record: _end_after(record, start, entity.fields[end])))
     return found
+
+
+def _stamps(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
+    """Return what puts the creation of a record before its known update."""
+    meanings = {time_meaning(field.name, field.schema): field.name for field in entity.fields.values()}
+    created, updated = meanings.get("created"), meanings.get("updated")
+    return (
+        []
+        if created is None or updated is None
+        else [(created, lambda record: _create_before(record, created, updated))]
+    )
+
+
+def _create_before(record: Record, created: str, updated: str) -> None:
+    begun, changed = parse_time(record.get(created)), parse_time(record.get(updated))
+    if begun is not None and changed is not None and begun > changed:
+        record[created] = record[updated]
 
 
 def _on_date(record: Record, start: Field) -> None:

@@ -13,7 +13,7 @@ from mcp_sim.infer.fields import collect_shown_fields
 from mcp_sim.infer.given_state import Given, Path, read_given_state
 from mcp_sim.infer.links import link_given_keys
 from mcp_sim.infer.nouns import collect_nouns
-from mcp_sim.infer.openness import find_open_entities
+from mcp_sim.infer.openness import find_open_entities, with_usual_fields
 from mcp_sim.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.infer.overrides import declares_effect
 from mcp_sim.infer.planning import count_verbs, make_plan
@@ -71,6 +71,7 @@ def infer(
     opened = find_open_entities(feature_list, specified) if state is None else {}
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
     entities = build_entities(feature_list, roles, fields, keys, declared, examples, given, opened)
+    entities = with_usual_fields(entities, feature_list) if state is None else entities
     sharing = count_verbs(feature_list)
     plans = {
         features.tool.id: make_plan(features, roles[features.tool.id], entities, sharing, declared, given)

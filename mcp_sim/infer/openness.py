@@ -6,12 +6,13 @@ entity that tools read is open: what is asked of it exists.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 
 from mcp_sim.infer.argument_names import QUERIES
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.result_kinds import usual_fields
-from mcp_sim.types.domain import Field
+from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import properties, required
 from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import RECORDLESS
@@ -57,6 +58,14 @@ def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     if not found or (any(map(_takes_query, reads)) and not any(name in found for name in _NAMES)):
         found = {"name": Field("name", {"type": "string"}, required=True), **found}
     return found
+
+
+def with_usual_fields(entities: Mapping[str, Entity], feature_list: Sequence[ToolFeatures]) -> dict[str, Entity]:
+    """Return the entities, with usual fields for singletons of which nothing is known."""
+    groups = group_by_entity(features for features in feature_list if features.verb in _READS)
+    bare = [one for one in entities.values() if one.singleton and one.fields.keys() <= {one.key, *_NAMES}]
+    found = {one.name: _usual(groups.get(one.name, ())) for one in bare}
+    return {name: replace(one, fields=found.get(name) or one.fields) for name, one in entities.items()}
 
 
 def _takes_query(features: ToolFeatures) -> bool:

@@ -180,6 +180,11 @@ def is_prose(description: str) -> bool:
     return bool(_PROSE.search(description)) and not _DATA.search(description)
 
 
+def mentions_result(description: str) -> bool:
+    """Whether a description says what is returned."""
+    return re.search(r"\b(?:returns?|returning|outputs?)\b", description, re.IGNORECASE) is not None
+
+
 def mentions_data(description: str) -> bool:
     """Whether the description of a tool that works on records mentions data. Then its result is data."""
     return bool(_DATA.search(description))

@@ -60,7 +60,8 @@ def _known_nouns(parts: Sequence[str]) -> Iterator[str]:
     end = len(parts)
     while end > 0:
         starts = range(max(0, end - _LONGEST), end)
-        spans = ("_".join((*parts[start : end - 1], singular(parts[end - 1]))) for start in starts)
+        lasts = (parts[end - 1], singular(parts[end - 1]))
+        spans = ("_".join((*parts[start : end - 1], last)) for start in starts for last in lasts)
         noun = next((span for span in spans if span in _kinds()), None)
         if noun is not None:
             yield noun
@@ -116,6 +117,12 @@ def schemas_of(names: Iterable[str]) -> dict[str, Record]:
 def is_text(name: str) -> bool:
     """Whether a field of this name holds a text of sentences."""
     return name.rsplit("_", 1)[-1] in _data()["texts"]
+
+
+@cache
+def acts() -> frozenset[str]:
+    """Return the verbs that act on something outside, such as a click."""
+    return frozenset(_data()["acts"])
 
 
 def is_written_work(entity: str) -> bool:

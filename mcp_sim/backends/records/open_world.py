@@ -14,11 +14,14 @@ from mcp_sim.backends.records.wanted_values import Interval, Wanted, wanted_valu
 from mcp_sim.generate.keys import KeyMaker, key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields, titles_about
 from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Change, Json, Key, Record, Tool, Transition, Turn, View
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import fitting_type
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.plans import RECORDLESS, Plan
+from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
 
 FEWEST = 2
@@ -159,6 +162,8 @@ class _Demand:
         self._matching = matching_rows(tool, plan, entity, domain.entities)
         self._written = _written_fields(domain, entity.name)
         self._texts = text_fields(entity)
+        plans = (one for one in domain.plans.values() if one.entity == entity.name)
+        self._is_declared = any(domain.tools[one.tool].output_schema is not None for one in plans)
 
     def missing(self, turn: Turn, invent: Invent) -> list[Change]:
         """Return the records to generate so that the call has a result; none if there are some, or none can match."""
@@ -189,9 +194,13 @@ class _Demand:
             name in fields
             and fields[name].derived is None
             and value != ""
-            and validity_test(fields[name].schema)(value)
+            and self._is_valid(value, fields[name].schema)
             for name, value in values.items()
         )
+
+    def _is_valid(self, value: Json, schema: Record) -> bool:
+        """Return whether a field may have a value. Schemas that no result declares describe usual values only."""
+        return validity_test(schema)(value) if self._is_declared else fitting_type(value, schema)
 
     def _generated(self, turn: Turn, wanted: Wanted, invent: Invent, texts: Sequence[str]) -> list[Change]:
         """Generate the records, and keep those that the call finds."""
@@ -209,10 +218,19 @@ class _Demand:
             key = known.get(self._entity.key) or next_key(self._entity, self._keys, here.view, draws)
             if not isinstance(key, str | int) or here.view.version(self._entity.name, key):
                 break
-            changes.append(_put(here, self._entity, key, invent, known))
+            made = _put(here, self._entity, key, invent, known)
+            changes += [made] if self._is_possible(made.record or {}) else []
         found = {key for key, _ in self._matching(turn.after(changes).view, arguments)}
         kept = [change for change in changes[len(parents) :] if change.key in found]
         return [*parents, *kept] if kept else []
+
+    def _is_possible(self, record: Record) -> bool:
+        """Return whether a record was created before it was changed."""
+        times = {
+            time_meaning(one.name, one.schema): parse_time(record.get(one.name)) for one in self._entity.fields.values()
+        }
+        created, updated = times.get("created"), times.get("updated")
+        return created is None or updated is None or created <= updated
 
     def _count(self, turn: Turn, wanted: Wanted) -> int:
         if self._plan.verb == "get" or self._entity.key in wanted.values:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from mcp_sim.backends.records.result_schemas import required_by_default
+from mcp_sim.backends.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.generate.acknowledgements import acknowledgement
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.result_descriptions import MESSAGE_NAMES
+from mcp_sim.infer.result_descriptions import MESSAGE_NAMES, is_prose, mentions_result
 from mcp_sim.infer.result_schemas import result_schema, text_place
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
@@ -23,8 +25,8 @@ from mcp_sim.types.plans import Plan
 class SchemaOnly(Backend):
     """Generates a valid result from the output schema or an example. The same call gives the same result.
 
-    Nothing is changed. Without a schema and an example, or if the schema only wraps a text, the result confirms the
-    call. Generated results are marked as guessed.
+    Nothing is changed. Without a schema and an example, or if the schema only wraps a text, the result holds what the
+    name and the description promise, and else confirms the call. Generated results are marked as guessed.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
@@ -35,8 +37,7 @@ class SchemaOnly(Backend):
             return lambda _turn, _invent: example
         place = text_place(tool)
         if schema is None or place in MESSAGE_NAMES:
-            confirm = acknowledgement(tool.name, tool.description)
-            return lambda turn, _invent: _text_result(confirm(turn.call.arguments), place)
+            return _promised(tool, place)
         form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         tests = dict(_tests({name: part for name, part in properties(schema).items() if name in asked}))
@@ -48,6 +49,17 @@ class SchemaOnly(Backend):
             return Transition(Observation(result), guessed=True)
 
         return answer
+
+
+def _promised(tool: Tool, place: str | None) -> Answer:
+    """Return the answer of a tool that declares no result: data if its name or description promises some."""
+    result = plausible_result(tool)
+    if result is None:
+        confirm = acknowledgement(tool.name, tool.description)
+        return lambda turn, _invent: _text_result(confirm(turn.call.arguments), place)
+    if place is not None or (is_prose(tool.description) and mentions_result(tool.description)):
+        return lambda turn, _invent: replace(_text_result(as_sentences(result(turn)), place), guessed=True)
+    return lambda turn, _invent: Transition(Observation(ToolResult(result(turn), form="json")), guessed=True)
 
 
 def _text_result(text: str, place: str | None) -> Transition:

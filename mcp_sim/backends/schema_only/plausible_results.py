@@ -1,0 +1,142 @@
+"""Generate plausible results of tools that compute or look something up, from what their descriptions promise.
+
+The same arguments give the same result. It repeats short arguments, and its texts mention what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, cast
+
+from mcp_sim.backends.schema_only.promises import Promise, promise_of
+from mcp_sim.generate.acknowledgements import is_repeated, label
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.makers import Make
+from mcp_sim.generate.shipped_data import word_list
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.argument_names import QUERIES
+from mcp_sim.infer.result_kinds import is_text
+from mcp_sim.infer.server_names import last_segment
+from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.json_schema.shapes import items, main_type
+from mcp_sim.types.lexicon.english import snake, words
+
+Result: TypeAlias = Callable[[Turn], Record]
+
+_ROWS = 3
+_MOST_ECHOED = 10
+_LONGEST_TOPIC = 80
+_REWRITTEN = frozenset({"translated_text", "translation"})
+_CONVERTED = frozenset({"result", "converted_amount", "converted_value"})
+_TITLES = frozenset({"title", "name", "headline", "subject"})
+
+
+def plausible_result(tool: Tool) -> Result | None:
+    """Return a function that makes results of a tool, or None if the tool promises no data."""
+    promise = promise_of(tool)
+    if promise is None:
+        return None
+    makers = {name: value_maker(tool.name, name, schema) for name, schema in promise.fields.items()}
+    subject = " ".join(words(last_segment(tool.name))[1:]) or tool.name
+
+    def result(turn: Turn) -> Record:
+        arguments = turn.call.arguments
+        about = _About(promise, makers, arguments, main_argument(arguments) or subject, turn)
+        return about.result()
+
+    return result
+
+
+def main_argument(arguments: Record) -> str:
+    """Return the text that a call is about: its query or its first text, else its first value."""
+    texts = {name: value for name, value in arguments.items() if isinstance(value, str) and is_repeated(name, "")}
+    asked = next((value for name, value in texts.items() if snake(name) in QUERIES), next(iter(texts.values()), ""))
+    values = (str(value) for name, value in arguments.items() if is_repeated(name, value))
+    return " ".join((asked or next(values, "")).split())[:_LONGEST_TOPIC]
+
+
+class _About:
+    """The result of one call."""
+
+    def __init__(self, promise: Promise, makers: Mapping[str, Make], arguments: Record, topic: str, turn: Turn) -> None:
+        self._promise, self._makers, self._arguments, self._topic, self._turn = promise, makers, arguments, topic, turn
+
+    def result(self) -> Record:
+        echoed = dict([one for one in self._arguments.items() if _is_echoed(*one)][:_MOST_ECHOED])
+        if self._promise.rows is not None:
+            rows = [self._fields(f"row {at}", self._title(at)) for at in range(_ROWS)]
+            return {**echoed, self._promise.rows: rows, "count": len(rows)}
+        given = {snake(name) for name in self._arguments}
+        fields = self._fields("result", None)
+        left = {name: value for name, value in fields.items() if not _repeats(name, given)}
+        return {**echoed, **(left or fields)}
+
+    def _fields(self, part: str, title: str | None) -> Record:
+        chance, record = chance_of(self._turn.draws.seed, self._turn.draws.scope, part), dict[str, Json]()
+        for name in self._makers:
+            record[name] = title if title is not None and name in _TITLES else self._value(name, chance, record)
+        return record
+
+    def _value(self, name: str, chance: Chance, record: Record) -> Json:
+        schema = self._promise.fields[name]
+        kind = main_type(schema)
+        if kind == "string" and name in _REWRITTEN:
+            language = next((value for key, value in self._arguments.items() if "lang" in key and value), None)
+            return self._topic if language is None else f"[{language}] {self._topic}"
+        if kind == "array" and main_type(items(schema)) == "string" and "enum" not in items(schema):
+            return [self._title(at) for at in range(_ROWS)] if schema.get("maxItems") != 0 else []
+        if kind == "string" and is_text(name):
+            return self._text(chance)
+        numbers = [value for value in self._arguments.values() if isinstance(value, int | float)]
+        if name in _CONVERTED and len(numbers) == 1 and not isinstance(numbers[0], bool):
+            return round(numbers[0] * self._factor(), 2)
+        value = self._makers[name](chance, record, Moment(self._turn.start, self._turn.start))
+        return [value] if kind == "array" and not isinstance(value, list) else value
+
+    def _factor(self) -> float:
+        """Return the factor of a conversion: it depends on what is converted into what, not on the amount."""
+        texts = [value for value in self._arguments.values() if isinstance(value, str)]
+        return round(0.5 + chance_of(self._turn.draws.seed, "factor", *texts).unit(), 4)
+
+    def _text(self, chance: Chance) -> str:
+        sentences = word_list("pages", "sentences")
+        first = chance.below(len(sentences))
+        more = [sentence for sentence in sentences if "{}" not in sentence]
+        topic = f'The answer to "{self._topic}"' if self._topic.endswith("?") else self._topic
+        topic = topic[:1].upper() + topic[1:]
+        return " ".join((sentences[0].format(topic), more[first % len(more)], more[(first + 1) % len(more)]))
+
+    def _title(self, at: int) -> str:
+        titles = word_list("pages", "titles")
+        first = chance_of(self._turn.draws.seed, self._turn.draws.scope, "titles").below(len(titles))
+        topic = self._topic[:1].upper() + self._topic[1:]
+        return titles[(first + at) % len(titles)].format(topic)
+
+
+def _is_echoed(name: str, value: Json) -> bool:
+    if isinstance(value, list):
+        listed = cast("list[Json]", value)
+        return len(listed) <= _MOST_ECHOED and all(is_repeated(name, one) for one in listed)
+    return is_repeated(name, value)
+
+
+def _repeats(name: str, given: set[str]) -> bool:
+    """Return whether a field holds what an argument gives: `formatted_address` beside `address`."""
+    return name in given or any(name.endswith(f"_{one}") for one in given if len(one) > len("id"))
+
+
+def as_sentences(value: Record) -> str:
+    """Return a result as text for people: a single text as it is, else a line for each value."""
+    texts = [part for part in value.values() if isinstance(part, str) and len(part) > _LONGEST_TOPIC]
+    if len(texts) == 1:
+        return texts[0]
+    return "\n".join(f"{label(name)}: {_line(part)}" for name, part in value.items())
+
+
+def _line(value: Json) -> str:
+    if isinstance(value, list):
+        return "; ".join(_line(one) for one in cast("list[Json]", value))
+    if isinstance(value, dict):
+        return ", ".join(f"{label(name).lower()} {_line(part)}" for name, part in cast("Record", value).items())
+    return str(value).lower() if isinstance(value, bool) else str(value)

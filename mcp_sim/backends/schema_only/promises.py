@@ -1,0 +1,105 @@
+"""Infer what the result of a tool holds that declares none: a promise of its name and description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcp_sim.generate.acknowledgements import verb_place
+from mcp_sim.infer.result_descriptions import shown_result
+from mcp_sim.infer.result_kinds import acts, described_fields, field_schema, kind_fields, schemas_of, verb_fields
+from mcp_sim.infer.server_names import last_segment
+from mcp_sim.infer.verbs import INSPECTION_VERBS, classify_verb, find_described_verb
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.lexicon.english import is_plural, plural, singular, words
+
+_READS = frozenset({"get", "list", "search"})
+_WRITES = frozenset({"create", "update", "delete"})
+_RETURNS = re.compile(r"\breturn(?:s|ing)?\b", re.IGNORECASE)
+_GENERAL = frozenset({"label", "artifact"})
+"""First fields of results of verbs that have the name of the noun instead: `detect_language`."""
+
+_LONGEST = 3
+"""The most words of the name of a field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a result holds: fields with their schemas; `rows` is the field with a list of objects with these fields."""
+
+    fields: Record
+    rows: str | None = None
+
+
+def promise_of(tool: Tool) -> Promise | None:
+    """Return what the result of a tool holds; None if the tool acts on something and promises no data."""
+    shown = shown_result(tool.description)
+    if shown is not None and main_type(shown) == "array":
+        return Promise(_completed(properties(items(shown))), "results")
+    if shown is not None and properties(shown):
+        return Promise(_completed(properties(shown)))
+    parts = words(last_segment(tool.name))
+    verb, nouns = _verb_and_nouns(parts, tool.description)
+    described_verb = find_described_verb(tool.description)
+    returned = described_fields(tool.description) if _RETURNS.search(tool.description) else ()
+    if _is_action(verb or described_verb):
+        return Promise(schemas_of(returned)) if returned else None
+    listed = described_fields(tool.description)
+    if listed:
+        return Promise(schemas_of(listed))
+    usual = verb_fields(verb) or (() if kind_fields(nouns or parts) else verb_fields(described_verb))
+    if usual:
+        return _computed(usual, nouns)
+    return _looked_up(verb or described_verb, nouns or parts)
+
+
+def _completed(fields: Record) -> Record:
+    """Return the fields with usual schemas for those of which only the name is known."""
+    return {name: schema or field_schema(name) for name, schema in fields.items()}
+
+
+def _verb_and_nouns(parts: Sequence[str], description: str) -> tuple[str, tuple[str, ...]]:
+    """Return the verb of a name, or '', and its other words."""
+    place = 0 if verb_fields(parts[0]) else verb_place(tuple(parts), find_described_verb(description))
+    if place is None:
+        return "", tuple(parts)
+    return parts[place], (*parts[place + 1 :],) or (*parts[:place],)
+
+
+def _is_action(verb: str) -> bool:
+    return not verb_fields(verb) and (verb in acts() or classify_verb(verb) in _WRITES)
+
+
+def _computed(usual: Sequence[str], nouns: Sequence[str]) -> Promise:
+    """Return the promise of a verb that computes something. Its result is named after the noun."""
+    if usual == ("results",):
+        return _rows(nouns, kind_fields(nouns) or ("title", "url", "snippet"))
+    kind = schemas_of(kind_fields(nouns))
+    if usual[0] in _GENERAL and (kind or nouns):
+        return Promise(kind or schemas_of(("_".join(nouns[-_LONGEST:]), *usual[1:])))
+    if usual != ("result",):
+        return Promise(kind if kind and usual[0] == "valid" else schemas_of(usual))
+    if kind and main_type(next(iter(kind.values()))) in {"number", "integer"}:
+        return Promise(kind)
+    name = "_".join(nouns) if 0 < len(nouns) <= _LONGEST and not is_plural(nouns[-1]) else "result"
+    schema = field_schema(name)
+    return Promise({name: {"type": "number"} if schema == {"type": "string"} else schema})
+
+
+def _looked_up(verb: str, nouns: Sequence[str]) -> Promise | None:
+    """Return the promise of a tool that looks something up, or of a name without a verb."""
+    usual = kind_fields(nouns)
+    is_read = classify_verb(verb) in _READS or verb in INSPECTION_VERBS or verb_fields(verb)
+    if not usual and not is_read:
+        return None
+    if nouns and (is_plural(nouns[-1]) or classify_verb(verb) in {"list", "search"}):
+        return _rows(nouns, usual or ("name", "description"))
+    name = "_".join(nouns[-_LONGEST:]) or "result"
+    return Promise(schemas_of(usual or (name,)))
+
+
+def _rows(nouns: Sequence[str], fields: Sequence[str]) -> Promise:
+    name = plural(singular("_".join(nouns[-_LONGEST:]))) if nouns else "results"
+    return Promise(schemas_of(fields), name)
