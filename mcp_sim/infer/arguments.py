@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mcp_sim.infer.argument_names import CONTAINERS, CURSORS, LIMITS, OFFSETS, OPTIONS, ORDERS, PAGES, QUERIES, SORTS
 from mcp_sim.infer.filters import KnownFields, find_filter, is_time
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_list, items, line_parts, main_type, properties, required
-from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, required
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Filter, Paging, Verb
+from mcp_sim.types.switches import find_switch
 
-_SET_VERBS = frozenset({"set", "adjust", "change", "update"})
 _SEARCH_TEXT = re.compile(r"\b(?:filter|search) (?:text|term|string|keyword)s?\b")
 NO_PAGING = Paging()
 
@@ -56,16 +55,12 @@ def assign_read_roles(verb: Verb, known: KnownFields, schema: Record, key: str |
     return Roles(key, {}, filters, query, sort, order, paging, unexplained=unexplained)
 
 
-def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb: str = "") -> Roles:
-    """Return the roles of the arguments of a tool that writes one record.
-
-    `verb` is a word that field names may begin with.
-    """
+def assign_write_roles(known: KnownFields, schema: Record, key: str | None) -> Roles:
+    """Return the roles of the arguments of a tool that writes one record."""
     sets: dict[str, str] = {}
     unexplained: list[str] = []
-    taken: set[str | None] = set()
     leaves = dict(_leaves(schema, known))
-    named_fields = {known.fields.get(snake(path.rsplit(".", 1)[-1])) for path in leaves}
+    exact = {known.by_name(snake(path.rsplit(".", 1)[-1])) for path in leaves}
     for path, part in leaves.items():
         name = snake(path.rsplit(".", 1)[-1])
         if path == key or (name not in known.fields and _is_option(path, schema)):
@@ -73,21 +68,13 @@ def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb
         if path.endswith("*"):
             sets[path] = "*"
             continue
-        found = known.by_name(name) or (_find_with_verb(verb, name, known) if verb else None)
-        inside = known.nested.get(name) if verb and found is None else None
-        if found is None and inside is None and known.by_synonym(name) not in named_fields:
-            found = known.by_synonym(name)
-        if found is None and inside is None and verb in _SET_VERBS and known.by_ending(name) not in named_fields:
-            found = known.by_ending(name)
-        if found is not None and found not in taken and _may_hold(known.schemas.get(found, {}), part):
+        alike = known.by_synonym(name)
+        found = known.by_name(name) or (alike if alike not in exact else None)
+        if found is not None and found not in sets.values() and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
-        elif inside is not None:
-            sets[path] = inside
         elif not _is_secret(part):
             unexplained.append(path)
-        taken.add(sets.get(path))
-    sets |= _match_by_lines(known, {path: leaves[path] for path in unexplained}, {*sets.values()})
-    return Roles(key, sets, unexplained=tuple(path for path in unexplained if path not in sets))
+    return Roles(key, sets, unexplained=tuple(unexplained))
 
 
 def _is_option(path: str, schema: Record) -> bool:
@@ -96,41 +83,14 @@ def _is_option(path: str, schema: Record) -> bool:
     A required id is part of one.
     """
     name = snake(path.rsplit(".", 1)[-1])
+    if find_switch(path, properties(schema).get(path, {})) is not None:
+        return True
     return name in OPTIONS and not (name.endswith("_id") and path in as_list(schema.get("required")))
-
-
-def _match_by_lines(known: KnownFields, unexplained: Mapping[str, Record], taken: AbstractSet[str]) -> dict[str, str]:
-    """Match lists to fields whose rows have the same parts: an argument `payments` to a field `history`."""
-    wanted = {path: frozenset(map(snake, line_parts(part))) for path, part in unexplained.items()}
-    wanted = {path: parts for path, parts in wanted.items() if len(parts) > 1}
-    fields = [name for name in known.fields.values() if wanted and name not in taken]
-    alike = _lists_with_parts({*wanted.values()}, {name: line_parts(known.schemas.get(name, {})) for name in fields})
-    return {path: alike[parts][0] for path, parts in wanted.items() if len(alike[parts]) == 1}
-
-
-def _lists_with_parts(
-    wanted: AbstractSet[frozenset[str]], lists: Mapping[str, Iterable[str]]
-) -> dict[frozenset[str], list[str]]:
-    """Return the lists whose rows have certain parts, among others, for each of these sets of parts."""
-    parts_of = {name: {snake(part) for part in parts} for name, parts in lists.items()}
-    with_part: dict[str, list[str]] = {}
-    for name, parts in parts_of.items():
-        for part in parts:
-            with_part.setdefault(part, []).append(name)
-    rarest = {parts: min((with_part.get(part, []) for part in parts), key=len) for parts in wanted}
-    return {parts: [name for name in names if parts <= parts_of[name]] for parts, names in rarest.items()}
 
 
 def _may_hold(field: Record, argument: Record) -> bool:
     """Whether a field can hold the argument. A scalar does not set a field that is shown as an object."""
     return not properties(field) or main_type(argument) not in {"string", "integer", "number", "boolean"}
-
-
-def _find_with_verb(verb: str, argument: str, known: KnownFields) -> str | None:
-    """Find fields that begin with the verb: `cancel_order(reason)` sets `cancel_reason`."""
-    bare = argument.removesuffix("_ids").removesuffix("_id")
-    names = (argument, plural(bare), bare)
-    return next((known.fields[f"{verb}_{name}"] for name in names if f"{verb}_{name}" in known.fields), None)
 
 
 def _leaves(schema: Record, known: KnownFields) -> Iterator[tuple[str, Record]]:

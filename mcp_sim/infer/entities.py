@@ -10,12 +10,11 @@ from mcp_sim.infer.entity_keys import is_natural, key_like
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.links import Targets, add_counts, add_links, links_by_target
-from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
+from mcp_sim.infer.links import Targets, add_links
+from mcp_sim.infer.states import with_creation_time, with_given_defaults, with_initial_state
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.json_schema.shapes import as_object, required
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
 
@@ -39,38 +38,21 @@ def build_entities(
     groups = group_by_entity(feature_list)
     targets = Targets({name: parts[keys[name]].schema for name, parts in fields.items()})
     linked = {name: _with_name(add_links(name, parts, targets), keys[name]) for name, parts in fields.items()}
-    if not given.entities:
-        chosen = {name for name in fields.keys() - {*declared} if _has_chosen_key(keys[name], groups[name], roles)}
-        linked = {name: _linked_by_name(name, parts, keys[name], chosen) for name, parts in linked.items()}
-    links = links_by_target(linked)
     entities: dict[str, Entity] = {}
     for name, parts in linked.items():
         mine = groups[name]
         seen = _seen_keys(name, keys[name], mine, examples)
         like = key_like(declared.get(name), parts[keys[name]], seen, name)
-        whole = add_counts(parts, links.get(name, ()))
-        if given.records.get(name):
-            whole = _check_links(whole, given.records[name], given, keys)
         rows = given.records.get(name, ())
-        whole = with_choices(whole, mine, roles, rows)
+        whole = _check_links(parts, rows, given, keys) if rows else parts
         natural = _has_chosen_key(keys[name], mine, roles)
         made = Entity(name, keys[name], like, _key_first(keys[name], whole), natural=natural)
         if not rows and name not in declared:
             made = replace(made, fields=with_creation_time(made.fields, mine))
-        whole_entity = with_initial_state(_as_declared(declared.get(name), made), rows, mine)
+        whole_entity = with_initial_state(_as_declared(declared.get(name), made), rows)
         whole_entity = with_given_defaults(whole_entity, rows)
         entities[name] = replace(whole_entity, open=name in opened or whole_entity.open)
-    return entities if given.entities else {name: _with_foreign_ids(one, entities) for name, one in entities.items()}
-
-
-def _with_foreign_ids(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
-    """Use the ids of another entity, if the key is its id: a rota under a `doctor_id`."""
-    stem = snake(entity.key).removesuffix("_id")
-    other = entities.get(stem) if stem not in {snake(entity.key), entity.name} else None
-    if other is None or other.inside is not None or not all(one.key in one.fields for one in (entity, other)):
-        return entity
-    mine, theirs = (main_type(one.fields[one.key].schema) for one in (entity, other))
-    return replace(entity, key_like=other.key_like) if mine == theirs else entity
+    return entities
 
 
 def _has_chosen_key(key: str, feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]) -> bool:
@@ -78,17 +60,6 @@ def _has_chosen_key(key: str, feature_list: Sequence[ToolFeatures], roles: Mappi
     creates = [features for features in feature_list if features.verb == "create"]
     made = [roles[features.tool.id].sets.get(path, "") for features in creates for path in required(features.input)]
     return is_natural(key, made)
-
-
-def _linked_by_name(entity: str, fields: Mapping[str, Field], key: str, chosen: set[str]) -> dict[str, Field]:
-    """Link required fields named after another entity whose names callers choose."""
-    found: dict[str, Field] = {}
-    for name, field in fields.items():
-        other = snake(name).removesuffix("_name")
-        is_name = field.required and main_type(field.schema) == "string" and not constants(field.schema)
-        leads = is_name and other in chosen - {entity} and name != key and field.link is None
-        found[name] = replace(field, link=other) if leads else field
-    return found
 
 
 def _as_declared(declared: Entity | None, found: Entity) -> Entity:
@@ -104,17 +75,13 @@ def _as_declared(declared: Entity | None, found: Entity) -> Entity:
 def _check_links(
     fields: Mapping[str, Field], rows: Sequence[Record], given: Given, keys: Mapping[str, str]
 ) -> dict[str, Field]:
-    """Return the fields of given records without derivations, and without links that lead nowhere."""
+    """Return the fields of given records without links that lead nowhere."""
     checked: dict[str, Field] = {}
     for name, field in fields.items():
-        if field.link is not None and field.link in given.records:
-            there = {row.get(keys[field.link]) for row in given.records[field.link]}
-            values = [one for row in rows for one in _as_values(row.get(name))]
-            is_resolved = all(isinstance(one, str | int) and one in there for one in values)
-            checked[name] = replace(field, link=field.link if is_resolved else None, derived=None)
-        else:
-            is_present = any(name in row for row in rows)
-            checked[name] = replace(field, link=None, derived=None if is_present else field.derived)
+        there = {row.get(keys[field.link]) for row in given.records.get(field.link, ())} if field.link else set[Json]()
+        values = [one for row in rows for one in _as_values(row.get(name))]
+        is_resolved = field.link in given.records and all(isinstance(one, str | int) and one in there for one in values)
+        checked[name] = field if is_resolved else replace(field, link=None)
     return checked
 
 

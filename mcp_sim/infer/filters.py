@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from mcp_sim.infer.names import last_nouns
-from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.lexicon.english import plural, singular, snake
 from mcp_sim.types.plans import Filter, Operator
 
@@ -51,6 +49,7 @@ _TIME_FIELDS = (
     "created",
 )
 _TIME_SUFFIXES = ("_start", "_datetime", "_timestamp", "_start_time", "_start_date")
+_FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _PARTIAL = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 
@@ -65,8 +64,6 @@ class KnownFields:
     schemas: Mapping[str, Record]
     links: Mapping[str, str] = field(default_factory=dict[str, str])
     """Linked entity -> the field that links to it."""
-    nested: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Snake-case name -> path of a value inside an object of a record (`city`: `address.city`)."""
 
     def find(self, argument: str) -> str | None:
         """Return the field that an argument's snake-case name means, or None."""
@@ -80,32 +77,7 @@ class KnownFields:
             if name in self.fields:
                 return self.fields[name]
         stem = argument.removesuffix("_id")
-        return self.links.get(stem) or self._abbreviated(argument)
-
-    def _abbreviated(self, argument: str) -> str | None:
-        """Return the field of an abbreviation: `date_of_birth` of `dob`."""
-        found = self._by_initials.get(argument, ())
-        return found[0] if len(argument) > 2 and len(found) == 1 else None
-
-    def by_ending(self, argument: str) -> str | None:
-        """Return the only field with this ending: `target_temperature` of `temperature`."""
-        found = self._by_ending.get(argument, ())
-        return found[0] if len(found) == 1 and len(argument) > 3 else None
-
-    @cached_property
-    def _by_initials(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for short, name in self.fields.items():
-            found.setdefault("".join(part[:1] for part in short.split("_")), []).append(name)
-        return found
-
-    @cached_property
-    def _by_ending(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for short, name in self.fields.items():
-            for end in last_nouns(tuple(short.split("_")[1:])):
-                found.setdefault("_".join(end), []).append(name)
-        return found
+        return self.links.get(stem)
 
     def by_synonym(self, argument: str) -> str | None:
         """Return the field whose name means the same as the argument's."""
@@ -121,15 +93,16 @@ def find_filter(argument: str, schema: Record, known: KnownFields, spans: set[st
     `spans` are the arguments that begin or end a period, if there are both.
     """
     many = main_type(schema) == "array"
+    flag = _flag_filter(argument, known) if main_type(schema) == "boolean" else None
+    if flag is not None:
+        return flag
     if len(spans) == 2 and argument in spans:
         timed = known.fields.get(argument) or _time_field(known)
         return Filter(timed, TIMES[argument]) if timed else None
-    found = known.by_name(argument) or (None if argument in known.nested else known.by_synonym(argument))
+    found = known.find(argument)
     found = found or known.find(singular(argument) if many else plural(argument))
     if found is None and (argument in {"ids", plural(known.entity)} or (many and _is_key_list(argument, known.entity))):
         found = known.key
-    if found is None and argument in known.nested and not many:
-        found = known.nested[argument]
     if found is not None:
         is_loose = not many and _PARTIAL.search(str(schema.get("description", "")))
         return Filter(found, "contains" if is_loose else _equality(known.schemas.get(found, {}), many))
@@ -145,6 +118,28 @@ def find_filter(argument: str, schema: Record, known: KnownFields, spans: set[st
     if argument in {"date", "day", "month", "year"} and main_type(schema) in {"string", ""}:
         timed = _time_field(known)
         return Filter(timed, "contains") if timed else None
+    return None
+
+
+def _flag_filter(argument: str, known: KnownFields) -> Filter | None:
+    """Return the filter of `unread`, `unread_only` or `include_archived`, by a flag or a state of the records."""
+    named = _FLAG.fullmatch(argument)
+    word = argument if named is None else named["only"] or named["also"] or named["alone"]
+    found = _flag_value(word, known)
+    if found is None or (named is None and found[0] == known.fields.get(argument)):
+        return None
+    field, value = found
+    return Filter(field, "not", unless=value) if named is not None and named["also"] else Filter(field, only=value)
+
+
+def _flag_value(word: str, known: KnownFields) -> tuple[str, Json] | None:
+    """Return the field and its value in records that a word describes: `read` and False for `unread`."""
+    for name, own in known.fields.items():
+        plain, schema = name.removeprefix("is_").removeprefix("has_"), known.schemas.get(own, {})
+        if main_type(schema) == "boolean" and word in {plain, f"un{plain}", f"not_{plain}"}:
+            return own, word == plain
+        if name in {"status", "state"} and word in constants(schema):
+            return own, word
     return None
 
 

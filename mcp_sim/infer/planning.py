@@ -16,7 +16,7 @@ from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.names import noun_spans
 from mcp_sim.infer.overrides import DECLARED, declares_effect, judge_declared, resolve_overrides
 from mcp_sim.infer.singletons import field_of_noun
-from mcp_sim.infer.transitions import find_target_state
+from mcp_sim.infer.states import find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
@@ -87,7 +87,7 @@ def _infer_plan(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequ
         key=roles.key,
         sets=roles.sets,
         how=_write_modes(features, roles, entity),
-        fixed=find_target_state(features.parsed, entity, features.tool.description, rows)
+        fixed=find_target_state(features.parsed, entity, rows)
         if features.verb == "update"
         else {},
         if_exists="update" if features.verb == "create" and features.parsed.word == UPSERT else "refuse",

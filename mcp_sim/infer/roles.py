@@ -143,19 +143,8 @@ def _known_fields(entity: str, key: str, fields: Mapping[str, Field]) -> KnownFi
     links = {field.link: name for name, field in backwards if field.link}
     by_name = {snake(name): name for name, _ in backwards}
     return KnownFields(
-        entity, key, by_name, {name: field.schema for name, field in fields.items()}, links, _nested_fields(fields)
+        entity, key, by_name, {name: field.schema for name, field in fields.items()}, links
     )
-
-
-def _nested_fields(fields: Mapping[str, Field]) -> dict[str, str]:
-    """Return the paths inside objects of a record, by name, if the name is unique."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for name, field in fields.items():
-        inner = properties(field.schema) if main_type(field.schema) == "object" else {}
-        if all(main_type(part) not in {"object", "array"} for part in inner.values()):
-            for part in inner:
-                found[snake(part)].append(f"{name}.{part}")
-    return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
 
 
 def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str]) -> Roles:
@@ -167,7 +156,7 @@ def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str
         return _created_roles(features, known)
     key = features.key_argument(known.key)
     if features.verb == "update":
-        return assign_write_roles(known, features.input, key, features.parsed.word)
+        return assign_write_roles(known, features.input, key)
     if (
         features.verb == "get"
         and features.declared_key is None
@@ -194,7 +183,7 @@ def _singleton_roles(features: ToolFeatures, known: KnownFields, entity: Entity)
     """Return the roles for a singleton. The only argument sets the field of the noun, or the only field."""
     if features.verb != "update":
         return Roles()
-    found, needed = assign_write_roles(known, features.input, None, features.parsed.word), [*required(features.input)]
+    found, needed = assign_write_roles(known, features.input, None), [*required(features.input)]
     only = next(iter(entity.fields)) if len(entity.fields) == 1 else None
     field = field_of_noun(features.parsed, entity) or only
     return Roles(None, {needed[0]: field}) if field is not None and not found.sets and len(needed) == 1 else found
@@ -212,7 +201,7 @@ def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_
         else None
     )
     if features.verb in {"create", "update"}:
-        found = assign_write_roles(known, inner, key, features.parsed.word)
+        found = assign_write_roles(known, inner, key)
     else:
         found = assign_read_roles(features.verb, known, inner, key) if features.verb in _MANY else Roles(key)
     return replace(found, holder=outer)
@@ -224,7 +213,7 @@ def _roles_without_key(features: ToolFeatures, known: KnownFields, names: Abstra
     naming: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name in names}}
     others: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name not in names}}
     asked = assign_read_roles("get", known, naming, None)
-    written = assign_write_roles(known, others, None, features.parsed.word) if features.verb == "update" else Roles()
+    written = assign_write_roles(known, others, None) if features.verb == "update" else Roles()
     unexplained = (*asked.unexplained, *written.unexplained)
     return Roles(None, written.sets, asked.filters, unexplained=unexplained)
 
@@ -293,7 +282,7 @@ def is_secondary_field(features: ToolFeatures, known: KnownFields, key: str) -> 
     if key_argument(features.verb, known.entity, known.key, features.input)[1] > 1:
         return False
     is_foreign = snake(key).endswith("_id") and not snake(known.key).endswith(snake(key))
-    return is_foreign or known.by_name(snake(key)) not in {None, known.key} or snake(key) in known.nested
+    return is_foreign or known.by_name(snake(key)) not in {None, known.key}
 
 
 def match_partially(features: ToolFeatures, known: KnownFields, roles: Roles) -> Roles:

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.infer.arguments import Roles
-from mcp_sim.infer.descriptions import choices_of
+from mcp_sim.infer.descriptions import choices_of, nearest_choice
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.fields import ANY_VALUES
-from mcp_sim.infer.flags import mentioned_flags
-from mcp_sim.infer.verbs import TRANSITIONS
+from mcp_sim.infer.flags import find_flag, find_switch, mentioned_flags
+from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, at, constants, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_object, constants, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
 
 STATUS = ("status", "state", "stage")
@@ -28,34 +27,9 @@ _PREVIOUS_STATES = {
     "closed": "open", "resolved": "open", "completed": "pending", "approved": "pending", "rejected": "pending",
     "accepted": "pending", "declined": "pending", "confirmed": "pending", "finished": "pending", "published": "draft",
 }  # fmt: skip
-_CREATED_STATES = {
-    "book": "booked",
-    "reserve": "reserved",
-    "schedule": "scheduled",
-    "place": "pending",
-    "submit": "pending",
-}
 _SAMPLE_SIZE = 200
+_MAX_ROWS = 2_000
 _UNDETERMINED = object()
-
-
-def with_choices(
-    fields: Mapping[str, Field],
-    feature_list: Sequence[ToolFeatures],
-    roles: Mapping[str, Roles],
-    rows: Sequence[Record],
-) -> dict[str, Field]:
-    """Return the fields of one entity, with the choices of arguments that set or filter them."""
-    found = dict(fields)
-    for features in sorted(feature_list, key=lambda features: features.verb not in {"create", "update"}):
-        mine = roles[features.tool.id]
-        places = [*mine.sets.items(), *((path, one.field) for path, one in mine.filters.items() if one.op != "not")]
-        for path, name in places:
-            field, listed = found.get(name), _listed_values(at(features.input, path))
-            if field is not None and listed and not constants(field.schema) and _accepts_any_text(field):
-                held = (row[name] for row in rows if isinstance(row.get(name), str))
-                found[name] = replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*listed, *held])]})
-    return found
 
 
 def _listed_values(schema: Record) -> list[Json]:
@@ -64,43 +38,24 @@ def _listed_values(schema: Record) -> list[Json]:
     return values if len(values) > 1 else []
 
 
-def _accepts_any_text(field: Field) -> bool:
-    """Whether the field accepts any text."""
-    return main_type(field.schema) == "string" and not field.schema.keys() & {"format", "pattern"} and not field.link
-
-
-def find_initial_state(field: Field, rows: Sequence[Record]) -> Json:
+def _find_initial_state(field: Field, rows: Sequence[Record]) -> Json:
     """Return the state of new records among the choices or the given records, or None."""
     held = dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))
     by_name = {snake(str(value)): value for value in (*held, *choices_of(field.schema))}
     return next((by_name[name] for name in _INITIAL_STATES if name in by_name), None)
 
 
-def with_initial_state(entity: Entity, rows: Sequence[Record], feature_list: Sequence[ToolFeatures]) -> Entity:
-    """Return the entity with a default for its state: the first state, or the one that creating implies."""
+def with_initial_state(entity: Entity, rows: Sequence[Record]) -> Entity:
+    """Return the entity with a default for its state: the first one."""
     name = next((name for name in entity.fields if snake(name) in STATUS), None)
     if name is None or "default" in entity.fields[name].schema:
         return entity
     field = entity.fields[name]
-    first = find_initial_state(field, rows) or (_state_after_creation(field, rows, feature_list) if rows else None)
+    first = _find_initial_state(field, rows)
     if first is None or main_type(field.schema) not in {"string", ""}:
         return entity
     with_default = replace(field, schema={**field.schema, "default": first})
     return replace(entity, fields={**entity.fields, name: with_default})
-
-
-def _state_after_creation(field: Field, rows: Sequence[Record], feature_list: Sequence[ToolFeatures]) -> str | None:
-    """Return a state that no update leads to, or the one that the verb implies: `booked` of `book`."""
-    led = {features.parsed.status for features in feature_list if features.verb == "update"} | {*TRANSITIONS.values()}
-    held = [str(row[field.name]) for row in rows if isinstance(row.get(field.name), str)]
-    first = next((state for state, _ in Counter(held).most_common() if snake(state) not in led), None)
-    implied = (
-        _CREATED_STATES[features.parsed.word]
-        for features in feature_list
-        if features.verb == "create" and features.parsed.word in _CREATED_STATES
-    )
-    choices = choices_of(field.schema)
-    return first or next((state for state in implied if not choices or state in choices), None)
 
 
 def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
@@ -198,3 +153,33 @@ def _default_of(held: Sequence[Json]) -> Json:
         return {}
     plain = all(isinstance(value, str | int | float) for value in held)
     return held[0] if plain and len(held) > 1 and len({*map(str, held)}) == 1 else _UNDETERMINED
+
+
+def find_target_state(parsed: ParsedName, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
+    flag = find_switch(parsed.word, parsed.noun, entity.fields) or find_flag(parsed.word, entity)
+    name = next((name for name in entity.fields if snake(name) in STATUS), None)
+    if flag or parsed.status is None or name is None:
+        return flag
+    schema = entity.fields[name].schema
+    held = dict.fromkeys(str(row[name]) for row in islice(rows, _MAX_ROWS) if isinstance(row.get(name), str))
+    choices = [*choices_of(schema), *held]
+    found = nearest_choice(parsed.word, choices)
+    found = found or next((one for one in choices if snake(str(one)) == parsed.status), None)
+    if found is None and not constants(schema):
+        found = _spell_state(parsed.status, choices)
+    return {} if found is None else {name: found}
+
+
+def _spell_state(status: str, others: Sequence[Json]) -> str:
+    """Return a state spelled like the others: `Closed` beside `Open`; the one among them, if there is one."""
+    there = next((str(one) for one in others if snake(str(one)) == status), None)
+    if there is not None:
+        return there
+    texts = [str(one) for one in others]
+    if texts and all(text.isupper() for text in texts):
+        return status.upper()
+    is_titled = bool(texts) and all(text[:1].isupper() for text in texts)
+    spaced = any(" " in text for text in texts) or (is_titled and not any("_" in text for text in texts))
+    text = status.replace("_", " ") if spaced else status
+    return " ".join(word.capitalize() for word in text.split(" ")) if is_titled else text
