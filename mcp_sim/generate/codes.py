@@ -11,11 +11,12 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.shipped_data import load, word_list
+from mcp_sim.generate.shipped_data import load, word_list, word_set
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.english import singular
+from mcp_sim.types.lexicon.english import plural, singular
 
+Write = Callable[[Chance, Record, Moment], str]
 _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
 
@@ -25,6 +26,7 @@ class Codes:
     def __init__(self, setting: Setting, noun: str) -> None:
         self._theme = setting.theme
         self._locale = setting.locale
+        self._noun = noun
         self._prefix = "".join(part[0] for part in noun.split("_") if part).upper()
 
     def sku(self, chance: Chance, record: Record, _moment: Moment) -> str:
@@ -51,6 +53,20 @@ class Codes:
 
     def uuid(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return str(UUID(hex=_hex(chance, 32), version=4))
+
+    def link(self, name: str) -> Write:
+        """Return a writer of addresses of a record and its files: `https://app.example/receipts/9f31.pdf`."""
+        part = re.sub(r"_?(ur[li]|link|href)s?$", "", name).rsplit("_", 1)[-1]
+        is_own = not part or part in word_set("nouns", "own_links")
+        about = self._noun if is_own else part
+        ending = next((f".{end}" for end, parts in load("texts")["endings"].items() if part in parts), "")
+
+        def write(chance: Chance, record: Record, _moment: Moment) -> str:
+            title: Json = next((record[field] for field in ("slug", "title", "name") if record.get(field)), None)
+            own = slug(title, "-")[:60].rstrip("-") if is_own and isinstance(title, str) else ""
+            return f"https://app.example/{slug(plural(about), '-')}/{own or _hex(chance, 12)}{ending}"
+
+        return write
 
     def file_name(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         about = slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
@@ -129,8 +145,6 @@ def things() -> dict[str, tuple[str, ...]]:
 _CODE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SLOT = re.compile(r"\{(city|stem|year)\}|CC|[~#@]")
 
-Write = Callable[[Chance, Record, Moment], str]
-
 
 class Shapes:
     """Writers of names of things in one setting, from templates with slots."""
@@ -156,11 +170,11 @@ class Shapes:
         return self.one_of(known or (f"{{stem}} {noun.replace('_', ' ')}",))
 
     def part(self, name: str) -> Write:
-        """Return a writer for an unknown field: `Standard finish`."""
+        """Return a writer for an unknown field: `Standard`."""
         noun = singular(name.rsplit("_", 1)[-1])
         if not noun.isascii():
             return _numbered(noun)
-        return lambda chance, _record, _moment: f"{chance.choice(word_list('words', 'parts')).capitalize()} {noun}"
+        return lambda chance, _record, _moment: chance.choice(word_list("words", "parts")).capitalize()
 
     def _filled(self, form: str, chance: Chance, record: Record, moment: Moment) -> str:
         def filled(found: re.Match[str]) -> str:

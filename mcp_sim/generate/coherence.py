@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, cast
 
+from mcp_sim.generate.item_coherence import line_adjustments, path_adjustments
+from mcp_sim.generate.ranges import unit_of
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import format_time, time_meaning
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
 
@@ -19,6 +21,11 @@ Adjustment: TypeAlias = Callable[[Record], None]
 """Adjusts generated fields of a record, in place, to its other fields."""
 
 _USUAL_TAX = 0.2
+_PAID = frozenset({"paid", "succeeded", "completed"})
+_DAY = 86_400
+_DURATION = re.compile(
+    r"(duration|days|total_days|length|elapsed|moving_time|elapsed_time|flight_time)(_.*)?|.*_duration(_.*)?"
+)
 
 
 def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
@@ -27,39 +34,82 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     fields = {snake(field.name): field for field in stored}
     return (
         *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
-        *_stamps(fields), *path_adjustments(fields),
+        *_stamps(fields), *_settled(fields), *_durations(entity, fields), *path_adjustments(fields),
     )  # fmt: skip
 
 
-def _products(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
-    price = next((fields[name] for name in word_list("amounts", "prices") if name in fields), None)
-    count = next((fields[name] for name in word_list("amounts", "counts") if name in fields), None)
-    total = next((fields[name] for name in word_list("amounts", "totals") if name in fields), None)
-    if price is None or count is None or total is None:
-        return []
-    return [(total.name, _computed(total, lambda record: record[price.name] * record[count.name]))]
+def _products(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+    price, count, total = (_first(names, fields) for names in ("prices", "counts", "totals"))
+    if price is not None and count is not None and total is not None:
+        yield total.name, _computed(total, lambda record: record[price.name] * record[count.name])
 
 
-def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
+def _sums(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     """Compute `total` from `subtotal`, tax, shipping and discount, and `available` from `on_hand` and `reserved`."""
-    found: list[tuple[str, Adjustment]] = []
-    total = next((fields[name] for name in ("total", "grand_total", "total_amount") if name in fields), None)
     if "subtotal" in fields:
-        taxes = [fields[name] for name in word_list("amounts", "taxes") if name in fields]
-        found += [(tax.name, _computed(tax, _taxed(fields["subtotal"].name, _rate(fields)))) for tax in taxes]
-    added = [
-        fields[name].name
-        for name in (*word_list("amounts", "taxes"), *word_list("amounts", "shipping"))
-        if name in fields
-    ]
-    if total is not None and "subtotal" in fields:
-        base = fields["subtotal"].name
-        taken = [fields[name].name for name in ("discount", "discount_amount") if name in fields]
-        found.append((total.name, _computed(total, lambda record: _sum(record, [base, *added]) - _sum(record, taken))))
+        yield from _totals(fields, fields["subtotal"].name)
     if {"available", "on_hand", "reserved"} <= fields.keys():
         names = [fields[name].name for name in ("on_hand", "reserved")]
-        found.append((fields["available"].name, _computed(fields["available"], lambda r: r[names[0]] - r[names[1]])))
-    return found
+        yield fields["available"].name, _computed(fields["available"], lambda r: r[names[0]] - r[names[1]])
+
+
+def _totals(fields: Mapping[str, Field], base: str) -> Iterator[tuple[str, Adjustment]]:
+    for tax in _all("taxes", fields):
+        yield tax.name, _computed(tax, _taxed(base, _rate(fields)))
+    total = _first("grand_totals", fields)
+    if total is not None:
+        added = [field.name for field in (*_all("taxes", fields), *_all("shipping", fields))]
+        taken = [field.name for field in _all("discounts", fields)]
+        yield total.name, _computed(total, lambda record: _sum(record, [base, *added]) - _sum(record, taken))
+
+
+def _settled(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+    """Set the paid amount by the status: all of it if paid, else nothing."""
+    paid, due, status = fields.get("amount_paid"), _first("owed", fields), fields.get("status")
+    if paid is None or due is None or status is None:
+        return
+    yield paid.name, _computed(paid, lambda r: r[due.name] if r.get(status.name) in _PAID else 0)
+
+
+def _durations(entity: Entity, fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+    """Compute the duration from start and end."""
+    start, end = (_timed(fields, meaning) for meaning in ("start", "end"))
+    for name, field in fields.items():
+        unit = unit_of(entity.name, name, str(field.schema.get("description")))
+        if start is None or end is None or not _DURATION.fullmatch(name) or unit is None:
+            continue
+        days = _date_only(start) and _date_only(end)
+        yield field.name, _computed(field, _passed(start.name, end.name, unit, inclusive=days))
+
+
+def _date_only(field: Field) -> bool:
+    """Return whether a time field holds days without a time."""
+    return field.schema.get("format") == "date" or snake(field.name).endswith("_date")
+
+
+def _timed(fields: Mapping[str, Field], meaning: str) -> Field | None:
+    return next((field for field in fields.values() if time_meaning(field.name, field.schema) == meaning), None)
+
+
+def _passed(start: str, end: str, unit: float, *, inclusive: bool) -> Callable[[Record], Any]:
+    """Return a function that computes the time between two fields; with `inclusive`, in days, both counted."""
+
+    def passed(record: Record) -> Any:
+        begun, ended = parse_time(record[start]), parse_time(record[end])
+        if begun is None or ended is None or ended < begun:
+            raise TypeError
+        seconds = (ended - begun).total_seconds()
+        return seconds / unit + (inclusive and unit == _DAY)
+
+    return passed
+
+
+def _all(names: str, fields: Mapping[str, Field]) -> list[Field]:
+    return [fields[name] for name in word_list("amounts", names) if name in fields]
+
+
+def _first(names: str, fields: Mapping[str, Field]) -> Field | None:
+    return next(iter(_all(names, fields)), None)
 
 
 def _rate(fields: Mapping[str, Field]) -> str | None:
@@ -141,89 +191,3 @@ def _later(field: Field, steps: list[str]) -> Adjustment:
             record[field.name] = format_time(max(moments), field.name, field.schema)
 
     return adjust
-
-
-_PATHS = ("path", "file_path", "filepath", "full_path")
-_PARTS_OF_PATH: Mapping[str, Callable[[str], str]] = {
-    **dict.fromkeys(("folder", "directory", "dir", "folder_path", "parent_path", "parent_folder"), dirname),
-    **dict.fromkeys(("filename", "file_name", "basename"), basename),
-    **dict.fromkeys(("extension", "file_extension"), lambda path: splitext(path)[1].removeprefix(".")),
-}
-
-
-def path_adjustments(fields: Mapping[str, Field]) -> list[tuple[str, Callable[[Record], None]]]:
-    """Derive folder, file name and extension from a record's path. `fields` are keyed by name in snake case."""
-    path = next((fields[name] for name in _PATHS if name in fields), None)
-    if path is None:
-        return []
-    texts = [name for name in _PARTS_OF_PATH if name in fields and main_type(fields[name].schema) == "string"]
-    return [(fields[name].name, _path_part(path.name, fields[name], _PARTS_OF_PATH[name])) for name in texts]
-
-
-def _path_part(path: str, field: Field, part: Callable[[str], str]) -> Callable[[Record], None]:
-    allows = validity_test(field.schema)
-
-    def adjust(record: Record) -> None:
-        whole = record.get(path)
-        value = part(whole) if isinstance(whole, str) and "/" in whole else ""
-        if value and record.get(field.name) is not None and allows(value):
-            record[field.name] = value
-
-    return adjust
-
-
-def has_price(schema: Record) -> bool:
-    """Return whether a schema describes line items with prices."""
-    return is_rows(schema) and any(
-        snake(name) in word_list("amounts", "line_prices") for name in properties(items(schema))
-    )
-
-
-def line_adjustments(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Record], None]]]:
-    """Compute the amount of each line item, and the total of all: price times quantity."""
-    lines = next((field for field in fields.values() if has_price(field.schema)), None)
-    if lines is None:
-        return
-    names = {snake(name): name for name in properties(items(lines.schema))}
-    price = next(names[name] for name in word_list("amounts", "line_prices") if name in names)
-    count = next((names[name] for name in word_list("amounts", "counts") if name in names), None)
-    amount = next(
-        (names[name] for name in word_list("amounts", "line_amounts") if name in names and names[name] != price), None
-    )
-    if amount is not None and count is not None:
-        yield lines.name, _line_amounts(lines.name, price, count, amount)
-    total = next((fields[name] for name in word_list("amounts", "sums") if name in fields), None)
-    if total is not None and main_type(total.schema) in {"number", "integer"}:
-        yield total.name, _sum_of_lines(total, lines.name, price, count)
-
-
-def _line_amounts(lines: str, price: str, count: str, amount: str) -> Callable[[Record], None]:
-    def adjust(record: Record) -> None:
-        for line in as_list(record.get(lines)):
-            made = _line_amount(as_object(line), price, count)
-            if made is not None and isinstance(line, dict) and amount in line:
-                line[amount] = _rounded(made, whole=isinstance(line[amount], int))
-
-    return adjust
-
-
-def _sum_of_lines(total: Field, lines: str, price: str, count: str | None) -> Callable[[Record], None]:
-    whole = main_type(total.schema) == "integer"
-
-    def adjust(record: Record) -> None:
-        made = [_line_amount(as_object(line), price, count) for line in as_list(record.get(lines))]
-        known = [one for one in made if one is not None]
-        if len(known) == len(made):
-            record[total.name] = _rounded(sum(known), whole=whole)
-
-    return adjust
-
-
-def _line_amount(line: Record, price: str, count: str | None) -> float | None:
-    each: Json = line.get(price)
-    times: Any = line.get(count, 1) if count else 1
-    return each * times if isinstance(each, int | float) and isinstance(times, int | float) else None
-
-
-def _rounded(value: float, *, whole: bool) -> Json:
-    return round(value) if whole else round(value, 2)

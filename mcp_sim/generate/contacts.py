@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.shipped_data import load, word_list
+from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 
@@ -192,69 +192,3 @@ def _first_value(record: Record, *names: str) -> Json:
         if record.get(name):
             return record[name]
     return None
-
-
-_AT_HOME = 0.85
-
-
-@cache
-def _abroad() -> dict[str, tuple[str, str]]:
-    """Return code and name of the country of well-known cities, by city."""
-    return {city["name"]: (city["country_code"], city["country"]) for city in load("countries")["cities"]}
-
-
-class Addresses:
-    """Writers of places in one setting. Most are in its own country."""
-
-    def __init__(self, setting: Setting) -> None:
-        self._locale = setting.locale
-        self._pool = name_pool(setting.locale.code)
-
-    def city(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        country_value: Json = next(
-            (record[name] for name in ("country", "country_code", "countryCode") if record.get(name)), None
-        )
-        names = {self._locale.country, self._locale.country_code}
-        if chance.unit() < _AT_HOME if country_value is None else country_value in names:
-            return chance.choice(self._pool.cities)
-        near = [city for city, country in _abroad().items() if country_value in country]
-        return chance.choice(near or tuple(_abroad()))
-
-    def country(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        return self._country(chance, record)[1]
-
-    def country_code(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        return self._country(chance, record)[0]
-
-    def street(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return chance.choice(self._pool.streets)
-
-    def address(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """Return the street alone if the record has a city or postal code, else the whole address."""
-        street = chance.choice(self._pool.streets)
-        if any(record.get(name) for name in ("city", "town", "postal_code", "postcode", "zip")):
-            return street
-        return f"{street}, {chance.choice(self._pool.postal_codes)} {chance.choice(self._pool.cities)}"
-
-    def postal_code(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return chance.choice(self._pool.postal_codes)
-
-    def currency(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return self._locale.currency if chance.unit() < _AT_HOME else chance.choice(word_list("words", "currencies"))
-
-    def language(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return self._locale.language if chance.unit() < _AT_HOME else chance.choice(word_list("words", "languages"))
-
-    def locale(self, chance: Chance, record: Record, moment: Moment) -> str:
-        return f"{self.language(chance, record, moment)}-{self._locale.country_code}"
-
-    def time_zone(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return self._locale.time_zone if chance.unit() < _AT_HOME else chance.choice(word_list("words", "time_zones"))
-
-    def _country(self, chance: Chance, record: Record) -> tuple[str, str]:
-        """Return code and name of a country: that of the record's city if it has one."""
-        home = (self._locale.country_code, self._locale.country)
-        city: Json = record.get("city")
-        if isinstance(city, str):
-            return _abroad().get(city, home)
-        return home if chance.unit() < _AT_HOME else _abroad()[chance.choice(tuple(_abroad()))]

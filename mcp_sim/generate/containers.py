@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.coherence import has_price
+from mcp_sim.generate.item_coherence import has_price
 from mcp_sim.generate.makers import MAX_ITEMS, UNMERGED, CompileMaker, Make
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment

@@ -8,8 +8,9 @@ from datetime import datetime
 from itertools import chain
 from typing import TypeAlias, cast
 
-from mcp_sim.generate.coherence import adjustments, has_price
+from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.conformance import record_conformers
+from mcp_sim.generate.item_coherence import has_price
 from mcp_sim.generate.links import inherited_fields
 from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.time_fields import time_formatter, time_meaning

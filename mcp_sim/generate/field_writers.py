@@ -8,7 +8,8 @@ from typing import TypeAlias, cast
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.codes import Codes, Shapes
-from mcp_sim.generate.contacts import Addresses, People
+from mcp_sim.generate.contacts import People
+from mcp_sim.generate.places import Places
 from mcp_sim.generate.prose import Prose
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import word_list
@@ -29,8 +30,8 @@ class Writers:
         return People(self._setting)
 
     @cached_property
-    def places(self) -> Addresses:
-        return Addresses(self._setting)
+    def places(self) -> Places:
+        return Places(self._setting)
 
     @cached_property
     def codes(self) -> Codes:
@@ -47,7 +48,8 @@ class Writers:
     def find(self, name: str) -> Write:
         """Return a writer by its name in `texts.json`.
 
-        `words.colors` draws a word, `thing.ward` names a thing, `part.finish` is the value of an unknown field.
+        `words.colors` draws a word, `thing.ward` names a thing, `part.finish` is the value of an unknown field,
+        `link.receipt_url` is an address.
         """
         group, _, own = name.partition(".")
         match group:
@@ -57,6 +59,8 @@ class Writers:
                 return self.shapes.thing(own)
             case "part":
                 return self.shapes.part(own)
+            case "link":
+                return self.codes.link(own)
             case "email_of":
                 return self.people.email_of(own)
             case _:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.record_counts import must_link
 from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.generate.shipped_data import word_list, word_set
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Json, Key, Record
@@ -95,16 +96,13 @@ def indirect_link(domain: Domain, entity: Entity, field: Field) -> tuple[str, st
     for other in entity.fields.values():
         if other.name == field.name or other.link in {None, field.link} or main_type(other.schema) == "array":
             continue
-        if other.link == entity.name and field.link in _PEOPLE:
+        if other.link == entity.name and field.link in word_set("nouns", "owners"):
             continue
         target = domain.entities.get(other.link or "")
         for theirs in target.fields.values() if target else ():
             if theirs.link == field.link and theirs.derived is None and main_type(theirs.schema) != "array":
                 return other.name, other.link or "", theirs.name
     return None
-
-
-_PEOPLE = frozenset({"user", "person", "member", "contact", "customer", "employee", "account", "author"})
 
 
 def _follow_link(field: Field, way: tuple[str, str, str], among: Targets, through: Targets) -> Choose:
@@ -129,8 +127,6 @@ def _some(chance: Chance, among: Targets, moment: Moment, least: int) -> list[Ke
 
 # copied fields --------------------------------------------------------------------------------------------------------
 
-_PAYING = frozenset({"payment", "refund", "transaction", "invoice", "charge", "receipt", "capture", "payout"})
-
 
 @dataclass(frozen=True, slots=True)
 class InheritedField:
@@ -154,11 +150,11 @@ def inherited_fields(domain: Domain, entity: Entity) -> tuple[InheritedField, ..
 
 
 def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, str]]:
-    wanted = _sources(snake(entity.name), snake(field.name))
     for link in entity.fields.values():
         target = domain.entities.get(link.link or "")
         if target is None or target is entity or main_type(link.schema) == "array":
             continue
+        wanted = _sources(snake(entity.name), snake(field.name), _stems(link))
         for theirs in target.fields.values():
             same = main_type(theirs.schema) == main_type(field.schema) and theirs.derived is None
             if snake(theirs.name) in wanted and same:
@@ -166,17 +162,30 @@ def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, st
     return []
 
 
-def _sources(noun: str, name: str) -> tuple[str, ...]:
+def _stems(link: Field) -> tuple[str, ...]:
+    """Return the prefixes of fields that repeat fields of the linked record: `customer_` for `customer_id`."""
+    own = snake(link.name).removesuffix("_id").removesuffix("_key")
+    return tuple(f"{stem}_" for stem in (own, snake(link.link or "")) if stem)
+
+
+def _sources(noun: str, name: str, stems: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the fields that a field of this name may repeat."""
+    stem = next((stem for stem in stems if name.startswith(stem)), "")
+    if stem:
+        rest = name.removeprefix(stem)
+        return _NAMES if rest in _NAMES else (rest,)
     if name in {"currency", "currency_code"}:
         return ("currency", "currency_code")
-    if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in _PAYING:
-        return ("total", "grand_total", "total_amount", "amount")
+    if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in word_set("nouns", "paying"):
+        return word_list("amounts", "payable")
     if name in {"unit_price", "price"}:
         return ("price", "unit_price")
     if name.startswith(("shipping_", "billing_", "delivery_")):
         return (name.partition("_")[2],)
     return ()
+
+
+_NAMES = ("name", "title", "full_name", "display_name")
 
 
 def inherited_value(record: Record, rule: InheritedField, tables: Mapping[str, Mapping[Any, Record]]) -> Json:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_sim.generate.shipped_data import load
 from mcp_sim.types import Record
+
+if TYPE_CHECKING:
+    from mimesis import Address, Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +74,36 @@ class NamePool:
 
 @lru_cache(maxsize=64)
 def name_pool(locale: str) -> NamePool:
-    """Return the names of a locale. They are drawn once from a library and are always the same."""
-    from mimesis import Address, Gender, Locale, Person  # noqa: PLC0415 (60 ms, once a world is generated)
+    """Return the names of a locale: from the data files, else drawn from a library. They are always the same."""
+    country = locale_of(locale) or usual_locale()
+    own = next((names for names in load("countries")["names"] if names["language"] == country.language), None)
+    if own is None:
+        return _drawn_pool(locale)
+    cities = [city for city in load("countries")["cities"] if city["country_code"] == country.country_code]
+    streets = tuple(f"{17 * at % 480 + 1} {own['streets'][at % len(own['streets'])]}" for at in range(_PLACES))
+    family = tuple(own["family"])
+    codes = tuple(f"{city['postal']}01" for city in cities if "postal" in city)
+    return NamePool(
+        (tuple(own["women"]), tuple(own["men"])), (family, family), tuple(city["name"] for city in cities), streets,
+        codes or _drawn(_library(locale)[1].postal_code, _PLACES),
+    )  # fmt: skip
 
-    person, address = Person(Locale(locale), seed=_SEED), Address(Locale(locale), seed=_SEED)
+
+def _drawn_pool(locale: str) -> NamePool:
+    from mimesis import Gender  # noqa: PLC0415 (60 ms, once a world is generated)
+
+    person, address = _library(locale)
     sexes = Gender.FEMALE, Gender.MALE
     women, men = (_drawn(lambda one=one: person.first_name(one), _FIRST) for one in sexes)
     hers, his = (_drawn(lambda one=one: person.last_name(one), _LAST) for one in sexes)
     cities, streets = _drawn(address.city, _PLACES), _drawn(address.address, _PLACES)
     return NamePool((women, men), (hers, his), cities, streets, _drawn(address.postal_code, _PLACES))
+
+
+def _library(locale: str) -> tuple[Person, Address]:
+    from mimesis import Address, Locale, Person  # noqa: PLC0415 (60 ms, once a world is generated)
+
+    return Person(Locale(locale), seed=_SEED), Address(Locale(locale), seed=_SEED)
 
 
 def _drawn(draw: Callable[[], str], wanted: int) -> tuple[str, ...]:

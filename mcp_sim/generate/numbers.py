@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.locales import Locale
 from mcp_sim.generate.makers import Make
-from mcp_sim.generate.shipped_data import load
+from mcp_sim.generate.places import latitude, longitude
+from mcp_sim.generate.ranges import Range, is_in_cents, usual_range
+from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.lexicon.translations import noun_in_english
 
 _REACH = 100
 """The width of a range with a single bound outside the usual range."""
@@ -26,24 +26,55 @@ _REACH = 100
 _WHOLE = {"JPY": 150, "KRW": 1300, "HUF": 380, "ISK": 140}
 """Currencies without cents, and roughly how many units are worth a dollar or a euro."""
 
-_FEW = 20
+_COORDINATE = re.compile(r"(.*_)?(lat|latitude|lon|lng|long|longitude)")
+_FEW = 4
 """Ranges with fewer steps are divided into smaller ones."""
 
 
-def number_maker(entity: str, name: str, schema: Record, currency: str = "") -> Make:
-    """Return the maker of a number field. `currency` is the currency of most amounts of the world."""
-    whole = main_type(schema) == "integer"
+def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
+    """Return the maker of a number field."""
+    whole, noun, description = main_type(schema) == "integer", entity.rpartition(".")[2], str(schema.get("description"))
     if time_meaning(name, schema):
-        timed = time_maker(name, schema)
+        timed = time_maker(entity, name, schema)
         return lambda chance, record, moment: _within(timed(chance, record, moment), schema)
-    usual = usual_range(name, whole=whole, noun=entity.rpartition(".")[2])
     low, high = bounds(schema)
+    place = None if whole else _coordinate_maker(name, setting.locale)
+    if place is not None:
+        return lambda chance, record, moment: min(max(place(chance, record, moment), low or -180), high or 180)
+    usual = usual_range(noun, name, description, whole=whole)
     found = usual.within(low, high) or _beyond(low, high, usual)
     step = _step(schema, whole=whole)
     draw = _stepped(found, step) if step is not None else _free(found)
+    currency = setting.locale.currency
+    if whole and usual.high > 1 and high is None and (low or 0) <= 1 and is_in_cents(name, description):
+        return _in_cents(_free(usual_range(noun, name, "", whole=False)))
     if usual.price and currency in _WHOLE and low is high is None and step is None:
         return _in_coins(draw, currency)
     return lambda chance, _record, _moment: draw(chance)
+
+
+def is_coordinate(name: str) -> bool:
+    """Return whether a field holds a latitude or longitude."""
+    return _COORDINATE.fullmatch(snake(name)) is not None
+
+
+def _coordinate_maker(name: str, locale: Locale) -> Make | None:
+    """Return the maker of a latitude or longitude, None for other fields."""
+    found = _COORDINATE.fullmatch(snake(name))
+    if found is None:
+        return None
+    if found[2].startswith("lat"):
+        return lambda chance, record, _moment: latitude(locale, chance, record)
+    others = [f"{found[1] or ''}{other}" for other in ("latitude", "lat")]
+
+    def make(chance: Chance, record: Record, _moment: Moment) -> Json:
+        return longitude(locale, chance, record, next((record[other] for other in others if other in record), None))
+
+    return make
+
+
+def _in_cents(draw: Callable[[Chance], Any]) -> Make:
+    return lambda chance, _record, _moment: max(1, round(draw(chance) * 100))
 
 
 def _in_coins(draw: Callable[[Chance], Json], currency: str) -> Make:
@@ -80,7 +111,7 @@ def _beyond(low: float | None, high: float | None, usual: Range) -> Range:
     """Return a range at the bounds, for bounds that exclude the usual range."""
     least = low if low is not None else (high or 0) - _REACH
     most = high if high is not None else least + _REACH
-    return Range(least, max(least, most), usual.step, usual.small)
+    return Range(least, max(least, most), usual.step, usual.small, large=usual.large)
 
 
 def _step(schema: Record, *, whole: bool) -> Fraction | None:
@@ -101,7 +132,7 @@ def _stepped(found: Range, step: Fraction) -> Callable[[Chance], Json]:
     whole, size = step.denominator == 1, float(step)
 
     def draw(chance: Chance) -> Json:
-        place = first + stride * min(int(share(chance, small=found.small) * count), count - 1)
+        place = first + stride * min(int(share(chance, found) * count), count - 1)
         return place * step.numerator if whole else round(place * size, 9)
 
     return draw
@@ -117,7 +148,7 @@ def _free(found: Range) -> Callable[[Chance], Json]:
     start = 0.0 if step == found.step else found.low
 
     def draw(chance: Chance) -> Json:
-        value = start + (first + int(share(chance, small=found.small) * count)) * step
+        value = start + (first + int(share(chance, found) * count)) * step
         value = round_price(value, chance) if found.price else round(value, 9)
         return min(max(round(value, 2) if found.price else value, found.low), found.high)
 
@@ -133,43 +164,10 @@ def _within(value: Json, schema: Record) -> Json:
 _ENDINGS = (0.0, 0.0, 0.5, 0.95, 0.95, 0.99, 0.99, 0.49, 0.9)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The usual values of a number field: `low` to `high` in steps. `small`: low values are more frequent."""
-
-    low: float
-    high: float
-    step: float
-    small: bool = False
-    price: bool = False
-
-    def within(self, low: float | None, high: float | None) -> Range | None:
-        """Return the part of the range within these bounds; None if it is empty."""
-        least = self.low if low is None else max(self.low, low)
-        most = self.high if high is None else min(self.high, high)
-        return Range(least, most, self.step, self.small, self.price) if least <= most else None
-
-
-def usual_range(name: str, *, whole: bool, noun: str = "") -> Range:
-    """Return the usual range of a number field, by its name and its kind of record."""
-    name = noun_in_english(snake(name))
-    qualified = f"{snake(noun).rsplit('_', 1)[-1]}:{name}"
-    for pattern, found in _ranges():
-        if pattern.fullmatch(qualified) or pattern.fullmatch(name):
-            return Range(found.low, found.high, max(1, found.step), found.small) if whole else found
-    return Range(1, 100, 1, small=True) if whole else Range(0, 1000, 0.01, small=True)
-
-
-@cache
-def _ranges() -> tuple[tuple[re.Pattern[str], Range], ...]:
-    return tuple(
-        (re.compile(rule.pop("field")), Range(**rule)) for rule in map(dict[str, Any], load("numbers")["ranges"])
-    )
-
-
-def share(chance: Chance, *, small: bool) -> float:
+def share(chance: Chance, found: Range) -> float:
     """Draw the relative position of a number in its range, from 0 to 1."""
-    return chance.unit() ** 2 if small else chance.unit()
+    drawn = chance.unit()
+    return drawn**2 if found.small else 1 - drawn**2 if found.large else drawn
 
 
 def round_price(value: float, chance: Chance) -> float:

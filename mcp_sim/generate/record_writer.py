@@ -11,6 +11,7 @@ from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.conformance import record_conformers
 from mcp_sim.generate.links import Choose, Targets, indirect_link, inherited_fields, inherited_value, link_chooser
 from mcp_sim.generate.makers import Make
+from mcp_sim.generate.numbers import is_coordinate
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.time_fields import event_of, time_meaning
 from mcp_sim.generate.timeline import Moment, creation_time, has_reached
@@ -210,7 +211,7 @@ class RecordWriter:
             return -1
         if meaning == "created" or (name.endswith("name") and name not in _ACCOUNTS) or name in {"title", "subject"}:
             return 0
-        if meaning is None:
+        if meaning is None and not is_coordinate(field.name):
             return 4 if main_type(field.schema) == "string" and "enum" not in field.schema else 3
         return 6 if meaning in {"updated", "end"} else 5
 

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 from mcp_sim.generate.codes import things
 from mcp_sim.generate.field_writers import Write, Writers
+from mcp_sim.generate.hints import example_values, listed_values
 from mcp_sim.generate.labels import labels
 from mcp_sim.generate.prose import has_subject
 from mcp_sim.generate.setting import Setting
@@ -34,14 +35,24 @@ def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Wri
     form = str(schema.get("format", ""))
     by_format, refined = load("texts")["formats"].get(form), load("texts")["refined_by_name"].get(form)
     if by_format is not None and (refined is None or not re.search(refined, name)):
-        return writers.find(by_format)
-    known = labels(f"{setting.theme.name}_{noun}", name)
-    return writers.shapes.one_of(known) if known else writers.find(_by_name(noun, name, _takes_code(schema)))
+        return writers.find(_address(noun, name) if by_format == "people.url" else by_format)
+    known = listed_values(schema) or labels(f"{setting.theme.name}_{noun}", name)
+    writer = "" if known else _by_name(noun, name, _takes_code(schema))
+    if writer.startswith("part."):
+        known = example_values(schema)
+    return writers.shapes.one_of(known) if known else writers.find(writer)
 
 
 def _takes_code(schema: Record) -> bool:
     """Whether the value can only be a two-letter code."""
     return schema.get("maxLength") == 2 or schema.get("pattern") in _TWO_LETTERS
+
+
+def _address(noun: str, name: str) -> str:
+    """Return the writer of a URL: the site of a company or person, else an address of the record itself."""
+    is_site = any(word in word_set("nouns", "sites") for word in name.split("_"))
+    is_owner = noun.rsplit("_", 1)[-1] in word_set("nouns", "people") | word_set("nouns", "companies")
+    return "people.url" if is_site or (is_owner and name in {"url", "link", "uri"}) else f"link.{name}"
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +70,7 @@ def _by_name(noun: str, name: str, code: bool) -> str:
         return "people.someone"
     if name == "summary" and has_subject(noun):
         return "prose.title"
-    return _mailed(last, name) or _by_table(name)
+    return _mailed(last, name) or _by_table(noun, name)
 
 
 def _mailed(noun: str, name: str) -> str | None:
@@ -71,10 +82,10 @@ def _mailed(noun: str, name: str) -> str | None:
     return "people.office_email" if is_firm else None
 
 
-def _by_table(name: str) -> str:
+def _by_table(noun: str, name: str) -> str:
     found = next((writer for pattern, writer in patterns("texts", "fields", "writer") if pattern.fullmatch(name)), None)
     if found is not None:
-        return found
+        return _address(noun, name) if found == "people.url" else found
     return "people.someone" if _ROLE.fullmatch(name) else _by_last_word(name)
 
 

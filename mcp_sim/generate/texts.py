@@ -18,7 +18,9 @@ from mcp_sim.types import Json, Record
 
 def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
     """Return the maker of a text field."""
-    make = time_maker(name, schema) if time_meaning(name, schema) else text_writer(entity, name, schema, setting)
+    make = (
+        time_maker(entity, name, schema) if time_meaning(name, schema) else text_writer(entity, name, schema, setting)
+    )
     if not schema.keys() & {"minLength", "maxLength", "pattern"}:
         return make
 

@@ -21,6 +21,8 @@ TimeMeaning: TypeAlias = Literal[
 
 _NAMED = re.compile(r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since")
 _CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
+_COUNTED = re.compile(r".*(_at|timestamp|_date|_period_(start|end))|created|updated")
+_EPOCH = re.compile(r"\b(unix|epoch)\b|\b(milli)?seconds since\b", re.IGNORECASE)
 _FORMATS = {"date-time", "date", "time"}
 
 
@@ -59,7 +61,8 @@ def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
     if given is not None:
         return given.write
     if main_type(schema) in {"integer", "number"}:
-        unit = 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") else 1
+        described = re.search(r"\bmillis(econds)?\b|\bms\b", str(schema.get("description", "")))
+        unit = 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") or described else 1
         return lambda moment: int(moment.timestamp()) * unit
     days = re.fullmatch(r".*_date|date|day|dob|birthday", snake(name))
     form = schema.get("format") or ("date" if days else "date-time")
@@ -75,6 +78,6 @@ def _holds_time(name: str, schema: Record) -> bool:
     if schema.get("format") in _FORMATS and kind in {"string", ""}:
         return True
     if kind in {"integer", "number"}:
-        return bool(re.fullmatch(r".*(_at|timestamp)|created|updated", name))
+        return bool(_COUNTED.fullmatch(name) or _EPOCH.search(str(schema.get("description", ""))))
     named = _NAMED.fullmatch(name) or _CHANGED.fullmatch(name)
     return kind in {"string", ""} and "format" not in schema and named is not None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.shipped_data import word_set
+from mcp_sim.generate.shipped_data import load, word_set
 from mcp_sim.generate.time_fields import TimeMeaning, time_formatter, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
@@ -23,8 +25,10 @@ _OPENS, _HOURS = 7.0, 12.0
 _DAY = 86_400
 _LATELY = timedelta(days=90)
 _TO_COME = 0.4
-_BEGUN = ("start", "begin", "from", "check_in", "checkin", "departure", "pickup", "admitted", "admission")
-_ISSUED = ("issue", "invoice_date", "loaned", "borrowed", "lent", "rented")
+_BEGUN = re.compile(
+    r"(.*_)?(start|starts|started|begin|begins|from|check_?in|departure|pickup|admitted|admission|join|joined|clock_in)(_.*)?"
+)
+_ISSUED = re.compile(r"(.*_)?(issued?|invoice|loan|loaned|borrowed|checkout|lent|rented)_(at|on|date|time)|issued")
 _CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
 
 
@@ -62,10 +66,32 @@ def _by_day(moment: datetime, now: datetime) -> datetime:
     return start + timedelta(seconds=int(opens + passed * (until - opens) / max(until, 1)))
 
 
-def time_maker(name: str, schema: Record) -> Callable[[Chance, Record, Moment], Json]:
+def time_maker(entity: str, name: str, schema: Record) -> Callable[[Chance, Record, Moment], Json]:
     """Return the maker of a time field's values."""
-    moment, write = _MOMENTS[time_meaning(name, schema) or "past"], time_formatter(name, schema)
+    noun, meaning, write = (
+        snake(entity.rpartition(".")[2]),
+        time_meaning(name, schema) or "past",
+        time_formatter(name, schema),
+    )
+    if meaning == "start" and noun in word_set("times", "recorded"):
+        meaning = "occurred"
+    if meaning == "end":
+        length = _length(noun)
+        return lambda chance, record, when: write(_end(chance, record, when, length))
+    moment = _MOMENTS[meaning]
     return lambda chance, record, when: write(moment(chance, record, when))
+
+
+@lru_cache(maxsize=1024)
+def _length(noun: str) -> tuple[int, int, timedelta] | None:
+    """Return how long records of this kind last: two bounds and their unit."""
+    for rule in load("times")["lengths"]:
+        if re.fullmatch(f"(.*_)?(?:{rule['of']})", noun):
+            return rule["low"], rule["high"], _UNITS[rule["unit"]]
+    return None
+
+
+_UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "day": timedelta(days=1)}
 
 
 def _created(_chance: Chance, _record: Record, when: Moment) -> datetime:
@@ -120,22 +146,25 @@ def _expiry(chance: Chance, _record: Record, when: Moment) -> datetime:
     return _quarter(max(when.now + timedelta(days=chance.between(-60, 365)), when.created + timedelta(days=30)), chance)
 
 
-def _end(chance: Chance, record: Record, when: Moment) -> datetime:
+def _end(chance: Chance, record: Record, when: Moment, length: tuple[int, int, timedelta] | None) -> datetime:
     """Draw an end after the record's start. Without a start, draw an expiry."""
     start = _first_time(record, _BEGUN)
     if start is None:
         return _expiry(chance, record, when)
-    if start.hour == start.minute == 0:
+    whole_days = start.hour == start.minute == 0
+    if length is not None and (length[2] == _UNITS["day"] or not whole_days):
+        low, high, unit = length
+        step = timedelta(minutes=5) if unit == _UNITS["h"] else unit
+        return start + step * chance.between(low * (unit // step), high * (unit // step))
+    if whole_days:
         return start + timedelta(days=chance.between(1, 14))
     return start + timedelta(minutes=15 * chance.between(2, 8))
 
 
-def _first_time(record: Record, names: tuple[str, ...]) -> datetime | None:
-    """Return the time in the first field whose name starts with one of `names`."""
-    for name, value in record.items():
-        if name.lower().startswith(names):
-            return parse_time(value)
-    return None
+def _first_time(record: Record, names: re.Pattern[str]) -> datetime | None:
+    """Return the time in the first field with such a name."""
+    found = (parse_time(value) for name, value in record.items() if names.fullmatch(snake(name)))
+    return next((moment for moment in found if moment is not None), None)
 
 
 def _quarter(day: datetime, chance: Chance) -> datetime:
@@ -156,7 +185,6 @@ _MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
     "future": _due,
     "start": _start,
     "expiry": _expiry,
-    "end": _end,
     "birth": _birth,
 }
 

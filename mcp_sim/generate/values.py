@@ -45,7 +45,7 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting | None 
             case "string" | "":
                 return text_maker(entity, name, schema, setting)
             case "integer" | "number":
-                return number_maker(entity, name, schema, setting.locale.currency)
+                return number_maker(entity, name, schema, setting)
             case "boolean":
                 return _flag_maker(name)
             case "array":

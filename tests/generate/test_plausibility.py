@@ -181,7 +181,7 @@ def test_names_of_things_fit_their_kind_and_are_no_actions() -> None:
     assert {"Cardiology", "Surgery", "Maternity"} <= found["ward"]
     assert all("Airport" in one or "airport" in one.lower() for one in found["airport"])
     assert all(one.endswith(" portal") for one in found["portal"])
-    assert {row["finish"].rpartition(" ")[2] for row in tables["portal"]} == {"finish"}
+    assert all(row["finish"].isalpha() for row in tables["portal"])
     actions = ("Take photos", "Call back", "Order ", "Ask ", "Count ")
     assert not [one for rows in found.values() for one in rows if one.startswith(actions)]
 
