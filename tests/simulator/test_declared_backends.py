@@ -88,4 +88,4 @@ def test_plan_writes_the_choices_of_a_backend_as_they_are_read(
     assert {value: (one.backend, one.operation, one.arguments) for value, one in after.choices.items()} == {
         value: (one.backend, one.operation, one.arguments) for value, one in before.choices.items()
     }
-    assert "action: add, list (read), clear" in capsys.readouterr().out
+    assert "add, list (read), clear" in capsys.readouterr().out

@@ -34,11 +34,12 @@ def test_a_part_that_no_tool_uses_is_named_with_a_line_that_would_use_it(tmp_pat
 
 
 def test_a_backend_that_would_take_the_part_is_suggested_and_takes_it(tmp_path: Path) -> None:
-    tools = [*TASKS, tool("save_memo", {"memo": STRING}), tool("list_memos"), tool("get_memo", {"memo_id": STRING})]
+    search = tool("search_memos", {"query": STRING})
+    tools = [*TASKS, tool("save_memo", {"memo": STRING}), search, tool("get_memo", {"memo_id": STRING})]
     state = {"tasks": [{"id": "t1", "title": "a"}], "desk": {"memos": ["call Ada", "milk"]}}
     (found,) = warnings(tmp_path, tools, state)
-    assert found == "world.state.desk: no tool uses this part; `list_memos: {backend: notes}` under sim: would"
-    sim = {"list_memos": {"backend": "notes"}}
+    assert found == "world.state.desk: no tool uses this part; `search_memos: {backend: notes}` under sim: would"
+    sim = {"search_memos": {"backend": "notes"}}
     assert not warnings(tmp_path, tools, state, sim=sim)
 
 
