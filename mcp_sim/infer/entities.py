@@ -11,7 +11,7 @@ from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.links import Targets, add_links
-from mcp_sim.infer.states import with_creation_time, with_given_defaults, with_initial_state
+from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, required
@@ -44,7 +44,7 @@ def build_entities(
         seen = _seen_keys(name, keys[name], mine, examples)
         like = key_like(declared.get(name), parts[keys[name]], seen, name)
         rows = given.records.get(name, ())
-        whole = _check_links(parts, rows, given, keys) if rows else parts
+        whole = with_choices(_check_links(parts, rows, given, keys) if rows else parts, mine, roles, rows)
         natural = _has_chosen_key(keys[name], mine, roles)
         made = Entity(name, keys[name], like, _key_first(keys[name], whole), natural=natural)
         if not rows and name not in declared:

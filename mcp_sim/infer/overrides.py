@@ -7,27 +7,12 @@ from typing import Any
 
 from mcp_sim.types.plans import Plan
 
-_NOT_EFFECTS = frozenset({"login", "within"})
-"""Overrides about the caller or about wrapped arguments, not about the effect of a tool."""
-
-DECLARED = "declared in the spec"
+_EFFECTS = frozenset({"verb", "entity", "backend", "operation", "key", "sets", "fixed", "filters", "choices", "each"})
 
 
 def declares_effect(overrides: Collection[str]) -> bool:
-    """Whether a spec declares anything about the effect of a tool."""
-    return not _NOT_EFFECTS.issuperset(overrides)
-
-
-def judge_declared(
-    confidence: float, reasons: tuple[str, ...], overrides: Collection[str]
-) -> tuple[float, tuple[str, ...]]:
-    """Return the confidence and reasons of a plan with overrides.
-
-    A declared verb or entity is certain.
-    """
-    if not declares_effect(overrides):
-        return confidence, reasons
-    return (1.0 if {"verb", "entity"} & {*overrides} else confidence), (DECLARED, *reasons)
+    """Whether a spec declares what a tool does, and not only how it pages or where its result shows something."""
+    return not _EFFECTS.isdisjoint(overrides)
 
 
 def resolve_overrides(plan: Plan, overrides: Mapping[str, Any]) -> Mapping[str, Any]:

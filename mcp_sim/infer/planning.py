@@ -14,8 +14,7 @@ from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.names import noun_spans
-from mcp_sim.infer.overrides import DECLARED, declares_effect, judge_declared, resolve_overrides
-from mcp_sim.infer.singletons import field_of_noun
+from mcp_sim.infer.overrides import declares_effect, resolve_overrides
 from mcp_sim.infer.states import find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Record
@@ -62,20 +61,18 @@ def make_plan(
     if not declares_effect(overrides) and _is_outside_state(features, declared, given, sharing):
         return _plan_outside_state(features)
     inferred = features.item_arguments.refold(_infer_plan(features, roles, entity, given.records.get(entity.name, ())))
-    plan = replace(inferred, **resolve_overrides(inferred, overrides))
+    plan = inferred.with_declared(resolve_overrides(inferred, overrides))
     evidence = Evidence(
         features.parsed, plan, entity, features.input, features.output, features.tool.annotations, roles.unexplained
     )
-    judgement = judge(evidence, sharing[features.entity], features.entity in declared)
-    confidence, reasons = judge_declared(*judgement, overrides)
-    judged_plan = replace(plan, confidence=confidence, reasons=reasons)
+    confidence, reasons = judge(evidence, sharing[features.entity], features.entity in declared)
+    is_certain = not {"verb", "entity"}.isdisjoint(overrides)
     only_one = features.parsed.one_of_a_kind and (sharing[features.entity] > 1 or "entity" in overrides)
-    found = _check_workable(judged_plan, entity, only=only_one)
+    found = _check_workable(plan.with_basis(1.0 if is_certain else confidence, *reasons), entity, only=only_one)
     is_poor = features.parsed.verb_from_description and found.confidence < _MIN_CONFIDENCE
     is_looked_at = features.parsed.word in INSPECTION_VERBS and plan.key is None and plan.verb == "get"
-    return (
-        _plan_recordless(features, entities) if not declares_effect(overrides) and (is_poor or is_looked_at) else found
-    )
+    is_open = not declares_effect(overrides)
+    return _plan_recordless(features, entities) if is_open and (is_poor or is_looked_at) else found
 
 
 def _infer_plan(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequence[Record]) -> Plan:
@@ -87,9 +84,7 @@ def _infer_plan(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequ
         key=roles.key,
         sets=roles.sets,
         how=_write_modes(features, roles, entity),
-        fixed=find_target_state(features.parsed, entity, rows)
-        if features.verb == "update"
-        else {},
+        fixed=find_target_state(features.parsed, entity, rows) if features.verb == "update" else {},
         if_exists="update" if features.verb == "create" and features.parsed.word == UPSERT else "refuse",
         holder=roles.holder,
         filters=roles.filters,
@@ -97,19 +92,14 @@ def _infer_plan(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequ
         sort=roles.sort,
         order=roles.order,
         paging=roles.paging,
-        envelope=_result_places(features, entity),
+        envelope=_result_places(features),
     )
 
 
-def _result_places(features: ToolFeatures, entity: Entity) -> Envelope:
-    envelope = features.envelope
-    if features.item_arguments.each is not None and features.verb in _WRITES and "envelope" not in features.overrides:
-        return replace(batch_envelope(features.verb, features.entity, features.output), text=envelope.text)
-    field = field_of_noun(features.parsed, entity) if features.verb == "get" and features.singleton else None
-    names = [*properties(features.output)]
-    if field is None or len(names) > 1:
-        return envelope
-    return Envelope(text=envelope.text, shows={next(iter(names), ""): field})
+def _result_places(features: ToolFeatures) -> Envelope:
+    if features.item_arguments.each is None or features.verb not in _WRITES:
+        return features.envelope
+    return replace(batch_envelope(features.verb, features.entity, features.output), text=features.envelope.text)
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
@@ -134,16 +124,19 @@ def _is_outside_state(
 
 def _plan_outside_state(features: ToolFeatures) -> Plan:
     """Return the plan of a tool that shows what the state does not hold: a fixed answer per call."""
-    why = f"the state has no {features.entity.replace('_', ' ')}"
-    return Plan(features.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=(why,))
+    return _unknown(features.tool.id, 0.1, f"the state has no {features.entity.replace('_', ' ')}")
+
+
+def _unknown(tool: str, confidence: float, *reasons: str) -> Plan:
+    return Plan(tool, "unknown", backend="schema_only").with_basis(confidence, *reasons)
 
 
 def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> Plan:
     """Return the plan of a tool that touches no records, or unknown ones."""
-    plan = Plan(features.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=("no entity named",))
-    if declares_effect(features.overrides):
-        return replace(plan, **{"verb": "none", "confidence": 1.0, "reasons": (DECLARED,), **features.overrides})
-    plan = replace(plan, **features.overrides)
+    overrides = features.overrides
+    if declares_effect(overrides):
+        return Plan(features.tool.id, "none", backend="schema_only").with_declared({"verb": "none", **overrides})
+    unknown = _unknown(features.tool.id, 0.1, "no entity named").with_declared(overrides)
     parsed = features.parsed
     is_looked_at = parsed.word in INSPECTION_VERBS and parsed.verb == "get"
     if (
@@ -152,12 +145,13 @@ def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> 
         and not is_looked_at
         and (parsed.sure or features.entity)
     ):
-        return plan
+        return unknown
     is_mentioned = _mentions_entity(features, entities)
     confidence, reasons = judge_recordless(
         parsed.word, parsed.recordless_verb, features.tool, is_mentioned=is_mentioned
     )
-    return replace(plan, verb="none", confidence=confidence, reasons=reasons)
+    plan = Plan(features.tool.id, "none", backend="schema_only").with_declared(overrides)
+    return plan.with_basis(confidence, *reasons)
 
 
 def _mentions_entity(features: ToolFeatures, entities: Mapping[str, Entity]) -> bool:
@@ -183,10 +177,10 @@ def _check_workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
     idle = plan.verb == "update" and not plan.sets and not plan.fixed
     if entity.inside is not None and plan.backend == "records" and not _can_reach(plan):
         why = f"the {plural(entity.name)} are nested in other records, and no argument names them"
-        return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
+        return _unknown(plan.tool, 0.1, why, *plan.reasons)
     if plan.backend != "records" or not (nameless or idle):
         return plan
-    if idle and not nameless and entity.key_like is not None and plan.confidence >= 0.6:
-        return replace(plan, confidence=0.6, reasons=("nothing it could change", *plan.reasons))
+    if idle and not nameless and entity.key_like is not None and not plan.guessed:
+        return plan.with_effect(0.6, "nothing it could change", *plan.reasons)
     why = f"no argument names a {entity.name}" if nameless else "nothing it could change"
-    return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
+    return _unknown(plan.tool, 0.1, why, *plan.reasons)

@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 
 from mcp_sim.infer.arguments import Roles, assign_read_roles, assign_write_roles
 from mcp_sim.infer.creates import new_key_argument, origin_argument
-from mcp_sim.infer.entity_keys import choose_key, find_example_id, find_naming_arguments, find_scoped_entities
+from mcp_sim.infer.entity_keys import choose_key, find_example_id, find_naming_arguments
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.fields import fields_of_filters
 from mcp_sim.infer.filters import KnownFields
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.singletons import field_of_noun
 from mcp_sim.infer.states import fields_from_verbs
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import at, main_type, properties, required, required_among
+from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import RECORDLESS, Filter
 
@@ -49,9 +48,7 @@ def assign_roles(
     }
     roles: dict[str, Roles] = {}
     keys = _choose_keys(feature_list, shown_by_results, declared)
-    within = find_scoped_entities(feature_list, {name: key for name, key in keys.items() if name not in declared})
-    keys |= dict.fromkeys(within, "id")
-    named = find_naming_arguments(feature_list, keys, within)
+    named = find_naming_arguments(feature_list, keys)
     order = ("create", "update", "get", "list", "search", "delete", *sorted(RECORDLESS))
     for features in sorted(feature_list, key=lambda features: order.index(features.verb)):
         if features.verb in RECORDLESS:
@@ -59,7 +56,7 @@ def assign_roles(
             continue
         if features.singleton is not None:
             known = _known_fields(features.entity, keys[features.entity], fields[features.entity])
-            roles[features.tool.id] = _singleton_roles(features, known, features.singleton)
+            roles[features.tool.id] = _singleton_roles(features, known)
             continue
         mine = fields[features.entity]
         holder = declared[features.entity].inside if features.entity in declared else None
@@ -77,8 +74,7 @@ def assign_roles(
     ids = _ids_of_servers(feature_list)
     for name, key in keys.items():
         if key not in fields[name]:
-            schema = {"type": "string"} if name in within else _key_schema(groups[name], name, ids)
-            fields[name][key] = Field(key, schema, required=True)
+            fields[name][key] = Field(key, _key_schema(groups[name], name, ids), required=True)
     return roles, fields, keys
 
 
@@ -92,16 +88,11 @@ def _choose_keys(
     feature_list: Sequence[ToolFeatures], fields: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
 ) -> dict[str, str]:
     arguments: dict[str, list[str]] = defaultdict(list)
-    made: dict[str, list[str]] = defaultdict(list)
     for features in feature_list:
         name = features.key_argument("id") if features.verb in _ONE else None
         if name is not None:
             arguments[features.entity].append(name)
-        if features.verb == "create":
-            made[features.entity] += required_among(properties(features.input), features.input)
-    return {
-        name: choose_key(name, declared.get(name), parts, arguments[name], made[name]) for name, parts in fields.items()
-    }
+    return {name: choose_key(name, declared.get(name), parts, arguments[name]) for name, parts in fields.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +133,7 @@ def _known_fields(entity: str, key: str, fields: Mapping[str, Field]) -> KnownFi
     backwards = [*fields.items()][::-1]
     links = {field.link: name for name, field in backwards if field.link}
     by_name = {snake(name): name for name, _ in backwards}
-    return KnownFields(
-        entity, key, by_name, {name: field.schema for name, field in fields.items()}, links
-    )
+    return KnownFields(entity, key, by_name, {name: field.schema for name, field in fields.items()}, links)
 
 
 def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str]) -> Roles:
@@ -179,14 +168,13 @@ def _created_roles(features: ToolFeatures, known: KnownFields) -> Roles:
     return replace(found, key=None, sets={key: known.key, **found.sets} if key is not None else found.sets)
 
 
-def _singleton_roles(features: ToolFeatures, known: KnownFields, entity: Entity) -> Roles:
-    """Return the roles for a singleton. The only argument sets the field of the noun, or the only field."""
+def _singleton_roles(features: ToolFeatures, known: KnownFields) -> Roles:
+    """Return the roles for a singleton. The only argument sets the only field, whatever its name."""
     if features.verb != "update":
         return Roles()
     found, needed = assign_write_roles(known, features.input, None), [*required(features.input)]
-    only = next(iter(entity.fields)) if len(entity.fields) == 1 else None
-    field = field_of_noun(features.parsed, entity) or only
-    return Roles(None, {needed[0]: field}) if field is not None and not found.sets and len(needed) == 1 else found
+    only = [name for name in known.fields.values() if name != known.key]
+    return Roles(None, {needed[0]: only[0]}) if len(only) == len(needed) == 1 and not found.sets else found
 
 
 def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_key: str) -> Roles:

@@ -11,7 +11,7 @@ from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.envelopes import SUCCESS, read_envelope
 from mcp_sim.infer.flags import flag_name
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, parse_noun_phrase
+from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
@@ -56,24 +56,12 @@ def find_singletons(
 
 
 def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> Entity | None:
-    """Return the singleton that a tool reads or sets: that of its noun, or the only one with a field of that name."""
-    singles, needed = [one for one in entities if one.singleton], required(schema)
-    if parsed.verb not in {"get", "list", "update"} or (parsed.verb != "update" and needed):
+    """Return the singleton that a tool reads or sets: `wifi` for `get_wifi_status` and `set_wifi`."""
+    if parsed.verb not in {"get", "list", "update"} or (parsed.verb != "update" and required(schema)):
         return None
     nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))}
-    named = next((one for one in singles if {one.name, singular_phrase(words(one.name))} & nouns), None)
-    if named is not None:
-        return named
-    holders = [one for one in singles if field_of_noun(parsed, one) is not None]
-    fits = len(needed) == 1 if parsed.verb == "update" else not properties(schema)
-    return holders[0] if len(holders) == 1 and fits else None
-
-
-def field_of_noun(parsed: ParsedName, entity: Entity) -> str | None:
-    """Return the field of a singleton that a noun names: `wifi` of `wifi_status`."""
-    nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))} - {""}
-    named = {"_".join(parse_noun_phrase(words(name))[0]): name for name in entity.fields}
-    return next((named[noun] for noun in sorted(nouns, key=len, reverse=True) if noun in named), None)
+    singles = (one for one in entities if one.singleton)
+    return next((one for one in singles if {one.name, singular_phrase(words(one.name))} & nouns), None)
 
 
 def _strip_facet(noun: Words) -> Words:

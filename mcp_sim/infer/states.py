@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from mcp_sim.infer.arguments import Roles
 from mcp_sim.infer.descriptions import choices_of, nearest_choice
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.fields import ANY_VALUES
-from mcp_sim.infer.flags import find_flag, find_switch, mentioned_flags
+from mcp_sim.infer.flags import find_flag
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, constants, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_object, at, constants, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
 
 STATUS = ("status", "state", "stage")
@@ -30,6 +31,29 @@ _PREVIOUS_STATES = {
 _SAMPLE_SIZE = 200
 _MAX_ROWS = 2_000
 _UNDETERMINED = object()
+
+
+def with_choices(
+    fields: Mapping[str, Field],
+    feature_list: Sequence[ToolFeatures],
+    roles: Mapping[str, Roles],
+    rows: Sequence[Record],
+) -> dict[str, Field]:
+    """Return the fields of one entity, with the choices of arguments that set or filter them, and those of rows."""
+    found = dict(fields)
+    for features in feature_list:
+        mine = roles[features.tool.id]
+        for path, name in (*mine.sets.items(), *((path, one.field) for path, one in mine.filters.items())):
+            field, listed = found.get(name), _listed_values(at(features.input, path))
+            if field is not None and listed and _accepts_any_text(field):
+                held = (row[name] for row in rows if isinstance(row.get(name), str))
+                found[name] = replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*listed, *held])]})
+    return found
+
+
+def _accepts_any_text(field: Field) -> bool:
+    bound = field.schema.keys() & {"format", "pattern", "enum", "const"}
+    return main_type(field.schema) == "string" and not bound and not field.link
 
 
 def _listed_values(schema: Record) -> list[Json]:
@@ -59,14 +83,11 @@ def with_initial_state(entity: Entity, rows: Sequence[Record]) -> Entity:
 
 
 def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
-    """Return the state and the flags that tools mention, if no schema shows the fields of records."""
+    """Return the state that tools mention, if no schema shows the fields of records."""
     if any(properties(features.output) or items(features.output) for features in feature_list):
         return []
-    updates = [features.parsed for features in feature_list if features.verb == "update"]
     state = find_state_field(feature_list)
-    flags = mentioned_flags(one.word for one in updates if state is None or one.status not in choices_of(state.schema))
-    named = {snake(name).removeprefix("is_") for features in feature_list for name in properties(features.input)}
-    return [*([state] if state else []), *(flag for flag in flags if flag.name not in named)]
+    return [state] if state is not None else []
 
 
 def with_creation_time(fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
@@ -157,7 +178,7 @@ def _default_of(held: Sequence[Json]) -> Json:
 
 def find_target_state(parsed: ParsedName, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
-    flag = find_switch(parsed.word, parsed.noun, entity.fields) or find_flag(parsed.word, entity)
+    flag = find_flag(parsed.word, entity)
     name = next((name for name in entity.fields if snake(name) in STATUS), None)
     if flag or parsed.status is None or name is None:
         return flag

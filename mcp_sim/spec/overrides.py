@@ -15,21 +15,24 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.plans import Envelope, Filter, Paging
+from mcp_sim.types.plans import Filter
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "sort", "order", "choice")
 _NOT_IN_PLANS = ("ask", "notify", "blocks", "python")
 """Keys under `sim:` that are no fields of a plan: those about the answer, and `python`."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor")
-_PARTS = {"paging": Paging, "envelope": Envelope}
+_PARTS = ("paging", "envelope")
 
 
 def plan_fields(part: SimPart, folder: Path) -> dict[str, Any]:
-    """Return the fields of a plan that the spec fixes. Modules of Python functions are looked up in the folder."""
+    """Return the fields of a plan that the spec fixes, and of its paging and its envelope the parts.
+
+    Modules of Python functions are looked up in the folder.
+    """
     fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _NOT_IN_PLANS}
     given = {name: value for name, value in fixed.items() if value is not None}
-    fixed |= {name: kind(**given[name].model_dump()) for name, kind in _PARTS.items() if name in given}
+    fixed |= {name: given[name].model_dump(exclude_unset=True) for name in _PARTS if name in given}
     if part.python is not None:
         fixed |= {"backend": "python", "operation": locate_function(part.python, folder)}
     if part.filters is not None:

@@ -165,6 +165,8 @@ Source: TypeAlias = Literal["declared", "example", "state", "schema", "inferred"
 outputSchema or an annotation; `inferred` from names and descriptions."""
 EFFECT = ("verb", "entity", "key")
 """The fields of a plan that decide its effect."""
+_PARTS = ("paging", "envelope")
+"""The fields of a plan that have parts of their own, which a spec may declare one by one."""
 _SURE = 0.6
 """The confidence from which on a value is no guess."""
 
@@ -297,8 +299,12 @@ class Plan:
         return _based(self, dict.fromkeys(names, Basis(source, confidence, reasons)))
 
     def with_declared(self, values: Mapping[str, Any]) -> Plan:
-        """Return the plan with these values of fields, as a spec declares them."""
-        return _based(replace(self, **values), dict.fromkeys(values, DECLARED))
+        """Return the plan with these values of fields, as a spec declares them.
+
+        A mapping for `paging` or `envelope` leaves the parts that it does not name as they are.
+        """
+        parts = {name: replace(getattr(self, name), **values[name]) for name in _PARTS if name in values}
+        return _based(replace(self, **{**values, **parts}), dict.fromkeys(values, DECLARED))
 
 
 def _set_fields(plan: Plan) -> list[str]:
