@@ -9,9 +9,8 @@ from mcp_sim.infer.argument_names import CONTAINERS
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
-from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, property_of
-from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.lexicon.english import plural, snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 _GENERIC = vocabulary("items records entries rows objects data list batch elements")
@@ -40,17 +39,14 @@ class UnfoldedArguments:
 
 
 def unfold_arguments(
-    parsed: ParsedName, verb: Verb, entity: str, schema: Record, each: str | None = None, declared: Entity | None = None
+    parsed: ParsedName, verb: Verb, entity: str, schema: Record, each: str | None = None
 ) -> UnfoldedArguments:
     """Return the arguments for one item, if a tool takes a list of items.
 
-    `each` is the list, if it is known. `declared` is the entity, if a spec declares it.
+    `each` is the list, if it is known.
     """
     if verb not in {"create", "update", "delete"} or not entity:
         return UnfoldedArguments(schema)
-    named = _list_of_field(parsed, schema, declared) if verb == "create" and each is None else None
-    if named is not None:
-        return _unfold_field(schema, *named)
     found = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), None)
     part = properties(schema).get(found or "")
     if found is None or part is None:
@@ -62,25 +58,6 @@ def unfold_arguments(
     needed = [name for name in as_list(schema.get("required")) if name in others]
     needed += as_list(items(part).get("required")) if inner else [*paths]
     return UnfoldedArguments({**schema, "properties": parts, "required": needed}, found, paths)
-
-
-def _list_of_field(parsed: ParsedName, schema: Record, declared: Entity | None) -> tuple[str, str] | None:
-    """Find a list with one field of several new records, and that field: `titles` of notes."""
-    fields = {} if declared is None else {snake(name): name for name in declared.fields}
-    for name, part in properties(schema).items() if parsed.plural or parsed.batch else ():
-        field = fields.get(singular(snake(name)))
-        is_list = main_type(part) == "array" and main_type(items(part)) in _SCALAR
-        if is_list and field is not None and field != name and snake(name) not in fields:
-            return name, field
-    return None
-
-
-def _unfold_field(schema: Record, listed: str, field: str) -> UnfoldedArguments:
-    """Return the arguments for one of several new records, if a list holds one field of them."""
-    parts = {field if name == listed else name: part for name, part in properties(schema).items()}
-    needed = [field if name == listed else name for name in as_list(schema.get("required"))]
-    one = {**parts, field: items(property_of(schema, listed))}
-    return UnfoldedArguments({**schema, "properties": one, "required": needed}, listed, {field: listed})
 
 
 def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) -> Iterator[str]:

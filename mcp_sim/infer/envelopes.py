@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, properties
-from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, snake, vocabulary
 from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
 
 ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
@@ -21,11 +21,8 @@ SUCCESS = vocabulary("success ok successful deleted removed updated created ackn
 _FAILED = vocabulary(
     "errors failed failures not_found notfound skipped rejected invalid missing failed_items failed_ids"
 )
+_MESSAGE = vocabulary("result message text output success status ok detail content")
 _MAX_DEPTH = 2
-_PRICES = vocabulary("price unit_price amount cost subtotal line_total total_price")
-_MONEY = vocabulary("price amount cost sum money value spent paid due")
-_COUNTS = TOTALS - {"total"} | vocabulary("count item_count items_count num_items number_of_items")
-_LINE_ENTITIES = vocabulary("cart basket line expense payment")
 
 
 def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
@@ -36,30 +33,12 @@ def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     return Envelope(
         record=record if verb != "delete" else None,
         rows=rows,
-        total=_total(entity, parts, rows) if verb in {"list", "search"} else None,
+        total=_find_place(parts, TOTALS, ("integer", "number")) if verb in {"list", "search"} else None,
         cursor=_find_place(parts, CURSORS, ("string",)) if rows is not None else None,
         more=_find_place(parts, MORE, ("boolean",)) if rows is not None else None,
         key=_key_place(entity, parts) if record is None or verb == "delete" else None,
         success=_find_place(parts, SUCCESS, ("boolean",)) if verb not in {"get", "list", "search"} else None,
     )
-
-
-def _total(entity: str, parts: dict[str, Record], rows: str | None) -> str | None:
-    """Find the place of the total count.
-
-    A `total` beside rows with prices may be an amount of money.
-    """
-    priced = rows is not None and not _PRICES.isdisjoint(map(snake, properties(items(parts.get(rows, {})))))
-    money = {path for path, part in parts.items() if priced and _is_money(entity, path, part, parts)}
-    return _find_place({path: part for path, part in parts.items() if path not in money}, TOTALS, ("integer", "number"))
-
-
-def _is_money(entity: str, path: str, part: Record, parts: dict[str, Record]) -> bool:
-    if _last(path) != "total" or main_type(part) != "number":
-        return False
-    about = {*words(str(part.get("description", "")))}
-    counted = any(_last(other) in _COUNTS for other in parts)
-    return counted or bool(about & _MONEY) or not _LINE_ENTITIES.isdisjoint(words(entity))
 
 
 def default_envelope(verb: Verb, entity: str, *, bare: bool = False, limited: bool = False) -> Envelope:
@@ -106,8 +85,6 @@ def _last(path: str) -> str:
 def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
     if main_type(output) == "array":
         return ""
-    if _open_property(output) is not None:
-        return _open_property(output)
     lists = [path for path, part in parts.items() if main_type(part) == "array"]
     objects = [path for path in lists if is_rows(parts[path])]
     wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *ROW_NAMES)
@@ -122,42 +99,19 @@ def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | 
 def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
     """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
     objects = [path for path, part in parts.items() if main_type(part) == "object" and "." not in path]
-    for path in objects:
-        if _last(path) in {entity, entity.rsplit("_", 1)[-1]} and not _has_key(entity, output):
-            return path
-    for path in objects:
-        if _last(path) in RECORD_NAMES and not _has_key(entity, output):
-            return path
+    named = [path for path in objects if _last(path) in {entity, entity.rsplit("_", 1)[-1]}]
+    named += [path for path in objects if _last(path) in RECORD_NAMES]
+    if named and not _has_key(entity, output):
+        return named[0]
     if len(objects) == 1 == len(properties(output)):
         return objects[0]
-    if _open_property(output) is not None:
-        return _open_property(output)
     return "" if main_type(output) == "object" and not _is_message(output) else None
-
-
-def _open_property(output: Record) -> str | None:
-    """Return the only property of a result if its content is not declared."""
-    parts = properties(output)
-    name = next(iter(parts), None)
-    is_open = name is not None and len(parts) == 1 and not parts[name].keys() - {"title", "description", "default"}
-    return name if is_open and snake(name or "") in RECORD_NAMES else None
 
 
 def _is_message(output: Record) -> bool:
     """Whether a result only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
-    parts = properties(output)
-    names = {snake(name) for name in parts}
-    return bool(parts) and names <= {
-        "result",
-        "message",
-        "text",
-        "output",
-        "success",
-        "status",
-        "ok",
-        "detail",
-        "content",
-    }
+    names = {snake(name) for name in properties(output)}
+    return bool(names) and names <= _MESSAGE
 
 
 def _has_key(entity: str, output: Record) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp_sim.infer.arguments import is_limited, is_paged
@@ -12,35 +12,18 @@ from mcp_sim.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.infer.entity_choice import choose_entity
 from mcp_sim.infer.envelopes import find_envelope, record_schema
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import ParsedName
-from mcp_sim.infer.result_schemas import collect_argument_types, find_json_texts, infer_output
+from mcp_sim.infer.names import ParsedName, Words
+from mcp_sim.infer.result_schemas import infer_output, json_text_place
 from mcp_sim.infer.server_names import parse_names
 from mcp_sim.infer.singletons import find_singleton
-from mcp_sim.infer.verb_choice import (
-    choose_create_or_update,
-    choose_verb,
-    is_described_as_search,
-)
+from mcp_sim.infer.verb_choice import choose_verb
+from mcp_sim.infer.verbs import STARTED_STATES, STRONG
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_object, properties
-from mcp_sim.types.lexicon.english import snake, words
-from mcp_sim.types.plans import Envelope, How, Verb
+from mcp_sim.types.lexicon.english import words
+from mcp_sim.types.plans import Envelope, Verb
 from mcp_sim.types.scenario import Example
-
-_STATUS = ("status", "state", "stage")
-_ONE = frozenset({"get", "update", "delete"})
-
-
-@dataclass(frozen=True, slots=True)
-class ListChange:
-    """A change of the list `field` of the record that `key` names: the value of `argument` is added or removed."""
-
-    key: str
-    argument: str
-    field: str
-    how: How
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +46,13 @@ class ToolFeatures:
     """The singleton that the tool works on."""
 
     item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
-    settled_arguments: frozenset[str] = frozenset()
-    """Arguments whose role is known."""
-
     overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The overrides of the plan in the spec."""
 
-    list_change: ListChange | None = None
-    """The change of a list of the record."""
+    @property
+    def settled_arguments(self) -> frozenset[str]:
+        """Arguments whose role a spec declares."""
+        return frozenset((*self.overrides.get("sets", ()), *self.overrides.get("filters", ())))
 
     def key_argument(self, key: str) -> str | None:
         """Return the argument that names the record with the key field `key`. Overrides win."""
@@ -94,43 +76,72 @@ def collect_features(
 
     `held` are the entities with records in a given state; lists of their records are rendered without an envelope.
     """
-    nouns = _entity_nouns(parsed_names.values(), declared)
-    tables = {**_created_entities(tools, parsed_names, declared), **declared}
+    known = _Known.of(parsed_names.values(), declared, held)
     shown = {example.tool: example.result for example in reversed(examples)}
-    texts, types = find_json_texts(tools), collect_argument_types(tools.values())
-    feature_list: list[ToolFeatures] = []
-    for id_, tool in tools.items():
-        override, parsed = overrides.get(id_, {}), parsed_names[id_]
-        schema = expanded(tool.input_schema)
-        output = infer_output(tool, shown.get(id_, shown.get(tool.name)), texts.get(id_), types[tool.server])
-        entity = override.get("entity") or choose_entity(parsed, schema, output, nouns, tables, tool.description)
-        verb: Verb = override.get("verb") or choose_verb(parsed, entity, schema, output, nouns, declared)
-        is_open = "verb" not in override
-        if is_open and verb == "create":
-            verb, parsed = choose_create_or_update(parsed, entity, schema, tables, parsed_names)
-        if verb == "create" and entity not in declared and "entity" not in override:
-            entity = _entity_of_create(entity, schema, output, tables)
-        if is_open and parsed.word == "cancel" and entity in tables and _is_stateless(tables[entity], feature_list):
-            verb = "delete"
-        if is_open and verb == "get" and entity in held and is_described_as_search(tool.description, entity, schema):
-            verb = "list"
-        single = _find_singleton(override, parsed, schema, declared)
-        if single is not None:
-            verb, entity = ("get" if is_open and verb != "update" else verb), single.name
-        bare = (entity in held or _is_hidden_part(entity, declared)) and not is_paged(schema)
-        envelope = find_envelope(verb, entity, output, bare=bare, limited=is_limited(schema), text=texts.get(id_))
-        if verb == "get" and parsed.noun[-1:] in {("id",), ("key",)} and not properties(output):
-            envelope = Envelope(key="")
-        envelope = override.get("envelope") or envelope
-        each = (override.get("each"), declared.get(entity))
-        item = unfold_arguments(parsed, verb, entity, schema, *each) if single is None else UnfoldedArguments(schema)
-        known = override.get("key") if item.each is None else None
-        settled = frozenset((*override.get("sets", ()), *override.get("filters", ())))
-        features = ToolFeatures(
-            tool, parsed, verb, entity, item.schema, output, envelope, known, single, item, settled, override
+    return [
+        _features_of(
+            tool,
+            parsed_names[id_],
+            overrides.get(id_, {}),
+            infer_output(tool, shown.get(id_, shown.get(tool.name))),
+            known,
         )
-        feature_list.append(features)
-    return feature_list
+        for id_, tool in tools.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones."""
+
+    nouns: Mapping[Words, str]
+    made: frozenset[str]
+    declared: Mapping[str, Entity]
+    held: Container[str]
+
+    @staticmethod
+    def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], held: Container[str]) -> _Known:
+        """Collect the nouns of tools that create, get, list or change something."""
+        named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
+        nouns = {parsed.noun: "_".join(parsed.noun) for parsed in named} | {words(name): name for name in declared}
+        made = frozenset("_".join(one.noun) for one in named if one.verb == "create" and one.word in STRONG)
+        return _Known(nouns, made, declared, held)
+
+
+def _features_of(
+    tool: Tool, parsed: ParsedName, override: Mapping[str, Any], output: Record, known: _Known
+) -> ToolFeatures:
+    """Return the features of one tool. Overrides win."""
+    schema, text = expanded(tool.input_schema), json_text_place(tool)
+    entity = override.get("entity") or choose_entity(
+        parsed, schema, output, known.nouns, known.declared, tool.description
+    )
+    verb: Verb = override.get("verb") or choose_verb(parsed, entity, schema, output, known.nouns, known.made)
+    if verb == "update" and parsed.verb == "create":
+        parsed = replace(parsed, status=STARTED_STATES.get(parsed.word))
+    single = _find_singleton(override, parsed, schema, known.declared)
+    if single is not None:
+        verb, entity = ("get" if "verb" not in override and verb != "update" else verb), single.name
+    bare = entity in known.held and not is_paged(schema)
+    envelope = find_envelope(verb, entity, output, bare=bare, limited=is_limited(schema), text=text)
+    item = (
+        unfold_arguments(parsed, verb, entity, schema, override.get("each"))
+        if single is None
+        else UnfoldedArguments(schema)
+    )
+    return ToolFeatures(
+        tool,
+        parsed,
+        verb,
+        entity,
+        item.schema,
+        output,
+        override.get("envelope") or envelope,
+        override.get("key") if item.each is None else None,
+        single,
+        item,
+        override,
+    )
 
 
 def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:
@@ -139,50 +150,6 @@ def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, li
     for features in feature_list:
         groups[features.entity].append(features)
     return groups
-
-
-def _is_hidden_part(entity: str, declared: Mapping[str, Entity]) -> bool:
-    """Whether it is a part of given records that is not shown with them."""
-    place = declared[entity].inside if entity in declared else None
-    return place is not None and declared[place.entity].fields[place.field].hidden
-
-
-def _created_entities(
-    tools: Mapping[str, Tool], parsed_names: Mapping[str, ParsedName], declared: Mapping[str, Entity]
-) -> dict[str, Entity]:
-    """Return entities that tools create under another name and whose ids other tools take."""
-    taken = {snake(name) for tool in tools.values() for name in properties(tool.input_schema)}
-    found: dict[str, Entity] = {}
-    for id_, tool in tools.items():
-        stem = _returned_entity("_".join(parsed_names[id_].noun), tool.input_schema, as_object(tool.output_schema))
-        if parsed_names[id_].verb == "create" and f"{stem}_id" in taken and stem is not None and stem not in declared:
-            found[stem] = Entity(stem)
-    return found
-
-
-def _returned_entity(noun: str, schema: Record, output: Record) -> str | None:
-    """Return the entity whose id a create returns, if it is not the noun's: `booking_id` of `book_flight`."""
-    names = [snake(name) for name in properties(output)]
-    own = {"id", "key", "uuid", f"{noun}_id", f"{noun.rsplit('_', 1)[-1]}_id"}
-    ids = [name for name in names if name.endswith("_id") and name not in {snake(one) for one in properties(schema)}]
-    return ids[0].removesuffix("_id") if ids and not own & {*names} else None
-
-
-def _entity_of_create(entity: str, schema: Record, output: Record, tables: Mapping[str, Entity]) -> str:
-    """Return the entity whose record a create makes."""
-    stem = _returned_entity(entity, schema, output)
-    return stem if stem is not None and stem in tables and not tables[stem].singleton else entity
-
-
-def _is_stateless(entity: Entity, feature_list: Sequence[ToolFeatures]) -> bool:
-    """Whether records of the entity have no state. Such a record is deleted when it is cancelled."""
-    shown = {
-        snake(name)
-        for features in feature_list
-        if features.entity == entity.name
-        for name in properties(features.shape)
-    }
-    return not {*_STATUS} & {*shown, *map(snake, entity.fields)}
 
 
 def _find_singleton(
@@ -207,12 +174,3 @@ def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
         named = parse_names(descriptions, descriptions)
         parsed_names.update({tool.id: named[tool.name] for tool in mine})
     return parsed_names
-
-
-def _entity_nouns(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity]) -> dict[tuple[str, ...], str]:
-    """Return noun phrases that certainly name an entity, with its name.
-
-    These are declared ones, and those that tools create, get or list.
-    """
-    nouns = {parsed.noun: "_".join(parsed.noun) for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"}
-    return nouns | {words(name): name for name in declared}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-from mcp_sim.infer.keys import is_id_name
 from mcp_sim.infer.nouns import COLLECTIONS, Nouns
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name
-from mcp_sim.types.json_values import is_integral_float, to_integer
 from mcp_sim.types.lexicon.english import is_plural, last_word, snake, vocabulary
 
 _KEYS = ("id", "key", "uuid", "code", "slug", "number", "name", "email", "path", "title", "username", "symbol")
@@ -21,98 +19,54 @@ SAMPLE_SIZE = 200
 """Number of rows that fields are inferred from. Keys are looked up in all rows."""
 
 _DETAIL_NAMES = vocabulary(
-    "info information details settings setting config configuration profile preferences options account session status "
+    "info information details settings setting config configuration profile preferences options account session "
     "metadata state stats"
 )
-_SINGLETON_NAMES = _DETAIL_NAMES - {"account", "session"}
-"""Names of singletons, even if a table holds them."""
 
 Rows: TypeAlias = "list[tuple[Key | None, Record]]"
 
 
-def make_table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> tuple[Entity, list[Record]]:
+def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Record]]:
     """Return the entity of a table, and its rows with their keys."""
-    records = [row for _, row in rows]
-    fields = infer_fields(records)
-    if rows and rows[0][0] is not None:
-        return _table_by_outer_keys(nouns, entity, rows, fields)
-    key = _first_key(nouns, entity, fields, records) or find_key(entity, _own_fields(nouns, entity, fields), records)
-    if key is not None:
-        return _with_key(entity, key, fields, records)
     if not rows:
         return Entity(entity), []
+    records = [row for _, row in rows]
+    fields = infer_fields(records)
+    if rows[0][0] is not None:
+        return _table_by_outer_keys(nouns, entity, rows, fields)
+    key = find_key(entity, fields, records)
+    if key is not None:
+        return Entity(entity, key, records[-1][key], fields), records
     key = "id" if "id" not in fields else "row"
-    keyed = [{key: place, **row} for place, row in enumerate(records, 1)]
-    return _with_hidden_key(entity, key, fields, keyed), keyed
-
-
-def _own_fields(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> dict[str, Field]:
-    """Return the fields that are not named as the ids of other entities."""
-    links = {f"{noun}_id" for noun in nouns.names if noun != entity and not entity.endswith(f"_{noun}")}
-    return {name: field for name, field in fields.items() if snake(name) not in links}
+    return _table_with_hidden_key(entity, fields, [{key: place, **row} for place, row in enumerate(records, 1)])
 
 
 def _table_by_outer_keys(
-    nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]], fields: Mapping[str, Field]
+    nouns: Nouns, entity: str, rows: Rows, fields: Mapping[str, Field]
 ) -> tuple[Entity, list[Record]]:
     """Return a table of records under keys.
 
     The keys become a field, visible if tools have an argument of that name.
     """
-    key = next((name for name in fields if _repeats_outer_key(name, rows)), None)
+    records = [row for _, row in rows]
+    key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
     if key is not None:
-        return _with_key(entity, key, fields, [row for _, row in rows])
-    own, keys = f"{entity}_id", [str(at) for at, _ in rows]
-    are_numbers = own in nouns.numbers and all(map(str.isdecimal, keys))
-    named = _key_name_in_tools(nouns, entity, fields, keys)
-    key = named or ("id" if "id" not in fields else own)
-    keyed = [{key: int(cast("str", at)) if are_numbers else at, **row} for at, row in rows]
-    if named:
-        return _with_key(entity, key, infer_fields(keyed), keyed)
-    return _with_hidden_key(entity, key, fields, keyed), keyed
+        return Entity(entity, key, records[-1][key], fields), records
+    own = [f"{entity}_{ending}" for ending in _ENDINGS]
+    named = next((name for name in (*own, "id", entity) if name in nouns.arguments and name not in fields), None)
+    are_numbers = named in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
+    key = named or ("id" if "id" not in fields else f"{entity}_id")
+    keyed: list[Record] = [{key: int(str(at)) if are_numbers else at, **row} for at, row in rows]
+    if named in {None, "id"}:
+        return _table_with_hidden_key(entity, fields, keyed)
+    return Entity(entity, key, keyed[-1][key], infer_fields(keyed)), keyed
 
 
-def _repeats_outer_key(name: str, rows: Rows) -> bool:
-    return all(str(row.get(name)) == str(at) for at, row in rows)
-
-
-def _key_name_in_tools(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys: Sequence[str]) -> str | None:
-    """Return the name that tools use for an outer key: `room_id`, `room`, or `name` if the keys are names."""
-    asked, own = nouns.texts | nouns.numbers, f"{entity}_id"
-    if own in asked | nouns.shown:
-        return own if own not in nouns.bare and "id" not in fields else None
-    if "id" in asked:
-        return None
-    return next((one for one in _outer_key_names(entity, keys) if one in nouns.texts and one not in fields), None)
-
-
-def _outer_key_names(entity: str, keys: Sequence[str]) -> Iterator[str]:
-    """Yield the names that an outer key other than an id may have: those of a name unless it is a number."""
-    yield from (f"{entity}_{ending}" for ending in ("number", "no", "code", "key", "ref", "reference"))
-    if any(map(str.isdecimal, keys)):
-        return
-    yield from (f"{entity}_name", f"{entity}name")
-    if not any(map(str.isdigit, "".join(keys))):
-        yield "name"
-    yield entity
-
-
-def _first_key(nouns: Nouns, entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
-    """Return the id that comes first in each record, if tools ask for it and there is no other id."""
-    ids = [name for name in fields if snake(name) == "id" or snake(name).endswith("_id")]
-    first = next(iter(fields), None)
-    if ids != [first] or first is None or snake(first) not in nouns.texts | nouns.numbers:
-        return None
-    return find_key(entity, {first: fields[first]}, rows)
-
-
-def _with_hidden_key(entity: str, key: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> Entity:
+def _table_with_hidden_key(entity: str, fields: Mapping[str, Field], rows: list[Record]) -> tuple[Entity, list[Record]]:
+    """Return a table whose key comes first in its rows and is not shown."""
+    key = next(iter(rows[0]))
     hidden = Field(key, {"type": type_name(rows[0][key])}, required=True, hidden=True)
-    return Entity(entity, key, rows[-1][key], {key: hidden, **fields})
-
-
-def _with_key(entity: str, key: str, fields: Mapping[str, Field], rows: list[Record]) -> tuple[Entity, list[Record]]:
-    return Entity(entity, key, rows[-1][key], fields), rows
+    return Entity(entity, key, rows[-1][key], {key: hidden, **fields}), rows
 
 
 def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
@@ -145,38 +99,27 @@ def _field(name: str, values: Sequence[Json], count: int) -> Field:
     real = [value for value in values if value is not None]
     if not real:
         return Field(name, {}, required=everywhere)
-    schema = _without_required(schema_of(next((value for value in real if value not in ({}, [])), real[0])))
+    schema = schema_of(next((value for value in real if value not in ({}, [])), real[0]))
+    schema = {word: part for word, part in schema.items() if word != "required"}
     types = [*dict.fromkeys(type_name(value) for value in values)]
     if len(types) > 1:
         schema = {**schema, "type": [kind for kind in types if kind != "integer" or "number" not in types]}
     return Field(name, schema, required=everywhere)
 
 
-def _without_required(schema: Record) -> Record:
-    """Return the schema of one value. Other values may lack parts of it."""
-    return {name: part for name, part in schema.items() if name != "required"}
+def find_rows(nouns: Nouns, name: str, value: Json) -> Rows | None:
+    """Return the rows of a table, each with its outer key. None if the value is no table.
 
-
-def find_rows(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Record]] | None:
-    """Return the rows of a table, each with its outer key. None if the value is no table."""
+    A table is a list of similar objects, or similar objects under keys. An empty one needs the name of an entity.
+    """
+    if value in ([], {}):
+        return [] if nouns.includes(name) and (isinstance(value, list) or _is_collection(name)) else None
     if isinstance(value, list):
-        return _listed_rows(nouns, name, as_list(value))
-    if not isinstance(value, dict):
-        return None
-    body = as_object(value)
-    if not body:
-        return [] if nouns.includes(name) and _is_collection(name) else None
-    inner = {key: as_object(row) for key, row in body.items() if isinstance(row, dict)}
-    if len(inner) >= len(body) / 2 and are_alike([*inner.values()]) and not _holds_tables(nouns, inner):
-        return [*inner.items()]
-    return _rows_of_name_map(nouns, name, body)
-
-
-def _listed_rows(nouns: Nouns, name: str, rows: list[Json]) -> list[tuple[Key | None, Record]] | None:
-    if not rows:
-        return [] if nouns.includes(name) else None
-    are_objects = all(isinstance(row, dict) for row in rows)
-    return [(None, row) for row in rows] if are_objects and are_alike(cast("list[Record]", rows)) else None
+        listed = [as_object(row) for row in as_list(value) if isinstance(row, dict)]
+        return [(None, row) for row in listed] if len(listed) == len(as_list(value)) and are_alike(listed) else None
+    inner = {key: as_object(row) for key, row in as_object(value).items() if isinstance(row, dict)}
+    is_table = 2 * len(inner) >= len(as_object(value)) and are_alike([*inner.values()])
+    return [*inner.items()] if is_table and not _holds_tables(nouns, inner) else None
 
 
 def unwrap_table(name: str, value: Json) -> tuple[Json, Record]:
@@ -189,16 +132,6 @@ def unwrap_table(name: str, value: Json) -> tuple[Json, Record]:
     return unwrap_rows(value) if is_table else (value, {})
 
 
-def unwrap_only_row(nouns: Nouns, name: str, value: Json) -> Json:
-    """Return the only row of a table of settings, if no tool asks for it by a key."""
-    rows = as_list(value)
-    if len(rows) != 1 or not isinstance(rows[0], dict) or last_word(name) not in _SINGLETON_NAMES:
-        return value
-    row = cast("Record", rows[0])
-    keys = {snake(field) for field in row if snake(field).endswith("id")}
-    return value if keys & (nouns.texts | nouns.numbers) else row
-
-
 def _is_collection(name: str) -> bool:
     return is_plural(last_word(name)) or last_word(name) in COLLECTIONS
 
@@ -208,30 +141,6 @@ def _holds_tables(nouns: Nouns, inner: Mapping[str, Record]) -> bool:
     named = any(_is_collection(key) and nouns.includes(key) for key in islice(inner, SAMPLE_SIZE))
     deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
     return named or (deep and any(inner.values()))
-
-
-def _rows_of_name_map(nouns: Nouns, name: str, body: Mapping[str, Json]) -> list[tuple[Key | None, Record]] | None:
-    """Return the rows of `{Ada: USR1, Bo: USR2}` under the name of an entity: a name and an id."""
-    ids = [value for value in body.values() if isinstance(value, str | int) and not isinstance(value, bool)]
-    mapped = last_word(name) in {"map", "ids", "index"} or is_plural(last_word(name))
-    if not mapped or len(ids) < len(body) or len({*map(str, ids)}) < len(ids) or not nouns.includes(name):
-        return None
-    if not all(_is_key_like(value) for value in ids):
-        return None
-    return [(cast("Key", value), {"name": key}) for key, value in body.items()]
-
-
-def _is_key_like(value: Json) -> bool:
-    text = str(value)
-    return any(letter.isdigit() for letter in text) and " " not in text and len(text) < 64
-
-
-def find_stray_values(value: Json) -> Record:
-    """Return the values among the rows of a mapping that are no rows."""
-    body = cast("Record", value) if isinstance(value, dict) else {}
-    if not any(isinstance(row, dict) for row in body.values()):
-        return {}
-    return {name: inner for name, inner in body.items() if not isinstance(inner, dict)}
 
 
 def are_alike(rows: Sequence[Record]) -> bool:
@@ -246,23 +155,7 @@ def are_alike(rows: Sequence[Record]) -> bool:
 
 def is_scope(nouns: Nouns, name: str, inner: Record) -> bool:
     """Whether an object is an entity or a part of the state, not a field of the object around it."""
-    tables = sum(1 for value in inner.values() if isinstance(value, dict | list))
-    is_detail = last_word(name) in _DETAIL_NAMES - {"status"}
-    return is_detail or nouns.includes(name) or (tables >= 1 and len(inner) >= 2) or tables == len(inner)
-
-
-def with_integer_ids(rows: Rows) -> Rows:
-    """Return the rows with integer ids. Other floats stay, since they may be measurements."""
-    looked_at = [row for _, row in rows[:SAMPLE_SIZE]]
-    names = {
-        name for row in looked_at for name, value in row.items() if _has_integral_floats(value) and is_id_name(name)
-    }
-    if not names:
-        return rows
-    return [
-        (key, {name: to_integer(value) if name in names else value for name, value in row.items()}) for key, row in rows
-    ]
-
-
-def _has_integral_floats(value: Json) -> bool:
-    return is_integral_float(value) or any(map(is_integral_float, as_list(value)))
+    if all(isinstance(value, list) for value in inner.values()):
+        return any(map(nouns.includes, inner))
+    nested = sum(isinstance(value, dict | list) for value in inner.values())
+    return last_word(name) in _DETAIL_NAMES or nouns.includes(name) or (nested > 0 and len(inner) > 1) or nested == 1

@@ -48,8 +48,6 @@ def _key_score(argument: str, entity: str, key: str) -> int:
         return 3
     if not argument.isascii() and argument != entity and argument.startswith(entity):
         return 2 if noun_in_english(argument.removeprefix(entity).strip("_")) == "number" else 0
-    if "_or_" in argument and _KEY_ENDINGS.issuperset(argument.removeprefix(f"{short}_").split("_or_")):
-        return 3
     if argument in {f"{name}_{ending}" for name in (entity, short) for ending in _KEY_ENDINGS}:
         return 2
     if argument in {entity, short, "uuid", "key", "identifier", "path", "slug"}:

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mcp_sim.infer.entity_choice import NO_NOUNS
 from mcp_sim.infer.names import ParsedName, noun_spans
-from mcp_sim.infer.result_schemas import infer_output
-from mcp_sim.types import Record, Tool
-from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types import Tool
+from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, vocabulary, words
 
 COLLECTIONS = vocabulary(
     "list map queue record records table history store db database collection data entries index dict registry log set"
 )
-_MAX_DEPTH = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Nouns:
-    """Nouns that tools mention: `names` of entities, arguments that are integers, arguments that are texts.
-
-    `bare` are arguments of tools whose results have an `id`. `shown` are names in result schemas.
-    """
+    """Nouns that tools mention: `names` of entities, their arguments, and those arguments that are integers."""
 
     names: frozenset[str] = frozenset()
+    arguments: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
-    texts: frozenset[str] = frozenset()
-    bare: frozenset[str] = frozenset()
-    shown: frozenset[str] = frozenset()
 
     def entity_of(self, name: str) -> str:
         """Return the entity that a table name means: one that tools mention, else the name itself."""
@@ -48,30 +41,13 @@ class Nouns:
 
 
 def collect_nouns(parsed_names: Iterable[ParsedName], tools: Iterable[Tool]) -> Nouns:
-    """Collect the nouns that the tools mention, and the arguments that are integers or texts."""
+    """Collect the nouns that names of tools and of id arguments mention, and the arguments."""
     names: set[str] = set()
     for parsed in parsed_names:
-        phrase = (*parsed.noun, *parsed.after[1:]) if parsed.noun else parsed.after[1:]
+        phrase = (*parsed.noun, *parsed.after[1:])
         names |= {singular_phrase(phrase[start:end]) for start, end in noun_spans(len(phrase))}
         names |= {singular_phrase(phrase)} if phrase else set[str]()
-    numbers: set[str] = set()
-    texts: set[str] = set()
-    bare: set[str] = set()
-    shown: set[str] = set()
-    for tool in tools:
-        parts = properties(tool.input_schema)
-        numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
-        texts |= {snake(name) for name, part in parts.items() if main_type(part) == "string"}
-        output = infer_output(tool, None)
-        bare |= {snake(name) for name in parts} if "id" in properties(output) else set[str]()
-        shown |= {snake(name) for name in _result_names(output)}
-        names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
-    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts), frozenset(bare), frozenset(shown))
-
-
-def _result_names(output: Record, depth: int = 0) -> Iterator[str]:
-    """Yield the names in a result schema."""
-    for name, part in properties(output).items():
-        yield name
-        if depth < _MAX_DEPTH:
-            yield from _result_names(items(part) if main_type(part) == "array" else part, depth + 1)
+    parts = [(snake(name), part) for tool in tools for name, part in properties(tool.input_schema).items()]
+    names |= {name.removesuffix("_id") for name, _ in parts if name.endswith("_id")}
+    numbers = frozenset(name for name, part in parts if main_type(part) == "integer")
+    return Nouns(frozenset(names - NO_NOUNS), frozenset(name for name, _ in parts), numbers)

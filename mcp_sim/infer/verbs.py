@@ -68,8 +68,8 @@ _FINAL_VERBS = vocabulary(
 PLAIN_VERBS = vocabulary("create get list update delete")
 """Verbs that are about records and nothing else."""
 
-MAY_READ = frozenset({"open", "request", "start", "raise", "record", "file"})
-"""Weak verbs that create something, or show it."""
+STARTED_STATES = {"start": "in_progress", "open": "open", "submit": "submitted", "raise": "raised"}
+"""States of records that exist before a weak verb is done: `start_task(task_id)` beside `create_task`."""
 
 RETURN_VERBS: dict[str, Verb] = dict.fromkeys(("return", "provide", "obtain", "pull", "give"), "get")
 """Verbs of descriptions that say what is returned."""
@@ -142,8 +142,6 @@ def known_verb(word: str) -> tuple[Verb, bool]:
 def find_verb(parts: tuple[str, ...]) -> int | None:
     """Return the position of the verb in a name, or None."""
     known = (STRONG, WEAK, TRANSITIONS)
-    if len(parts) > 1 and parts[0] == "check" and parts[-1] in NOUNS_TOO:
-        return None
     if len(parts) > 1 and parts[0] in NOUNS_TOO and parts[-1] in _FINAL_VERBS:
         return len(parts) - 1
     if parts and any(parts[0] in verbs for verbs in known):
@@ -189,10 +187,7 @@ def skip_opener(about: str) -> str:
 
 
 def _plain_forms(word: str) -> Iterator[str]:
-    """Yield possible plain forms of `creates`, `copies`, `pushes`, `getting` or `creating`."""
+    """Yield possible plain forms of `creates`, `copies` or `pushes`."""
     yield word
     if word.endswith("s"):
         yield from (word[:-1], word.removesuffix("es"), f"{word.removesuffix('ies')}y")
-    if word.endswith("ing"):
-        stem = word.removesuffix("ing")
-        yield from (stem, f"{stem}e", stem[:-1])

@@ -12,7 +12,7 @@ import pytest
 from support.declared import domain, tool
 from support.given import service
 
-from mcp_sim.infer.descriptions import choices_of, parse_argument_lines, schema_of_examples
+from mcp_sim.infer.descriptions import choices_of, parse_argument_lines
 
 Json = Any
 TEXT = {"type": "string"}
@@ -86,7 +86,6 @@ BLANKS = " " * 100_000
 def test_100_000_blanks_in_a_description_are_read() -> None:
     for line in (f"label{BLANKS}", f"{BLANKS}label{BLANKS}(", f"-{BLANKS}label{BLANKS}({BLANKS}){BLANKS}"):
         assert parse_argument_lines(line, {"label"}) == {}
-        assert schema_of_examples(line) == {}
     assert parse_argument_lines(f"{BLANKS}label{BLANKS}(text){BLANKS}:{BLANKS}a word", {"label"}) == {"label": "a word"}
     for text in (f"one of{BLANKS}", f"one of{BLANKS}[{BLANKS},{BLANKS}or{BLANKS}", f"{BLANKS}|{BLANKS}"):
         assert choices_of({"description": text}) == []

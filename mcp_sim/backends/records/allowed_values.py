@@ -9,9 +9,9 @@ from typing import TypeAlias
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.effects import Check, Consequence, Effect
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of
-from mcp_sim.backends.refusal import choices_text, invalid
+from mcp_sim.backends.refusal import invalid
 from mcp_sim.generate.conformance import field_schemas
-from mcp_sim.infer.descriptions import describe_arguments, strict_choices
+from mcp_sim.infer.descriptions import describe_arguments
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
@@ -44,14 +44,13 @@ _NUMBERS = frozenset({"integer", "number"})
 
 
 def declared_values_check(tool: Tool, plan: Plan) -> Check | None:
-    """Return the check of values against the choices and ranges in descriptions, or None if there are none.
+    """Return the check of values against the ranges in descriptions, or None if there are none.
 
     The check also refuses a time span that ends before it begins.
     """
     schema = expanded(describe_arguments(tool).input_schema)
     parts = {path: at(schema, path) for path in plan.sets}
-    tests = {path: _among(choices) for path, part in parts.items() if (choices := strict_choices(part))}
-    tests |= {path: _within(*ends) for path, ends in declared_ranges(parts, tool.description).items()}
+    tests = {path: _within(*ends) for path, ends in declared_ranges(parts, tool.description).items()}
     spans = [(one, argument(one), end, argument(end)) for one, end in time_spans(plan.sets)]
     if not tests and not spans:
         return None
@@ -70,16 +69,6 @@ def declared_values_check(tool: Tool, plan: Plan) -> Check | None:
         return None
 
     return refused
-
-
-def _among(choices: list[Json]) -> Test:
-    known = {str(one).lower() for one in choices}
-
-    def test(value: Json) -> str | None:
-        wrong = isinstance(value, str) and value and value.lower() not in known
-        return f"{value!r} is not one of {choices_text(choices)}" if wrong else None
-
-    return test
 
 
 def _within(least: float, most: float) -> Test:

@@ -7,20 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_sim.generate.acknowledgements import verb_place
-from mcp_sim.infer.result_descriptions import shown_result
 from mcp_sim.infer.result_kinds import acts, described_fields, field_schema, kind_fields, schemas_of, verb_fields
 from mcp_sim.infer.server_names import last_segment
 from mcp_sim.infer.verbs import INSPECTION_VERBS, classify_verb, find_described_verb
 from mcp_sim.types import Record, Tool
-from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import is_plural, plural, singular, words
 
 _READS = frozenset({"get", "list", "search"})
 _WRITES = frozenset({"create", "update", "delete"})
 _RETURNS = re.compile(r"\breturn(?:s|ing)?\b", re.IGNORECASE)
-_GENERAL = frozenset({"label", "artifact"})
-"""First fields of results of verbs that have the name of the noun instead: `detect_language`."""
-
 _LONGEST = 3
 """The most words of the name of a field."""
 
@@ -35,11 +31,6 @@ class Promise:
 
 def promise_of(tool: Tool) -> Promise | None:
     """Return what the result of a tool holds; None if the tool acts on something and promises no data."""
-    shown = shown_result(tool.description)
-    if shown is not None and main_type(shown) == "array":
-        return Promise(_completed(properties(items(shown))), "results")
-    if shown is not None and properties(shown):
-        return Promise(_completed(properties(shown)))
     parts = words(last_segment(tool.name))
     verb, nouns = _verb_and_nouns(parts, tool.description)
     described_verb = find_described_verb(tool.description)
@@ -53,11 +44,6 @@ def promise_of(tool: Tool) -> Promise | None:
     if usual:
         return _computed(usual, nouns)
     return _looked_up(verb or described_verb, nouns or parts)
-
-
-def _completed(fields: Record) -> Record:
-    """Return the fields with usual schemas for those of which only the name is known."""
-    return {name: schema or field_schema(name) for name, schema in fields.items()}
 
 
 def _verb_and_nouns(parts: Sequence[str], description: str) -> tuple[str, tuple[str, ...]]:
@@ -74,18 +60,29 @@ def _is_action(verb: str) -> bool:
 
 def _computed(usual: Sequence[str], nouns: Sequence[str]) -> Promise:
     """Return the promise of a verb that computes something. Its result is named after the noun."""
-    if usual == ("results",):
-        return _rows(nouns, kind_fields(nouns) or ("title", "url", "snippet"))
     kind = schemas_of(kind_fields(nouns))
-    if usual[0] in _GENERAL and (kind or nouns):
-        return Promise(kind or schemas_of(("_".join(nouns[-_LONGEST:]), *usual[1:])))
-    if usual != ("result",):
-        return Promise(kind if kind and usual[0] == "valid" else schemas_of(usual))
-    if kind and main_type(next(iter(kind.values()))) in {"number", "integer"}:
-        return Promise(kind)
+    match usual:
+        case ("results",):
+            return _rows(nouns, (*kind,) or ("title", "url", "snippet"))
+        case ("label" | "artifact", *others) if nouns:
+            return Promise(kind or schemas_of(("_".join(nouns[-_LONGEST:]), *others)))
+        case ("valid", *_) if kind:
+            return Promise(kind)
+        case ("result",):
+            return Promise(kind if _is_number(kind) else _named_result(nouns))
+        case _:
+            return Promise(schemas_of(usual))
+
+
+def _is_number(fields: Record) -> bool:
+    """Return whether the first field holds a number."""
+    return bool(fields) and main_type(next(iter(fields.values()))) in {"number", "integer"}
+
+
+def _named_result(nouns: Sequence[str]) -> Record:
     name = "_".join(nouns) if 0 < len(nouns) <= _LONGEST and not is_plural(nouns[-1]) else "result"
     schema = field_schema(name)
-    return Promise({name: {"type": "number"} if schema == {"type": "string"} else schema})
+    return {name: {"type": "number"} if schema == {"type": "string"} else schema}
 
 
 def _looked_up(verb: str, nouns: Sequence[str]) -> Promise | None:
