@@ -156,6 +156,8 @@ def _make_field(name: str, part: Record) -> Field | None:
     choices = _narrowing_choices(part)
     kept = {word: part for word, part in inner.items() if word not in {"default", "enum", "const", "title"}}
     schema = {**kept, "type": kind, **({"enum": choices} if choices else {})}
+    if kind == "boolean":
+        return Field(re.sub(r"^(only|just)_|_only$", "", name), schema)
     bare = _strip_bound(singular(name) if many else name)
     if kind == "string" and (bare != name or is_time(name, part)) and not many and not choices:
         return Field("created_at" if is_time(name, part) else bare, {**schema, "format": "date-time"})

@@ -17,11 +17,13 @@ from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn, View
-from mcp_sim.types.argument_unwrapping import unwrap_call
+from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
 from mcp_sim.types.plans import How, Plan
+from mcp_sim.types.switches import mode_reader
 from mcp_sim.types.time_formats import seconds_of
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
@@ -31,16 +33,20 @@ Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 def inspection(plan: Plan, domain: Domain) -> Inspection:
     """Compile the checks for one tool from its plan."""
     entity = domain.entities.get(plan.entity or "")
-    settings, wrapper = _settings_of(plan, entity), domain.wrappers.get(plan.tool)
+    tool, wrapper = domain.tools[plan.tool], domain.wrappers.get(plan.tool)
+    arguments = expanded((tool if wrapper is None else unwrap_tool(tool, wrapper)).input_schema)
+    settings, mode_of = _settings_of(plan, entity), mode_reader(arguments, {*plan.sets})
+    appending = [replace(setting, how="append") for setting in settings]
     is_guessed = plan.guessed
 
     def inspect(asked: Turn, transition: Transition) -> list[str]:
         turn = asked if wrapper is None else replace(asked, call=unwrap_call(asked.call, wrapper))
         body = transition.observation.body
+        asked_for = appending if mode_of(turn.call.arguments) == "append" else settings
         changes = (*transition.changes, *transition.absorbed)
         after = _After(turn.view, changes)
         written = (
-            (*_change_problems(turn, plan, changes, after, domain), *_set_problems(turn, plan, settings, changes))
+            (*_change_problems(turn, plan, changes, after, domain), *_set_problems(turn, plan, asked_for, changes))
             if changes
             else ()
         )

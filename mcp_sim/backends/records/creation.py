@@ -12,11 +12,17 @@ from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.defaults import record_maker
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.uniqueness import is_name, is_unique
-from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties
 from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.switches import WriteMode, mode_reader
+
+_STATES = frozenset({"status", "state"})
 
 
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
@@ -24,21 +30,49 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     entity = domain.entities[plan.entity or ""]
     name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
     make, keys = record_maker(plan, entity, domain), key_maker(entity)
-    change, known, imply = changing(tool, plan, domain), _key_finder(plan, entity), implied_links(entity, domain)
+    change, imply = changing(tool, plan, domain), implied_links(entity, domain)
+    mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
+    known, drafted = _key_finder(plan, entity), _draft_state(tool, plan, entity)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        values = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
+        values = {**drafted(turn.call.arguments), **plan.fixed, **assigned_values(turn, sets)}
+        values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values
+        mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
         taken = known(turn.view, values)
-        if taken is not None and turn.view.get(name, taken) is not None:
-            return _existing(turn, tool, plan, taken, change)
+        if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
+            return _existing(turn, tool, name, taken, mode, change)
         key = taken if taken is not None else next_key(entity, keys, turn.view, turn.draws)
         record = make(turn, invent, {**imply(turn, invent, values), entity.key: key}, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
         return Effect(key, record, (put,))
 
     return create
+
+
+def _draft_state(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], Record]:
+    """Return a function that reads from a flag such as `draft` whether a new record is in the state `draft`."""
+    arguments = properties(expanded(tool.input_schema))
+    flag = next((name for name in arguments if snake(name) in terms("arguments.draft")), None)
+    usual = arguments[flag].get("default") if flag is not None else None
+    fields = [
+        field for name, field in entity.fields.items() if snake(name) in _STATES and name not in plan.sets.values()
+    ]
+    states = {field.name: constants(field.schema) for field in fields if main_type(field.schema) == "string"}
+    states = {name: values for name, values in states.items() if "draft" in values or not values}
+
+    def state(arguments: Record) -> Record:
+        is_draft: Json = arguments.get(flag or "", usual)
+        if not isinstance(is_draft, bool):
+            return {}
+        chosen = {
+            name: [one for one in values or ["draft"] if (one == "draft") is is_draft]
+            for name, values in states.items()
+        }
+        return {name: values[0] for name, values in chosen.items() if values}
+
+    return state
 
 
 def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
@@ -66,12 +100,11 @@ def _identity(plan: Plan, entity: Entity) -> tuple[str, ...]:
 
 
 def _existing(
-    turn: Turn, tool: Tool, plan: Plan, key: Key, change: Callable[[Turn, Key], Effect | Observation]
+    turn: Turn, tool: Tool, entity: str, key: Key, mode: WriteMode, change: Callable[[Turn, Key], Effect | Observation]
 ) -> Effect | Observation:
     """Return the effect on a record that exists already, or the failure that it does."""
-    entity = plan.entity or ""
-    if plan.if_exists == "refuse":
+    if mode == "refuse":
         return conflict(tool, entity, key, "already exists")
-    if plan.if_exists == "update":
-        return change(turn, key)
-    return Effect(key, turn.view.get(entity, key) or {}, ())
+    if mode == "keep":
+        return Effect(key, turn.view.get(entity, key) or {}, ())
+    return change(turn, key)

@@ -16,14 +16,17 @@ from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.generate.uniqueness import is_name
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import How, Plan
+from mcp_sim.types.switches import mode_reader
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
 
@@ -46,6 +49,8 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
     check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
     moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
+    mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
+    appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
         values = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
@@ -57,10 +62,11 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
             return refused
         values = nest_paths(values, before)
         new_key = values.pop(entity.key, key)
-        after = _changed_fields(tool, plan, entity, key, before, values)
+        how = appending if mode_of(turn.call.arguments) == "append" else plan.how
+        after = _changed_fields(tool, how, entity, key, before, values)
         if isinstance(after, Observation):
             return after
-        is_same = not values or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
+        is_same = not values or (how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
             return Effect(key, before, ())
         record = {**before, **after, **moves(before, after, turn.now)}
@@ -73,19 +79,28 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
 
 
 def _changed_fields(
-    tool: Tool, plan: Plan, entity: Entity, key: Key, before: Record, values: Mapping[str, Json]
+    tool: Tool, how: Mapping[str, How], entity: Entity, key: Key, before: Record, values: Mapping[str, Json]
 ) -> Record | Observation:
     """Return the given fields as they are after the change, or a failure."""
-    if not plan.how:
+    if not how:
         return dict(values)
     after = Record()
     for name, value in values.items():
         field = entity.fields.get(name) or Field(name, {})
-        found = enter_value(before.get(name), value, plan.how.get(name, "set"), field)
+        found = enter_value(before.get(name), value, how.get(name, "set"), field)
         if isinstance(found, Refused):
             return conflict(tool, entity.name, key, found.why, field=name)
         after[name] = found
     return after
+
+
+def _appendable(entity: Entity) -> dict[str, How]:
+    """Return the lists and the free texts of records, which `append: true` appends to. Names are replaced."""
+    fields = [field for field in entity.fields.values() if field.link is None and not constants(field.schema)]
+    texts = [field for field in fields if main_type(field.schema) == "string" and "format" not in field.schema]
+    lists = [field for field in entity.fields.values() if main_type(field.schema) == "array"]
+    names = [field.name for field in (*texts, *lists) if field.name != entity.key and not is_name(field.name)]
+    return dict.fromkeys(names, "append")
 
 
 # what moves by itself -------------------------------------------------------------------------------------------------

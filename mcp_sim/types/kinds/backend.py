@@ -9,9 +9,13 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
 from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Example
+from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.switches import confirmation
 
 T = TypeVar("T")
+
+_DONE = {"create": "created", "update": "changed", "delete": "deleted"}
 
 
 class Invent(Protocol):
@@ -125,13 +129,31 @@ class Backend:
     def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """Compile the answer to calls of one tool, whose arguments may be wrapped in a single one.
 
-        Subclasses override `compile`.
+        A write that the arguments do not confirm is refused. Subclasses override `compile`.
         """
         wrapper = domain.wrappers.get(tool.id)
         if wrapper is None:
-            return self.compile(tool, plan, domain)
-        answer = self.compile(unwrap_tool(tool, wrapper), plan, domain)
+            return _confirmed(tool, plan, self.compile(tool, plan, domain))
+        bare = unwrap_tool(tool, wrapper)
+        answer = _confirmed(bare, plan, self.compile(bare, plan, domain))
         return lambda turn, invent: answer(replace(turn, call=unwrap_call(turn.call, wrapper)), invent)
+
+
+def _confirmed(tool: Tool, plan: Plan, answer: Answer) -> Answer:
+    """Return the answer of a tool that writes nothing unless its flag `confirm` is true, if it has one."""
+    found = confirmation(expanded(tool.input_schema), plan.sets.keys())
+    if found is None:
+        return answer
+    (name, usual), choice = found, plan.choice or ""
+
+    def confirmed(turn: Turn, invent: Invent) -> Transition:
+        arguments = turn.call.arguments
+        verb = plan.choices.get(str(arguments.get(choice)), plan).verb
+        if arguments.get(name, usual) is not False or verb not in _DONE:
+            return answer(turn, invent)
+        return Transition(tool.failure("invalid", f"Nothing was {_DONE[verb]}: {name} must be true", **arguments))
+
+    return confirmed
 
 
 BACKENDS_WITHOUT_MATCH = frozenset({"python", "records", "schema_only"})

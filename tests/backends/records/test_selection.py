@@ -96,19 +96,6 @@ async def test_a_very_long_search_word_is_handled_quickly(tmp_path: Path, asked:
         assert value(await world.call("search_notes", {"query": asked}))["results"] == []
 
 
-async def test_a_list_is_limited_to_the_described_number_of_rows(tmp_path: Path) -> None:
-    rows = [{"id": at, "title": f"Log {at}", "created_at": f"2030-01-0{at}T00:00:00Z"} for at in range(1, 6)]
-    tools = (
-        given.tool("search_logs", "query", about="Search the logs. Returns at most 2 logs."),
-        given.tool("find_logs", "query", about="Finds logs by title, the 3 most recent ones."),
-        given.tool("list_logs", about="All logs of up to 3 days."),
-    )
-    async with given.service(tmp_path, {"logs": rows}, *tools) as simulator, simulator.open("w") as world:
-        assert len(given.value(await world.call("search_logs", {"query": "log"}))) == 2
-        assert [one["id"] for one in given.value(await world.call("find_logs", {"query": "log"}))] == [5, 4, 3]
-        assert len(given.value(await world.call("list_logs", {}))) == 5
-
-
 async def test_a_search_without_a_noun_searches_the_listed_entity(tmp_path: Path) -> None:
     state = {"letters": [{"id": "L1", "to": "Ada", "body": "Tea at noon"}, {"id": "L2", "to": "Bo", "body": "Rain"}]}
     tools = given.tool("list_letters"), given.tool("post_letter", "to", "body"), given.tool("search", "query")
