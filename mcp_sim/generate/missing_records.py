@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Any
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import adjustments
@@ -42,16 +43,22 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
     those of open entities. The values depend on the seed and on what is known only.
     """
     record: Record = {**(known or {}), entity.key: key}
+    given = frozenset(record)
     turn = replace(turn, draws=turn.draws.about(f"{entity.name}/{key}"))
     for field in entity.fields.values():
-        if field.name not in record and field.derived is None:
-            value = _value(turn, entity, field, invent, record)
-            if value is not NOWHERE:
-                record[field.name] = value
-    for name, adjust in (*adjustments(entity), *_periods(entity), *_stamps(entity)) if entity.open else ():
-        if name not in (known or {}) and name != entity.key:
-            adjust(record)
+        value = _value(turn, entity, field, invent, record) if field.name not in record else NOWHERE
+        if value is not NOWHERE:
+            record[field.name] = value
+    if entity.open:
+        _settle(record, entity, given)
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
+
+
+def _settle(record: Record, entity: Entity, given: Container[str]) -> None:
+    """Make generated values agree with each other and with the given ones."""
+    for name, adjust in (*adjustments(entity), *_periods(entity), *_stamps(entity)):
+        if name not in given:
+            adjust(record)
 
 
 def _periods(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
@@ -108,6 +115,8 @@ def choose_key(keys: list[Key], draws: Draws, profile: str) -> Key:
 
 
 def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:
+    if field.derived is not None:
+        return NOWHERE
     needed = field.required or entity.open
     if field.link is not None:
         keys = link_candidates(turn.view, field.link)
@@ -153,6 +162,13 @@ def titles_about(words: str, entity: Entity, count: int, draws: Draws) -> list[s
     return [titles[at % len(titles)].format(topic) for at in range(count)]
 
 
+def extent(limits: Mapping[str, Any], step: Any) -> tuple[Any, Any]:
+    """Return the least and the greatest value within limits, by operator; None for no limit."""
+    low = limits["gt"] + step if "gt" in limits else limits.get("gte")
+    high = limits["lt"] - step if "lt" in limits else limits.get("lte")
+    return low, high
+
+
 def limited_value(turn: Turn, entity: Entity, field: Field, limits: Record, moment: datetime | None) -> Json:
     """Return a value of a field within limits, by operator; `moment` is that of a field with a time."""
     if moment is not None:
@@ -160,14 +176,9 @@ def limited_value(turn: Turn, entity: Entity, field: Field, limits: Record, mome
     numbers = {op: value for op, value in limits.items() if isinstance(value, int | float)}
     if not numbers or main_type(field.schema) not in {"integer", "number"}:
         return next(iter(limits.values()))
-    step = 1 if main_type(field.schema) == "integer" else 0.01
-    low = next((numbers[op] + (step if op == "gt" else 0) for op in ("gte", "gt") if op in numbers), None)
-    high = next((numbers[op] - (step if op == "lt" else 0) for op in ("lte", "lt") if op in numbers), None)
-    schema = {
-        **field.schema,
-        **({} if low is None else {"minimum": low}),
-        **({} if high is None else {"maximum": high}),
-    }
+    low, high = extent(numbers, 1 if main_type(field.schema) == "integer" else 0.01)
+    bounds = {"minimum": low, "maximum": high}
+    schema = {**field.schema, **{word: bound for word, bound in bounds.items() if bound is not None}}
     schema.pop("multipleOf", None)
     chance = chance_of(turn.draws.seed, turn.draws.scope, entity.name, field.name, turn.view.count(entity.name))
     return value_maker(entity.name, field.name, schema)(chance, {}, Moment(turn.start, turn.start))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from mcp_sim.infer.argument_names import QUERIES
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.result_kinds import usual_fields
+from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import properties, required
 from mcp_sim.types.lexicon.english import snake, vocabulary
@@ -51,13 +52,15 @@ def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     reads = [features for features in feature_list if features.verb in _READS]
     if any(properties(features.shape) for features in reads):
         return {}
-    found: dict[str, Field] = {}
+    schemas: dict[str, Record] = {}
     for features in reads:
-        schemas = usual_fields(features.tool.name, features.tool.description)
-        found |= {name: Field(name, schema, required=True) for name, schema in schemas.items() if name not in found}
-    if not found or (any(map(_takes_query, reads)) and not any(name in found for name in _NAMES)):
-        found = {"name": Field("name", {"type": "string"}, required=True), **found}
-    return found
+        schemas = {**usual_fields(features.tool.name, features.tool.description), **schemas}
+    is_nameless = schemas.keys().isdisjoint(_NAMES)
+    if not schemas or (is_nameless and any(map(_takes_query, reads))):
+        schemas = {"name": {"type": "string"}, **schemas}
+    if schemas.keys() <= {*_NAMES}:
+        schemas["description"] = {"type": "string"}
+    return {name: Field(name, schema, required=True) for name, schema in schemas.items()}
 
 
 def with_usual_fields(entities: Mapping[str, Entity], feature_list: Sequence[ToolFeatures]) -> dict[str, Entity]:

@@ -21,6 +21,7 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"\b(?:for|of|from|by|in|on|at|to|as|that|which|when|if|using|between|based|about|given|into)\b")
+_BEGIN = re.compile(r".*\b(?:including|includes?|containing|contains|such as|like|with)\b:?")
 _ARTICLES = re.compile(r"^(?:(?:the|an?|its?|their|all|any|current|detailed|basic|various|with|and|or|also|more)\s+)+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[ _-][a-z0-9]+){0,2}")
 _TIMED = re.compile(r"(.*_)?(at|date|time|timestamp)")
@@ -30,7 +31,7 @@ _LONGEST = 2
 
 @cache
 def _data() -> dict[str, Any]:
-    return json.loads(get_data(__package__, "result_kinds.json") or b"")
+    return json.loads(get_data("mcp_sim.infer", "result_kinds.json") or b"")
 
 
 @cache
@@ -84,7 +85,7 @@ def described_fields(description: str) -> tuple[str, ...]:
 
 def _listed_names(text: str) -> Iterator[str]:
     """Yield the names in a list, up to the first part that is no name."""
-    for part in re.split(r",\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*|\s+plus\s+", text):
+    for part in re.split(r",\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*|\s+plus\s+", _BEGIN.sub("", text)):
         bare = _ARTICLES.sub("", _END.split(part)[0].strip(" \"'`*-"))
         if _NAME.fullmatch(bare) and bare not in _data()["forms"]:
             yield snake(re.sub(r"[ -]", "_", bare))

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.filters import filter_argument, time_prefix_test
 from mcp_sim.backends.records.search_terms import term_parser
-from mcp_sim.generate.missing_records import MOST_CANDIDATES
+from mcp_sim.generate.missing_records import MOST_CANDIDATES, extent
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import COMPARISONS, Json, Record, Tool
 from mcp_sim.types.domain import Entity
@@ -86,8 +86,8 @@ def _holding(entity: Entity, rule: Filter, value: Json) -> Json:
     known = entity.fields.get(rule.field)
     if known is None:
         return value
-    if main_type(known.schema) == "array" and not isinstance(value, list):
-        return [value]
+    if main_type(known.schema) == "array":
+        return as_list(value) or [value]
     day = time_format(value) if rule.op == "contains" else None
     if day is None or not day.is_date or time_meaning(rule.field, known.schema) is None:
         return value
@@ -106,16 +106,14 @@ class Interval:
     def of(cls, name: str, schema: Record, limits: Record, now: datetime) -> Interval | None:
         """Return the interval of a time field, or None if the field holds no time or nothing is allowed."""
         meaning = time_meaning(name, schema)
-        times = {op: parse_time(value) for op, value in limits.items()}
-        if meaning is None or None in times.values():
+        times = {op: time for op, value in limits.items() if (time := parse_time(value)) is not None}
+        if meaning is None or len(times) < len(limits):
             return None
-        given = {op: time for op, time in times.items() if time is not None}
-        low = next((given[op] + (_DAY if op == "gt" else timedelta()) for op in ("gte", "gt") if op in given), None)
-        high = next((given[op] - (_DAY if op == "lt" else timedelta()) for op in ("lte", "lt") if op in given), None)
-        if meaning in _PAST and (high is None or high > now):
-            high = now
-        low = low if low is not None else (high or now) - _SPAN
-        high = high if high is not None else low + _SPAN
+        low, high = extent(times, _DAY)
+        latest = now if meaning in _PAST else high
+        high = latest if high is None or latest is None else min(high, latest)
+        low = low or (high or now) - _SPAN
+        high = high or low + _SPAN
         return cls(low, high) if low <= high else None
 
     @property

@@ -61,6 +61,7 @@ class _About:
 
     def __init__(self, promise: Promise, makers: Mapping[str, Make], arguments: Record, topic: str, turn: Turn) -> None:
         self._promise, self._makers, self._arguments, self._topic, self._turn = promise, makers, arguments, topic, turn
+        self._moment = Moment(turn.start, turn.start)
 
     def result(self) -> Record:
         echoed = dict([one for one in self._arguments.items() if _is_echoed(*one)][:_MOST_ECHOED])
@@ -80,19 +81,23 @@ class _About:
 
     def _value(self, name: str, chance: Chance, record: Record) -> Json:
         schema = self._promise.fields[name]
-        kind = main_type(schema)
-        if kind == "string" and name in _REWRITTEN:
-            language = next((value for key, value in self._arguments.items() if "lang" in key and value), None)
-            return self._topic if language is None else f"[{language}] {self._topic}"
-        if kind == "array" and main_type(items(schema)) == "string" and "enum" not in items(schema):
-            return [self._title(at) for at in range(_ROWS)] if schema.get("maxItems") != 0 else []
-        if kind == "string" and is_text(name):
-            return self._text(chance)
+        match main_type(schema):
+            case "string" if name in _REWRITTEN:
+                language = next((value for key, value in self._arguments.items() if "lang" in key and value), None)
+                return self._topic if language is None else f"[{language}] {self._topic}"
+            case "string" if is_text(name):
+                return self._text(chance)
+            case "array" if schema.get("maxItems") == 0:
+                return []
+            case "array" if items(schema) == {"type": "string"}:
+                return [self._title(at) for at in range(_ROWS)]
+            case _:
+                return self._converted(name) or self._makers[name](chance, record, self._moment)
+
+    def _converted(self, name: str) -> Json:
+        """Return the only number among the arguments, converted; None if there is no such number."""
         numbers = [value for value in self._arguments.values() if isinstance(value, int | float)]
-        if name in _CONVERTED and len(numbers) == 1 and not isinstance(numbers[0], bool):
-            return round(numbers[0] * self._factor(), 2)
-        value = self._makers[name](chance, record, Moment(self._turn.start, self._turn.start))
-        return [value] if kind == "array" and not isinstance(value, list) else value
+        return round(numbers[0] * self._factor(), 2) if name in _CONVERTED and len(numbers) == 1 else None
 
     def _factor(self) -> float:
         """Return the factor of a conversion: it depends on what is converted into what, not on the amount."""

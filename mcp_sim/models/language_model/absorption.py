@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.backends.records.open_world import may_exist
+from mcp_sim.backends.records.accepted_keys import may_exist
 from mcp_sim.generate.missing_records import choose_key, generate_record, link_candidates
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.conditions import equal
