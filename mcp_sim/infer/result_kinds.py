@@ -17,11 +17,14 @@ from mcp_sim.types.lexicon.english import singular, snake, words
 
 _LISTED = re.compile(
     r"\b(?:returns?|retrieves?|gets?|shows?|provides?|includ(?:es|ing)|containing|such as)\b:?\s+"
-    r"([^.;:\n(){}\[\]]{3,200})",
+    r"((?:[^.;:\n]{1,60}:\s*)?[^.;:\n(){}\[\]]{3,200})",
     re.IGNORECASE,
 )
 _END = re.compile(r"\b(?:for|of|from|by|in|on|at|to|as|that|which|when|if|using|between|based|about|given|into)\b")
-_BEGIN = re.compile(r".*\b(?:including|includes?|containing|contains|such as|like|with)\b:?")
+_BEGIN = re.compile(
+    r".*(?::|\b(?:including|includes?|containing|contains|such as|like|with)\b)"
+    r"(?: (?:the )?(?:keys|fields|properties)\b:?)?"
+)
 _ARTICLES = re.compile(r"^(?:(?:the|an?|its?|their|all|any|current|detailed|basic|various|with|and|or|also|more)\s+)+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[ _-][a-z0-9]+){0,2}")
 _TIMED = re.compile(r"(.*_)?(at|date|time|timestamp)")

@@ -105,9 +105,75 @@ async def test_a_refused_request_creates_no_record(tmp_path: Path) -> None:
         assert not world.ledger.newest["step"]["absorbed"]
 
 
-async def test_an_entity_under_the_key_of_another_exists_for_its_records_only(tmp_path: Path) -> None:
-    desk = spec(tool("read_inbox", "user", output={}), tool("list_users"), tool("create_user", "name"))
-    async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
-        ann = value(await world.call("create_user", {"name": "ann"}))["id"]
-        assert value(await world.call("read_inbox", {"user": ann}))["user"] == ann
-        assert not (await world.call("read_inbox", {"user": "nobody"})).ok
+FLIGHTS = [
+    tool("search_flights", "from", "to", "date", max_price=NUMBER, limit={"type": "integer"}),
+    tool("get_flight", "flight_id"),
+]
+
+
+async def test_a_search_creates_records_that_match_its_filters(tmp_path: Path) -> None:
+    asked = {"from": "AMS", "to": "JFK", "date": "2031-03-02", "max_price": 200, "limit": 2}
+    async with service(tmp_path, spec(*FLIGHTS), "records: {}") as sim, sim.open() as world:
+        found = value(await world.call("search_flights", asked))["results"]
+        assert 0 < len(found) <= 2
+        assert all(one["from"] == "AMS" and one["date"] == "2031-03-02" and one["price"] <= 200 for one in found)
+        assert value(await world.call("search_flights", asked))["results"] == found
+        assert world.ledger.newest["step"]["absorbed"] == []
+
+
+async def test_an_id_that_a_search_shows_leads_to_the_same_record_and_others_are_refused(tmp_path: Path) -> None:
+    tracks = spec(tool("search_tracks", "query"), tool("get_track", "track_id"))
+    async with service(tmp_path, tracks, "records: {}") as sim, sim.open() as world:
+        first, *_ = value(await world.call("search_tracks", {"query": "blue moon"}))["results"]
+        assert "blue moon" in first["title"].lower()
+        assert value(await world.call("get_track", {"track_id": first["id"]})) == first
+        assert not (await world.call("get_track", {"track_id": "no-such-track"})).ok
+
+
+async def test_an_id_that_no_tool_shows_comes_from_outside(tmp_path: Path) -> None:
+    async with service(tmp_path, spec(tool("get_artist", "artist_id")), "records: {}") as sim, sim.open() as world:
+        assert value(await world.call("get_artist", {"artist_id": "4Z8W4fKeB5"}))["id"] == "4Z8W4fKeB5"
+
+
+async def test_a_period_has_one_record_a_day_in_the_past(tmp_path: Path) -> None:
+    prices = spec(tool("get_historical_prices", "symbol", "start_date", "end_date"))
+    asked = {"symbol": "ABC", "start_date": "2024-01-02", "end_date": "2024-01-05"}
+    async with service(tmp_path, prices, "records: {}") as sim, sim.open() as world:
+        found = value(await world.call("get_historical_prices", asked))["historical_prices"]
+        assert [one["date"] for one in found] == ["2024-01-02", "2024-01-03", "2024-01-04", "2024-01-05"]
+
+
+async def test_nothing_was_created_in_the_future(tmp_path: Path) -> None:
+    news = spec(tool("list_articles", "topic", created_after=TEXT))
+    async with service(tmp_path, news, "records: {}") as sim, sim.open() as world:
+        asked = {"topic": "tea", "created_after": "2999-01-01"}
+        assert value(await world.call("list_articles", asked))["articles"] == []
+
+
+async def test_a_search_for_nonsense_among_created_records_is_empty(tmp_path: Path) -> None:
+    todos = spec(tool("add_todo", "title"), tool("search_todos", "query"))
+    async with service(tmp_path, todos, "records: {}") as sim, sim.open() as world:
+        assert value(await world.call("search_todos", {"query": "xyzzy"}))["results"] == []
+
+
+@pytest.mark.parametrize(("declared", "counted", "is_open"), [("", "2", False), ("{open: true}", "2", True)])
+async def test_counted_records_are_all_there_are_unless_declared_open(
+    declared: str, counted: str, is_open: bool, tmp_path: Path
+) -> None:
+    sea = spec(tool("get_tide", "harbour")) + (f"\nentities: {{tide: {declared}}}" if declared else "")
+    async with service(tmp_path, sea, f"records: {{tide: {counted}}}") as sim, sim.open() as world:
+        assert (await world.call("get_tide", {"harbour": "Vlissingen"})).ok is is_open
+
+
+async def test_a_spec_may_close_an_entity(tmp_path: Path) -> None:
+    sea = spec(tool("get_tide", "harbour")) + "\nentities: {tide: {open: false}}"
+    async with service(tmp_path, sea, "records: {}") as sim, sim.open() as world:
+        assert not (await world.call("get_tide", {"harbour": "Vlissingen"})).ok
+
+
+async def test_records_have_the_fields_that_descriptions_list(tmp_path: Path) -> None:
+    about = "Get the weather. Returns the temperature, humidity and wind speed."
+    weather = {**tool("get_weather", "city"), "description": about}
+    async with service(tmp_path, spec(weather), "records: {}") as sim, sim.open() as world:
+        found = value(await world.call("get_weather", {"city": "Oslo"}))
+        assert found.keys() == {"city", "temperature", "humidity", "wind_speed"}

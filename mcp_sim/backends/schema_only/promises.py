@@ -82,7 +82,9 @@ def _is_number(fields: Record) -> bool:
 def _named_result(nouns: Sequence[str]) -> Record:
     name = "_".join(nouns) if 0 < len(nouns) <= _LONGEST and not is_plural(nouns[-1]) else "result"
     schema = field_schema(name)
-    return {name: {"type": "number"} if schema == {"type": "string"} else schema}
+    if schema == {"type": "string"}:
+        return {name: {"type": "number"}}
+    return {name: schema} if _is_number({name: schema}) else {"result": {"type": "number"}}
 
 
 def _looked_up(verb: str, nouns: Sequence[str]) -> Promise | None:

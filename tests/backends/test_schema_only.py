@@ -1,0 +1,73 @@
+"""Tools that no backend computes: plausible data where they promise some, a confirmation elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema_rs import is_valid
+from support.given import service, tool, value
+
+from mcp_sim.infer import result_kinds
+from mcp_sim.world.world import World
+
+Json = Any
+NUMBER = {"type": "number"}
+
+
+async def answered(world: World, name: str, **arguments: Json) -> Json:
+    return value(await world.call(name, arguments))
+
+
+async def test_a_lookup_returns_data_that_repeats_what_was_asked(tmp_path: Path) -> None:
+    async with service(tmp_path, {"flags": []}, tool("geocode", "address")) as sim, sim.open("w") as world:
+        found = await answered(world, "geocode", address="Lisbon")
+        assert found.keys() == {"address", "latitude", "longitude"}
+        assert found["address"] == "Lisbon"
+        assert await answered(world, "geocode", address="Lisbon") == found
+        assert world.ledger.newest["step"]["guessed"] is True
+        assert (await answered(world, "geocode", address="Porto"))["latitude"] != found["latitude"]
+
+
+async def test_a_computation_returns_a_number_named_after_it(tmp_path: Path) -> None:
+    bmi = tool("calculate_bmi", weight=NUMBER, height=NUMBER)
+    async with service(tmp_path, {"flags": []}, bmi) as sim, sim.open("w") as world:
+        assert isinstance((await answered(world, "calculate_bmi", weight=70, height=1.8))["bmi"], float)
+
+
+@pytest.mark.parametrize(
+    ("about", "names"),
+    [("Look at the reef. Returns the depth, salinity and coral cover.", {"depth", "salinity", "coral_cover"}),
+     ("Probe. Returns a dict with keys: depth, murky", {"depth", "murky"})],
+)  # fmt: skip
+async def test_a_description_names_the_fields(about: str, names: set[str], tmp_path: Path) -> None:
+    probe = {**tool("probe"), "description": about}
+    async with service(tmp_path, {"flags": []}, probe) as sim, sim.open("w") as world:
+        assert (await answered(world, "probe")).keys() == names
+
+
+async def test_texts_mention_what_was_asked(tmp_path: Path) -> None:
+    explain = {**tool("explain", "topic"), "description": "Explain a topic. Returns a text."}
+    async with service(tmp_path, {"flags": []}, explain) as sim, sim.open("w") as world:
+        assert (await answered(world, "explain", topic="tides")).startswith("Tides ")
+
+
+async def test_a_conversion_is_proportional(tmp_path: Path) -> None:
+    convert = tool("convert_currency", "from", "to", amount=NUMBER)
+    async with service(tmp_path, {"flags": []}, convert) as sim, sim.open("w") as world:
+        one = await answered(world, "convert_currency", amount=100, **{"from": "EUR", "to": "USD"})
+        two = await answered(world, "convert_currency", amount=200, **{"from": "EUR", "to": "USD"})
+        assert two["result"] == pytest.approx(2 * one["result"])
+
+
+async def test_an_action_is_confirmed(tmp_path: Path) -> None:
+    async with service(tmp_path, {"flags": []}, tool("click", "selector")) as sim, sim.open("w") as world:
+        assert await answered(world, "click", selector="#go") == "Clicked successfully\nSelector: #go"
+
+
+def test_the_usual_fields_satisfy_their_schema() -> None:
+    here = Path(result_kinds.__file__).parent
+    schema, kinds = (json.loads((here / f"result_kinds{end}.json").read_text()) for end in (".schema", ""))
+    assert is_valid(schema, kinds)
