@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from mcp_sim.infer.argument_names import CONTAINERS, CURSORS, LIMITS, OFFSETS, OPTIONS, ORDERS, PAGES, QUERIES, SORTS
 from mcp_sim.infer.filters import KnownFields, find_filter, is_time
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Filter, Paging, Verb
 from mcp_sim.types.switches import find_switch
@@ -43,15 +44,14 @@ def assign_read_roles(verb: Verb, known: KnownFields, schema: Record, key: str |
     taken = {paging.limit, paging.offset, paging.page, paging.cursor, key}
     sort = next((by_name[name] for name in by_name if name in SORTS), None)
     order = next((by_name[name] for name in by_name if name in ORDERS and by_name[name] != sort), None)
-    query = _query(verb, by_name, arguments, known, required(schema))
+    needed = required(schema)
+    query = _query(verb, by_name, arguments, known, needed)
     rest = [name for name in arguments if name not in taken | {sort, order, query}]
     spans = {snake(name) for name in rest if is_time(name, arguments[name])}
-    filters = {
-        name: found
-        for name in rest
-        if not _is_option(name, schema) and (found := find_filter(snake(name), arguments[name], known, spans))
-    }
-    unexplained = tuple(name for name in rest if name not in filters and not _is_option(name, schema))
+    rest = [name for name in rest if not _is_option(name, arguments[name], needed)]
+    found = {name: find_filter(snake(name), arguments[name], known, spans) for name in rest}
+    filters = {name: rule for name, rule in found.items() if rule is not None}
+    unexplained = tuple(name for name in rest if name not in filters)
     return Roles(key, {}, filters, query, sort, order, paging, unexplained=unexplained)
 
 
@@ -59,33 +59,30 @@ def assign_write_roles(known: KnownFields, schema: Record, key: str | None) -> R
     """Return the roles of the arguments of a tool that writes one record."""
     sets: dict[str, str] = {}
     unexplained: list[str] = []
-    leaves = dict(_leaves(schema, known))
+    taken: set[str] = set()
+    leaves, needed = dict(_leaves(schema, known)), required(schema)
     exact = {known.by_name(snake(path.rsplit(".", 1)[-1])) for path in leaves}
     for path, part in leaves.items():
         name = snake(path.rsplit(".", 1)[-1])
-        if path == key or (name not in known.fields and _is_option(path, schema)):
+        if path == key or (name not in known.fields and _is_option(path, part, needed)):
             continue
         if path.endswith("*"):
             sets[path] = "*"
             continue
         alike = known.by_synonym(name)
         found = known.by_name(name) or (alike if alike not in exact else None)
-        if found is not None and found not in sets.values() and _may_hold(known.schemas.get(found, {}), part):
+        if found is not None and found not in taken and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
+            taken.add(found)
         elif not _is_secret(part):
             unexplained.append(path)
     return Roles(key, sets, unexplained=tuple(unexplained))
 
 
-def _is_option(path: str, schema: Record) -> bool:
-    """Whether an argument controls how a call is made and is no part of a record.
-
-    A required id is part of one.
-    """
+def _is_option(path: str, schema: Record, needed: AbstractSet[str]) -> bool:
+    """Whether an argument controls how a call is made and is no part of a record. An id among the `needed` is one."""
     name = snake(path.rsplit(".", 1)[-1])
-    if find_switch(path, properties(schema).get(path, {})) is not None:
-        return True
-    return name in OPTIONS and not (name.endswith("_id") and path in as_list(schema.get("required")))
+    return find_switch(path, schema) is not None or (name in OPTIONS and not (name.endswith("_id") and path in needed))
 
 
 def _may_hold(field: Record, argument: Record) -> bool:

@@ -136,7 +136,7 @@ def _features_of(
         entity,
         item.schema,
         output,
-        override.get("envelope") or envelope,
+        replace(envelope, **override.get("envelope", {})),
         override.get("key") if item.each is None else None,
         single,
         item,
