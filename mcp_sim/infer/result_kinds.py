@@ -91,7 +91,7 @@ def _listed_names(text: str) -> Iterator[str]:
     for part in re.split(r",\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*|\s+plus\s+", _BEGIN.sub("", text)):
         bare = _ARTICLES.sub("", _END.split(part)[0].strip(" \"'`*-"))
         if _NAME.fullmatch(bare) and bare not in _data()["forms"]:
-            yield snake(re.sub(r"[ -]", "_", bare))
+            yield snake(re.sub(r"[ -]", "_", bare.removesuffix(" etc")))
         if _END.search(part):
             return
 
@@ -104,10 +104,9 @@ def field_schema(name: str) -> Record:
             return known[one]
     if _FLAG.fullmatch(name):
         return {"type": "boolean"}
-    if last in _data()["counts"]:
-        return {"type": "integer"}
-    if last in _data()["numbers"] or name in _data()["numbers"]:
-        return {"type": "number"}
+    for kind, lasts in (("integer", "counts"), ("number", "numbers")):
+        if last in _data()[lasts] or singular(last) in _data()[lasts]:
+            return {"type": kind}
     if _TIMED.fullmatch(name):
         return {"type": "string", "format": "date-time"}
     return {"type": "string"}

@@ -69,14 +69,14 @@ def _computed(usual: Sequence[str], nouns: Sequence[str]) -> Promise:
         case ("valid", *_) if kind:
             return Promise(kind)
         case ("result",):
-            return Promise(kind if _is_number(kind) else _named_result(nouns))
+            return Promise(kind if _is_computable(kind) else _named_result(nouns))
         case _:
             return Promise(schemas_of(usual))
 
 
-def _is_number(fields: Record) -> bool:
-    """Return whether the first field holds a number."""
-    return bool(fields) and main_type(next(iter(fields.values()))) in {"number", "integer"}
+def _is_computable(fields: Record) -> bool:
+    """Return whether the first field holds a number or a list of numbers."""
+    return bool(fields) and main_type(next(iter(fields.values()))) in {"number", "integer", "array"}
 
 
 def _named_result(nouns: Sequence[str]) -> Record:
@@ -84,7 +84,7 @@ def _named_result(nouns: Sequence[str]) -> Record:
     schema = field_schema(name)
     if schema == {"type": "string"}:
         return {name: {"type": "number"}}
-    return {name: schema} if _is_number({name: schema}) else {"result": {"type": "number"}}
+    return {name: schema} if _is_computable({name: schema}) else {"result": {"type": "number"}}
 
 
 def _looked_up(verb: str, nouns: Sequence[str]) -> Promise | None:
