@@ -67,6 +67,7 @@ def main(arguments: argparse.Namespace) -> int:
     kinds = ", ".join(f"{number} {kind}" for kind, number in answers.most_common() if kind != "data")
     share = f"{100 * whole.walk.without_data:.1f} %"
     print(f"{share} of {answers.total():,} answers of tools that promise data have none ({kinds or 'none'})")
+    print(f"{whole.walk.none_created} of the empty answers are about records that other tools of the server create")
     refused = any(one.refused for one in walks)
     return 1 if refused or bad or found < FOUND or whole.walk.crashes or whole.walk.report.violations else 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.walk_data import asks_for_a_later_page, kind_of_answer, promises_data
+from support.walk_data import asks_for_a_later_page, kind_of_answer, promises_data, shows_what_others_create
 
 from mcp_sim.types import Record, Tool, ToolResult
 
@@ -59,6 +59,7 @@ def test_a_conversion_of_a_file_is_an_effect() -> None:
         ({"items": [], "total": 0, "next_cursor": None}, "empty"),
         ([], "empty"),
         ("", "empty"),
+        ("/", "data"),
     ],
 )
 def test_an_answer_has_data_if_it_tells_more_than_its_call(value: object, kind: str) -> None:
@@ -74,6 +75,12 @@ def test_a_key_is_data_where_it_is_asked_for() -> None:
 def test_a_later_page_may_be_empty() -> None:
     assert asks_for_a_later_page({"page": 4})
     assert not asks_for_a_later_page({"page": 1, "start_date": "2029-01-01"})
+
+
+def test_a_list_of_what_other_tools_create_may_be_empty() -> None:
+    tools = [_tool("pull_requests_create", ""), _tool("list_cities", "")]
+    assert shows_what_others_create(_tool("list_pull_requests_by_user", ""), tools)
+    assert not shows_what_others_create(_tool("search_cities", ""), tools)
 
 
 def _tool(name: str, description: str, properties: Record | None = None) -> Tool:

@@ -9,7 +9,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 from support.checker import Report, judged
-from support.walk_data import Kind, asks_for_a_later_page, kind_of_answer, promises_data
+from support.walk_data import (
+    Kind,
+    asks_for_a_later_page,
+    kind_of_answer,
+    promises_data,
+    shows_what_others_create,
+)
 from support.walking import MAKING, Walker
 
 from mcp_sim import Simulator
@@ -51,6 +57,8 @@ class Walked:
     report: Report = field(default_factory=lambda: Report(0, 0, ()))
     answers: Counter[Kind] = field(default_factory=Counter[Kind])
     """Successful answers of tools that promise data, by what they have."""
+    none_created: int = 0
+    """Empty ones of tools that show what other tools create."""
     dataless: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Those without data, by tool."""
 
@@ -78,6 +86,7 @@ class Walked:
             {kind: self.created[kind] + other.created[kind] for kind in self.created},
             {kind: self.found[kind] + other.found[kind] for kind in self.found},
             answers=self.answers + other.answers,
+            none_created=self.none_created + other.none_created,
             report=Report(mine.calls + its.calls, mine.succeeded + its.succeeded, mine.violations + its.violations),
         )
 
@@ -119,20 +128,23 @@ async def _walk(world: World, walker: Walker, calls: int, result: Walked) -> Asy
         result.calls, result.succeeded = result.calls + 1, result.succeeded + observation.ok
         if not observation.ok:
             result.failures.setdefault(tool.name, []).append(f"{json.dumps(arguments)[:200]} -> {text_of(observation)}")
-        _note_answer(tool, arguments, observation, result)
+        _note_answer(tool, arguments, observation, walker.tools, result)
         for made in _made(world, tool, observation):
             yield made
 
 
-def _note_answer(tool: Tool, arguments: dict[str, Any], observation: Observation, result: Walked) -> None:
+def _note_answer(
+    tool: Tool, arguments: dict[str, Any], observation: Observation, tools: Sequence[Tool], result: Walked
+) -> None:
     """Count an answer by what it has, if the tool promises data."""
     body = observation.body
     if not observation.ok or not isinstance(body, ToolResult) or not promises_data(tool):
         return
     kind = kind_of_answer(tool, arguments, body)
-    if kind == "empty" and asks_for_a_later_page(arguments):
+    if kind in {"empty", "echo"} and asks_for_a_later_page(arguments):
         return
     result.answers[kind] += 1
+    result.none_created += kind == "empty" and shows_what_others_create(tool, tools)
     if kind != "data":
         told = f"{kind}: {json.dumps(arguments, ensure_ascii=False)[:200]} -> {json.dumps(text_of(observation))}"
         result.dataless[tool.name].append(told)

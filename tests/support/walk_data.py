@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Literal, TypeAlias, cast
 
 from mcp_sim.types import Record, Tool, ToolResult
@@ -44,6 +44,8 @@ WRITING = word_set(
     stop submit subscribe switch toggle unsubscribe update upload write
     """
 )
+CREATING = frozenset({"add", "create", "insert", "new", "post", "register", "save", "upload", "write"})
+PREPOSITIONS = frozenset({"by", "for", "from", "in", "of", "to", "with"})
 ACKNOWLEDGING = word_set(
     """
     a accepted acknowledged all already and any are as at available been by call called complete completed created
@@ -95,6 +97,12 @@ def promises_data(tool: Tool) -> bool:
     if verb == "convert" and any(PLACES & {*words(argument)} for argument in tool.input_schema.get("properties", {})):
         return False
     return verb is not None or tool.annotations.get("readOnlyHint") is True or _returns_something(tool.description)
+
+
+def shows_what_others_create(tool: Tool, tools: Iterable[Tool]) -> bool:
+    """Whether a tool shows records that other tools create, as far as their names say. Such a list may be empty."""
+    made = {_noun(words(one.name)) for one in tools if CREATING.intersection(words(one.name))}
+    return _noun(words(tool.name)) in made - {None}
 
 
 def asks_for_a_later_page(arguments: Record) -> bool:
@@ -182,6 +190,13 @@ def _verb(name: Sequence[str]) -> str | None:
     return next((word for word in name if word in READING | COMPUTING | WRITING), None)
 
 
+def _noun(name: Sequence[str]) -> str | None:
+    """Return the last noun of a name before a preposition, in the singular."""
+    phrase = [*takewhile(lambda word: word not in PREPOSITIONS, name)]
+    nouns = [word.removesuffix("s") for word in phrase if word not in READING | COMPUTING | WRITING]
+    return nouns[-1] if nouns else None
+
+
 def _also_writes(name: Sequence[str]) -> bool:
     """Whether a second verb of a name writes (`search_and_replace`)."""
     return any(first in {"and", "or"} and second in WRITING for first, second in pairwise(name))
@@ -222,7 +237,7 @@ def _kind_of_leaf(leaf: tuple[str, Any], asked: Asked) -> Kind:
 def _kind_of_prose(name: str, told: Sequence[str], asked: Asked) -> Kind:
     """Return what a text tells that its call does not."""
     new = [token for token in told if token not in ACKNOWLEDGING and not asked.mentions(token)]
-    if new:
+    if new or not told:
         return "key" if words(name)[-1:] and words(name)[-1] in KEYS else "data"
     if NOTHING & {*told} - asked.arguments:
         return "empty"
