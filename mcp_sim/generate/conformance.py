@@ -75,15 +75,18 @@ class _Alternative:
         changed = [name for name in body if name not in made and name in self.needed]
         for name in self._lacking(made):
             made[name] = self._value(name, record)
+        self._shorten(made)
+        return _cost(body, made, changed, kept), {
+            name: made[name] for name in dict.fromkeys((*body, *made)) if name in made
+        }
+
+    def _shorten(self, made: Record) -> None:
+        """Drop optional properties, the last ones first, until there are no more than allowed."""
         for name in [*made][::-1]:
             if len(made) <= self.most:
                 break
             if name not in self.needed and name != self.entity.key:
                 del made[name]
-        dropped, added = [name for name in body if name not in made], [name for name in made if name not in body]
-        lost = sum(name in kept for name in (*changed, *dropped))
-        cost = _KEPT * lost + _CHANGED * len(changed) + _DROPPED * len(dropped) + _ADDED * len(added)
-        return cost, {name: made[name] for name in dict.fromkeys((*body, *made)) if name in made}
 
     def _may_stay(self, name: str, value: Json) -> bool:
         if name not in self.parts:
@@ -119,6 +122,12 @@ class _Alternative:
         ]
         known = [moment for value in times if (moment := parse_time(value)) is not None]
         return Moment(max(known), max(known)) if known else Moment.unknown()
+
+
+def _cost(body: Record, made: Record, changed: list[str], kept: Container[str]) -> int:
+    dropped, added = [name for name in body if name not in made], [name for name in made if name not in body]
+    lost = sum(name in kept for name in (*changed, *dropped))
+    return _KEPT * lost + _CHANGED * len(changed) + _DROPPED * len(dropped) + _ADDED * len(added)
 
 
 def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:

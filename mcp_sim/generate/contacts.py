@@ -22,6 +22,9 @@ _BY_OTHERS = (
 """Fields that name a person other than the record itself."""
 
 _FIRMS = ("company", "company_name", "companyName", "organization", "organisation", "employer")
+_SHORT = 7
+"""A company whose first word is shorter has the first two words of its name in its domain."""
+
 _FAMILY_FIRST = frozenset({"ja", "zh", "ko", "hu"})
 _WITHOUT_SPACE = frozenset({"ja", "zh", "ko"})
 _LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl")
@@ -128,7 +131,7 @@ class People:
 
     def _host_of(self, chance: Chance, record: Record) -> str:
         parts = (whole_name(record) or str(_first_value(record, *_FIRMS) or "")).split(" ")
-        name = slug(" ".join(parts[:2] if len(parts[0]) < 4 else parts[:1]), "-")
+        name = slug(" ".join(parts[:2] if len(parts[0]) < _SHORT else parts[:1]), "-")
         return f"{name or chance.choice(word_list('words', 'company_stems')).lower()}.example"
 
     def _domain(self, chance: Chance) -> str:
@@ -152,7 +155,9 @@ _OFFICES = ("info", "office", "hello", "contact", "sales")
 def _of_firm(name: Json) -> str:
     """Return the domain of a company, "" if there is no name."""
     words = name.split(" ") if isinstance(name, str) else [""]
-    return f"{made}.example" if (made := slug(" ".join(words[:2] if len(words[0]) < 4 else words[:1]), "-")) else ""
+    return (
+        f"{made}.example" if (made := slug(" ".join(words[:2] if len(words[0]) < _SHORT else words[:1]), "-")) else ""
+    )
 
 
 def whole_name(record: Record) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.item_coherence import has_price
 from mcp_sim.generate.makers import MAX_ITEMS, UNMERGED, CompileMaker, Make
+from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.uniqueness import with_number
@@ -18,9 +19,11 @@ from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.merge import merge_schemas
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties, required
 from mcp_sim.types.json_values import canonical
+from mcp_sim.types.lexicon.english import snake
 
 _OPTIONAL = 0.8
 _USUAL_ITEMS = 3
+_LONG_LIST = (3, 6)
 _TRIES = 12
 
 
@@ -88,14 +91,24 @@ def list_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -
         if isinstance(source.get("contains"), dict)
         for _ in range(min(int(source.get("minContains", 1)), MAX_ITEMS))
     ]
-    least = max(
-        min(int(schema.get("minItems", has_price(schema))), MAX_ITEMS), len(fixed) + len(needed) if needed else 0
-    )
-    usual = max(_USUAL_ITEMS, least, len(fixed))
+    low, high = _usual_count(name, schema)
+    least = max(min(int(schema.get("minItems", low)), MAX_ITEMS), len(fixed) + len(needed) if needed else 0)
+    usual = max(high, least, len(fixed))
     most = len(fixed) if inner == IMPOSSIBLE or schema.get("items") is False else usual
     most = min(max(least, most), int(schema.get("maxItems", MAX_ITEMS)))
     unique = bool(schema.get("uniqueItems")) or main_type(inner) == "string"
     return _List(fixed, needed, _Lazy(compile_, entity, name, inner), min(least, most), most, unique)
+
+
+def _usual_count(name: str, schema: Record) -> tuple[int, int]:
+    """Return the usual numbers of items, by the name of a list."""
+    last = snake(name).rsplit("_", 1)[-1]
+    if last in word_set("nouns", "long_lists"):
+        return _LONG_LIST
+    is_filled = has_price(schema) or (
+        main_type(items(schema)) == "string" and last not in word_set("nouns", "may_be_empty")
+    )
+    return int(is_filled), _USUAL_ITEMS
 
 
 # objects --------------------------------------------------------------------------------------------------------------
@@ -109,7 +122,7 @@ class _Object:
         owner = name or entity
         parts = {field: part for field, part in properties(schema).items() if self._can_be(field, part)}
         self.forbidden = frozenset(properties(schema)) - parts.keys()
-        self.open = schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False
+        self.open = not any(schema.get(word) is False for word in ("additionalProperties", "unevaluatedProperties"))
         patterns = {pattern: as_object(part) for pattern, part in as_object(schema.get("patternProperties")).items()}
         named = as_object(schema.get("propertyNames"))
         self.makers: dict[str, Make] = {field: _Lazy(compile_, owner, field, part) for field, part in parts.items()}

@@ -16,7 +16,7 @@ from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, fitting_type, is_nullable, is_rows, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, is_rows, items, main_type, properties
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
@@ -42,7 +42,7 @@ def record_maker(
     plan: Plan, entity: Entity, domain: Domain
 ) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
     """Return a function that completes a new record, in the order of the entity's fields."""
-    rules = [rule for rule in _defaults(plan, entity) if rule.field.name not in plan.fixed]
+    rules = [rule for rule in _defaults(entity) if rule.field.name not in plan.fixed]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
     order, settle, inherit = tuple(entity.fields), settling(entity, domain), inherited_defaults(entity, domain)
 
@@ -72,31 +72,17 @@ class _Default:
     field: Field
     stamp: Callable[[datetime], Json] | None
     settled: Json
-    place: tuple[str, str] | None
 
     def fill(self, turn: Turn, invent: Invent, record: Record) -> None:
         field = self.field
-        current = self._current(turn.view)
         if self.stamp is not None:
             record[field.name] = self.stamp(turn.now)
-        elif current is not None and fitting_type(current, field.schema):
-            record[field.name] = current
         elif self.settled is not NOWHERE:
             record[field.name] = self.settled
         elif field.required:
             linked = _linked(turn, invent, self.entity, field)
             value = invent(turn, self.entity, field.name, field.schema, record) if linked is NOWHERE else linked
             record[field.name] = value
-
-    def _current(self, view: View) -> Json:
-        """Return the value in a singleton record, such as a session, or None."""
-        if self.place is None:
-            return None
-        only, field = self.place
-        value: Json = (view.get(only, only) or {}).get(field)
-        if value is not None and self.field.link is not None:
-            return find_key(view, self.field.link, value)
-        return value
 
 
 def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
@@ -119,14 +105,13 @@ def _link_candidates(turn: Turn, field: Field, target: str) -> Iterator[Key]:
     return (key for key in found if key is not None)
 
 
-def _defaults(plan: Plan, entity: Entity) -> Iterator[_Default]:
+def _defaults(entity: Entity) -> Iterator[_Default]:
     for field in entity.fields.values():
         if field.name == entity.key or field.derived is not None:
             continue
         stamped = time_meaning(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
-        only, _, name = plan.from_state.get(field.name, "").rpartition(".")
         stamp = time_formatter(field.name, field.schema) if stamped else None
-        yield _Default(entity.name, field, stamp, _initial_value(field), (only, name) if only else None)
+        yield _Default(entity.name, field, stamp, _initial_value(field))
 
 
 def _initial_value(field: Field) -> Json:

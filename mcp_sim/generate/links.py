@@ -99,10 +99,16 @@ def indirect_link(domain: Domain, entity: Entity, field: Field) -> tuple[str, st
         if other.link == entity.name and field.link in word_set("nouns", "owners"):
             continue
         target = domain.entities.get(other.link or "")
-        for theirs in target.fields.values() if target else ():
-            if theirs.link == field.link and theirs.derived is None and main_type(theirs.schema) != "array":
-                return other.name, other.link or "", theirs.name
+        theirs = _single_link(target, field.link) if target is not None else None
+        if theirs is not None:
+            return other.name, other.link or "", theirs
     return None
+
+
+def _single_link(entity: Entity, target: str | None) -> str | None:
+    """Return the name of the first field of an entity that links to one record of the target."""
+    links = (field for field in entity.fields.values() if field.link == target and field.derived is None)
+    return next((field.name for field in links if main_type(field.schema) != "array"), None)
 
 
 def _follow_link(field: Field, way: tuple[str, str, str], among: Targets, through: Targets) -> Choose:

@@ -33,21 +33,25 @@ _FEW = 4
 
 def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
     """Return the maker of a number field."""
-    whole, noun, description = main_type(schema) == "integer", entity.rpartition(".")[2], str(schema.get("description"))
+    whole = main_type(schema) == "integer"
     if time_meaning(name, schema):
         timed = time_maker(entity, name, schema)
         return lambda chance, record, moment: _within(timed(chance, record, moment), schema)
-    low, high = bounds(schema)
     place = None if whole else _coordinate_maker(name, setting.locale)
     if place is not None:
-        return lambda chance, record, moment: min(max(place(chance, record, moment), low or -180), high or 180)
+        return lambda chance, record, moment: _within(place(chance, record, moment), schema)
+    return _amount_maker(entity.rpartition(".")[2], name, schema, setting.locale.currency)
+
+
+def _amount_maker(noun: str, name: str, schema: Record, currency: str) -> Make:
+    whole, description = main_type(schema) == "integer", str(schema.get("description"))
+    low, high = bounds(schema)
     usual = usual_range(noun, name, description, whole=whole)
+    if whole and high is None and (low or 0) <= 1 < usual.high and is_in_cents(name, description):
+        return _in_cents(_free(usual_range(noun, name, "", whole=False)))
     found = usual.within(low, high) or _beyond(low, high, usual)
     step = _step(schema, whole=whole)
     draw = _stepped(found, step) if step is not None else _free(found)
-    currency = setting.locale.currency
-    if whole and usual.high > 1 and high is None and (low or 0) <= 1 and is_in_cents(name, description):
-        return _in_cents(_free(usual_range(noun, name, "", whole=False)))
     if usual.price and currency in _WHOLE and low is high is None and step is None:
         return _in_coins(draw, currency)
     return lambda chance, _record, _moment: draw(chance)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.locales import Locale, name_pool
+from mcp_sim.generate.locales import Locale, locales, name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.timeline import Moment
@@ -138,7 +138,12 @@ class Places:
     def locale(self, chance: Chance, record: Record, moment: Moment) -> str:
         return f"{self.language(chance, record, moment)}-{self._locale.country_code}"
 
-    def time_zone(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+    def time_zone(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        """Return the time zone of the record's city, else mostly that of the country."""
+        city = _city_of(record)
+        zones = {locale.country_code: locale.time_zone for locale in locales()}
+        if city is not None and city.country_code in zones:
+            return zones[city.country_code]
         return self._locale.time_zone if chance.unit() < _AT_HOME else chance.choice(word_list("words", "time_zones"))
 
     def _country(self, chance: Chance, record: Record) -> tuple[str, str]:

@@ -30,17 +30,22 @@ def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -
     asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
     counts = {name: max(one.count, len(one.rows)) for name, one in asked.items()}
     found: dict[str, str] = {}
-    while True:
-        lost = {
-            name: field.link or ""
-            for name, entity in entities.items()
-            for field in entity.fields.values()
-            if counts[name] > len(asked[name].rows) and must_link(field) and not counts.get(field.link or "")
-        }
-        if not lost:
-            return found
+    while lost := {
+        name: link
+        for name, entity in entities.items()
+        if counts[name] > len(asked[name].rows) and (link := _link_without_target(entity, counts)) is not None
+    }:
         found |= lost
         counts |= {name: len(asked[name].rows) for name in lost}
+    return found
+
+
+def _link_without_target(entity: Entity, counts: Mapping[str, int]) -> str | None:
+    """Return the target of the last required link that has no records, None if all have some."""
+    lost = [
+        field.link or "" for field in entity.fields.values() if must_link(field) and not counts.get(field.link or "")
+    ]
+    return lost[-1] if lost else None
 
 
 def usual_count(entity: Entity) -> int:

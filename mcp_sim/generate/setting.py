@@ -44,8 +44,8 @@ def setting_of(domain: Domain) -> Setting:
     detected = detected if detected.locale is not usual_locale() else replace(detected, locale=_named_in(domain))
     if detected.theme is not general_theme():
         return detected
-    nouns = [singular(word) for name in domain.entities for word in words(name)]
-    return Setting(detected.locale, _theme(nouns))
+    nouns = [part for name in domain.entities for part in (name, *words(name))]
+    return Setting(detected.locale, _theme(nouns, with_entities=True))
 
 
 def _named_in(domain: Domain) -> Locale:
@@ -99,11 +99,13 @@ def _spoken(text: str) -> Locale | None:
     return locale_of(code) if most > max(1, second) else None
 
 
-def _theme(nouns: Iterable[str]) -> Theme:
+def _theme(nouns: Iterable[str], *, with_entities: bool = False) -> Theme:
     """Return the theme with the most matching words; of two with as many, the first."""
     singulars = [singular(word) for word in nouns]
-    counts = {
-        theme.name: sum(word in theme.words or _holds(word, theme) for word in singulars) for theme in themes()[1:]
-    }
+
+    def matches(word: str, theme: Theme) -> bool:
+        return word in theme.words or _holds(word, theme) or (with_entities and word in theme.entities)
+
+    counts = {theme.name: sum(matches(word, theme) for word in singulars) for theme in themes()[1:]}
     best = max(counts.values(), default=0)
     return next((theme for theme in themes()[1:] if best and counts[theme.name] == best), general_theme())

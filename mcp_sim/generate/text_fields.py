@@ -58,19 +58,22 @@ def _address(noun: str, name: str) -> str:
 @lru_cache(maxsize=4096)
 def _by_name(noun: str, name: str, code: bool) -> str:
     last = noun.rsplit("_", 1)[-1]
-    if name in {"path", "full_path"} and last in word_set("nouns", "folders"):
-        return "codes.folder"
     if name.endswith("name") or name in {"label", "title"}:
         return _named(noun, name)
-    if name == "description" and _LINES.fullmatch(noun):
-        return "codes.product"
     if name.endswith("country") and code:
         return "places.country_code"
+    return _by_kind(noun, last, name) or _mailed(last, name) or _by_table(noun, name)
+
+
+def _by_kind(noun: str, last: str, name: str) -> str | None:
+    """Return the writer of a field that has another meaning in records of this kind."""
+    if name in {"path", "full_path"} and last in word_set("nouns", "folders"):
+        return "codes.folder"
+    if name == "description" and _LINES.fullmatch(noun):
+        return "codes.product"
     if name == "host" and last in word_set("nouns", "hosted"):
         return "people.someone"
-    if name == "summary" and has_subject(noun):
-        return "prose.title"
-    return _mailed(last, name) or _by_table(noun, name)
+    return "prose.title" if name == "summary" and has_subject(noun) else None
 
 
 def _mailed(noun: str, name: str) -> str | None:
@@ -105,16 +108,22 @@ def _named(noun: str, name: str) -> str:
         return found
     last = noun.rsplit("_", 1)[-1]
     about = name.removesuffix("name").rstrip("_").rsplit("_", 1)[-1]
-    is_own = about in _OWN or about == last
+    if about in _OWN or about == last:
+        return _own_name(noun, last, name)
+    thing = singular(about)
+    return (_of_kind(thing) if thing not in things() else None) or f"thing.{thing}"
+
+
+def _own_name(noun: str, last: str, name: str) -> str:
+    """Return the writer of the name or title of a record. The whole noun decides before its last word does."""
     if name == "title" and last in word_set("nouns", "people"):
         return "words.job_titles"
-    known = _of_kind(last if is_own else singular(about))
-    if known is not None:
-        return known
-    thing = noun if is_own else singular(about)
-    if is_own and thing.rsplit("_", 1)[-1] not in things() and (name == "title" or has_subject(thing)):
-        return "prose.title"
-    return f"thing.{thing}"
+    for part in (noun, last):
+        if part in things():
+            return f"thing.{part}"
+        if (known := _of_kind(part)) is not None:
+            return known
+    return "prose.title" if name == "title" or has_subject(noun) else f"thing.{noun}"
 
 
 def _of_kind(noun: str) -> str | None:

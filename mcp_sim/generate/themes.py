@@ -13,7 +13,8 @@ class Theme:
     """A trade. `words` occur in descriptions of it (singular, lower case); `goods` are in the singular.
 
     `kinds` are categories of goods. `matters` are subjects that people write about, with their article if they have
-    one. `firms` are the second words of company names.
+    one. `firms` are the second words of company names. `entities` are kinds of
+    records that only this trade has.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Theme:
     kinds: tuple[str, ...]
     matters: tuple[str, ...]
     firms: tuple[str, ...]
+    entities: frozenset[str] = frozenset()
 
 
 @cache
@@ -29,11 +31,16 @@ def themes() -> tuple[Theme, ...]:
     """Return all trades. The first one is used if a description names none."""
     return tuple(
         Theme(
-            entry["name"], frozenset(entry["words"]),
-            *(tuple(entry[part]) for part in ("goods", "kinds", "matters", "firms")),
+            name=entry["name"],
+            words=frozenset(entry["words"]),
+            goods=tuple(entry["goods"]),
+            kinds=tuple(entry["kinds"]),
+            matters=tuple(entry["matters"]),
+            firms=tuple(entry["firms"]),
+            entities=frozenset(entry.get("entities", ())),
         )
         for entry in load("themes")
-    )  # fmt: skip
+    )
 
 
 def general_theme() -> Theme:

@@ -217,15 +217,14 @@ def has_reached(step: str, record: Record, steps: Sequence[str]) -> bool | None:
     status = status_of(record)
     if status is None:
         return False if step == "deleted" else None
-    if status == step or (
-        step in word_set("states", "successful") and step not in steps and status in word_set("states", "successful")
-    ):
+    return status == step or _is_past(step, status, steps)
+
+
+def _is_past(step: str, status: str, steps: Sequence[str]) -> bool:
+    """Whether a status comes after a step."""
+    successful, aside = word_set("states", "successful"), word_set("states", "aside")
+    if step in successful and step not in steps and status in successful:
         return True
-    if (
-        step in word_set("states", "aside")
-        or status in word_set("states", "aside")
-        or step not in steps
-        or status not in steps
-    ):
+    if step in aside or status in aside or step not in steps or status not in steps:
         return False
     return steps.index(status) > steps.index(step)

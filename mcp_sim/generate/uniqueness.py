@@ -45,10 +45,14 @@ def unique_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...
     if not namesakes and (parts := _name_parts(entity)):
         return parts
     stored = [f for f in entity.fields.values() if f.derived is None and f.name != entity.key]
-    links = [f.name for f in stored if f.link is not None and main_type(f.schema) != "array"]
+    links = [f.name for f in stored if _is_single_link(f)]
     rest = [f for f in stored if f.link is None and time_meaning(f.name, f.schema) is None]
     kinds = [f.name for f in rest if "enum" in f.schema]
     return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
+
+
+def _is_single_link(field: Field) -> bool:
+    return field.link is not None and main_type(field.schema) != "array"
 
 
 def _name_parts(entity: Entity) -> tuple[str, ...]:

@@ -161,8 +161,8 @@ def test_totals_are_sums_and_a_payment_has_the_amount_of_its_order() -> None:
 
 
 def test_titles_and_texts_vary_and_fit_the_trade() -> None:
-    issue = entity("issue", needed("title", TEXT), needed("description", TEXT))
-    rows = world(issue, description="A Dutch bike-parts wholesaler", count=150)["issue"]
+    deal = entity("deal", needed("title", TEXT), needed("description", TEXT))
+    rows = world(deal, description="A Dutch bike-parts wholesaler", count=150)["deal"]
     assert len({row["title"] for row in rows}) == len(rows)
     goods = detect_setting("bike parts").theme.goods
     assert sum(any(good in row["title"] + row["description"] for good in goods) for row in rows) > 10
@@ -170,7 +170,7 @@ def test_titles_and_texts_vary_and_fit_the_trade() -> None:
         not text[0].islower() and "{" not in text and "\0" not in text
         for row in rows
         for text in row.values()
-        if text[:4] != "iss_"
+        if text[:4] != "dea_"
     )
 
 
