@@ -78,7 +78,7 @@ def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
         yield 0.0, f"the {plan.entity} has this list: {changed}"
     elif plan.verb != parsed.verb and parsed.status is None:
         yield -0.05, f"arguments and result make it {'an' if plan.verb == 'update' else 'a'} {plan.verb}"
-    if parsed.batch:
+    if parsed.batch and plan.each is None:
         yield -0.3, "several records at once"
     if parsed.one_of_a_kind:
         yield -0.2, "the current record, not one of many"

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.infer.arguments import Roles
-from mcp_sim.infer.entity_keys import is_natural, key_like
+from mcp_sim.infer.entity_keys import key_like
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import key_argument
@@ -59,7 +59,7 @@ def _has_chosen_key(key: str, feature_list: Sequence[ToolFeatures], roles: Mappi
     """Whether the callers who create a record choose its key. The tools are those of its entity."""
     creates = [features for features in feature_list if features.verb == "create"]
     made = [roles[features.tool.id].sets.get(path, "") for features in creates for path in required(features.input)]
-    return is_natural(key, made)
+    return key in made
 
 
 def _as_declared(declared: Entity | None, found: Entity) -> Entity:

@@ -38,17 +38,13 @@ TIMES: dict[str, Operator] = {
     "end": "lte", "to_time": "lte", "oldest": "gte", "newer_than": "gt", "latest": "lte", "older_than": "lt",
 }  # fmt: skip
 _TIME_FIELDS = (
-    "date",
-    "start",
-    "start_time",
-    "start_date",
-    "occurred_at",
-    "timestamp",
-    "time",
-    "created_at",
-    "created",
-)
-_TIME_SUFFIXES = ("_start", "_datetime", "_timestamp", "_start_time", "_start_date")
+    "date", "start", "start_time", "start_date", "starts_at", "start_at", "due", "due_date", "due_at", "deadline",
+    "occurred_at", "timestamp", "time",
+)  # fmt: skip
+"""Usual names of the time of a record, the most usual first."""
+_TIME_NAME = re.compile(r"(.+_)?(date|start|time|timestamp|datetime|due|at|on)")
+_CHANGE_NAME = re.compile(r"(.+_)?(creat|updat|modif|delet|birth|expir|clos|complet|resolv|end|last)\w*(_.+)?")
+"""Names of times that no period of a list is about, if records have others."""
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _PARTIAL = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
@@ -157,10 +153,14 @@ def is_time(argument: str, schema: Record) -> bool:
 
 
 def _time_field(known: KnownFields) -> str | None:
-    """Find the field with the time of a record: a usual name, else one that ends like it (`event_start`)."""
-    usual = [known.fields[name] for name in _TIME_FIELDS if name in known.fields]
-    ending = [own for name, own in known.fields.items() if name.endswith(_TIME_SUFFIXES)]
-    return next(iter((*usual, *ending)), None)
+    """Return the field with the time of a record: its own date, or else the time of its creation."""
+    usual = next((known.fields[name] for name in _TIME_FIELDS if name in known.fields), None)
+    own = (name for name in known.fields if _TIME_NAME.fullmatch(name) and not _CHANGE_NAME.fullmatch(name))
+    times = (
+        known.fields[name] for name in own if main_type(known.schemas.get(known.fields[name], {})) in {"string", ""}
+    )
+    created = (known.fields[name] for name in ("created_at", "created") if name in known.fields)
+    return usual or next(times, None) or next(created, None)
 
 
 def _equality(field_schema: Record, many: bool) -> Operator:
