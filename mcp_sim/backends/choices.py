@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mcp_sim.backends.refusal import choices_text, invalid
 from mcp_sim.types import Json, Tool, Transition, Turn
-from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.shapes import properties, required
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
@@ -15,11 +15,13 @@ from mcp_sim.types.plans import Plan
 def choice_answer(tool: Tool, plan: Plan, compiled: Callable[[Plan], Answer]) -> Answer:
     """Return the answer of a tool whose argument `plan.choice` selects one of `plan.choices`.
 
-    Without the argument, the default of its schema is meant. Transitions of a guessed choice are marked as guessed.
+    Without the argument, the default of its schema is meant, or the first choice if the argument is optional.
+    Transitions of a guessed choice are marked as guessed.
     """
     name = plan.choice or ""
     answers = {value: _marked(one, compiled(one)) for value, one in plan.choices.items()}
-    usual: Json = properties(tool.input_schema).get(name, {}).get("default")
+    first = None if name in required(tool.input_schema) else next(iter(answers), None)
+    usual: Json = properties(tool.input_schema).get(name, {}).get("default", first)
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         asked = turn.call.arguments.get(name, usual)

@@ -128,7 +128,7 @@ _ENTRIES = (
     _entry("exists", "key space?", _called("exists exist has contains")),
     _entry("count", "space?", _called("count size dbsize length")),
     _entry("clear", "pattern? space?", _called("clear flush flushall flushdb reset purge"), "delete"),
-    _entry("set", "key value seconds? fresh? space?", _SETS, "update", "set_value"),
+    _entry("set", "key value seconds? fresh? overwrite? space?", _SETS, "update", "set_value"),
     _entry("set_many", "entries space?", both(_SETS, lacks(_ROLES["key"])), "update"),
     Operation("delete", "entries:delete", "delete", (_KEY_OR_KEYS, *pick("space?", _ROLES)), _DELETES),
     _entry("clear", "pattern? space?", both(_DELETES, lacks(_KEY_OR_KEYS)), "delete"),

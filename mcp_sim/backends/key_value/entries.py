@@ -132,9 +132,9 @@ def _missing(store: Store) -> Outcome:
 
 
 def set_value(store: Store) -> Outcome:
-    """Set the value of a key, which may expire. Raises `Refused` if `fresh` is true and the key exists."""
+    """Set the value of a key, which may expire. Raises `Refused` if a key exists that may not be replaced."""
     key, value, before = store.key, store.get("value"), store.entry(store.key)
-    if before is not None and store.flag("fresh"):
+    if before is not None and (store.flag("fresh") or store.get("overwrite") is False):
         raise Refused("conflict", f"Key {key} already exists", key=key, entity=ENTRY)
     until, defaults = store.until(), store.binding.shared or Record()
     about = {snake(name): one for name, one in {**defaults, **store.others}.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support import given
 from support.services import Json, message, service, value
 
 TASKS = """
@@ -153,18 +154,18 @@ async def test_a_batch_is_recognised_by_its_arguments_alone(tmp_path: Path) -> N
         assert value(await world.call("delete_tasks", {"task_ids": ["t-1", "t-2"]})) == {"deleted": ["t-1", "t-2"]}
 
 
-NAMED = """
-tools:
-  - name: import_notes
-    inputSchema: {type: object, properties: {titles: {type: array, items: {type: string}}}, required: [titles]}
-  - name: list_notes
-    inputSchema: {type: object, properties: {}}
-entities:
-  note: {key_like: note_001, fields: {title: {type: string}}}
-"""
-
-
-async def test_a_list_of_field_values_creates_one_record_for_each(tmp_path: Path) -> None:
-    async with service(tmp_path, NAMED, "records: {note: 0}\n") as sim, sim.open() as world:
-        await world.call("import_notes", {"titles": ["Oil", "Rust"]})
-        assert [note["title"] for note in value(await world.call("list_notes", {}))["notes"]] == ["Oil", "Rust"]
+async def test_a_batch_update_writes_all_of_its_items(tmp_path: Path) -> None:
+    texts: Json = given.STRING
+    change: Json = {"type": "object", "properties": {"id": texts, "status": texts}, "required": ["id"]}
+    rows = [{"id": f"c{at}", "title": f"Crate {at}", "status": "open"} for at in range(3)]
+    tools = (
+        given.tool("update_crates", updates={"type": "array", "items": change}),
+        given.tool("bulk_update_crates", "status", crate_ids={"type": "array", "items": texts}),
+        given.tool("list_crates"),
+    )
+    async with given.service(tmp_path, {"crates": rows}, *tools) as simulator, simulator.open("w") as world:
+        updates = [{"id": "c0", "status": "full"}, {"id": "c2", "status": "empty"}]
+        given.value(await world.call("update_crates", {"updates": updates}))
+        assert [one["status"] for one in given.value(await world.call("list_crates", {}))] == ["full", "open", "empty"]
+        given.value(await world.call("bulk_update_crates", {"crate_ids": ["c0", "c1"], "status": "lost"}))
+        assert [one["status"] for one in given.value(await world.call("list_crates", {}))] == ["lost", "lost", "empty"]

@@ -152,14 +152,6 @@ async def test_hidden_records_may_be_listed_by_default(tmp_path: Path) -> None:
         assert await _named(world, {"show_archived": False}) == ["Brass"]
 
 
-async def test_restored_records_are_listed_again(tmp_path: Path) -> None:
-    async with given.service(tmp_path, STATE, *LANTERNS) as simulator, simulator.open("w") as world:
-        assert given.value(await world.call("restore_lantern", {"lantern_id": "L2"}))["archived"] is False
-        await world.call("archive_lantern", {"lantern_id": "L1"})
-        assert await _named(world, {}) == ["Tin"]
-        assert given.refused(await world.call("restore_lantern", {"lantern_id": "L9"}))
-
-
 async def test_a_filter_by_month_matches_all_of_its_days(tmp_path: Path) -> None:
     tools = given.tool("list_lanterns", bought_on=given.STRING), given.tool("get_lantern", "lantern_id")
     async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:

@@ -92,3 +92,21 @@ async def test_unread_lists_what_is_not_read(tmp_path: Path, name: str) -> None:
     async with service(tmp_path, state, given.tool("list_letters", **{name: FLAG})) as sim, sim.open("w") as world:
         assert [one["id"] for one in value(await world.call("list_letters", {name: True}))] == [2]
         assert len(value(await world.call("list_letters", {}))) == 2
+
+
+async def test_an_optional_mode_has_its_first_value(tmp_path: Path) -> None:
+    modes = {"type": "string", "enum": ["overwrite", "append"]}
+    tools = given.tool("write_file", "path", "content", mode=modes), given.tool("read_file", "path")
+    async with service(tmp_path, {"files": {"a.txt": "one"}}, *tools) as simulator, simulator.open("w") as world:
+        for mode, content in (({}, "two"), ({"mode": "append"}, "twotwo")):
+            value(await world.call("write_file", {"path": "a.txt", "content": "two", **mode}))
+            assert value(await world.call("read_file", {"path": "a.txt"})) == content
+
+
+async def test_a_key_may_be_protected_from_being_overwritten(tmp_path: Path) -> None:
+    tools = given.tool("set", "key", "value", overwrite=FLAG), given.tool("get", "key"), given.tool("delete", "key")
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        value(await world.call("set", {"key": "a", "value": "1"}))
+        assert refused(await world.call("set", {"key": "a", "value": "2", "overwrite": False}))
+        value(await world.call("set", {"key": "a", "value": "3", "overwrite": True}))
+        assert value(await world.call("get", {"key": "a"})) == "3"

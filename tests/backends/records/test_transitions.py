@@ -52,7 +52,7 @@ sim:
   tag_order: {verb: update, entity: order, key: order_id, sets: {tag: tags}, how: {tags: append}}
   untag_order: {verb: update, entity: order, key: order_id, sets: {tag: tags}, how: {tags: remove}}
   get_product: {verb: get, entity: product, key: product_id}
-  restock_product: {sets: {amount: stock}, how: {stock: add}}
+  restock_product: {verb: update, entity: product, key: product_id, sets: {amount: stock}, how: {stock: add}}
   save_product: {verb: create, entity: product, sets: {product_id: sku, name: name}, if_exists: update}
   rename_product: {verb: update, entity: product, key: product_id, sets: {new_id: sku}}
   delete_product: {verb: delete, entity: product, key: product_id}
