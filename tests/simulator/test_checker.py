@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
-from support import given
 from support.checker import Report, judged
 from support.long_walks import plans_json, tools_of, unperturbed
-from support.mutants import MUTANTS, r3_nothing_is_taken, unchecked, with_mutant
+from support.mutants import MUTANTS, unchecked, with_mutant
 from support.places import ROOT, SUPPORT
 from support.walking import Walker
 
@@ -60,29 +57,6 @@ async def test_a_mutant_that_breaks_one_rule_is_caught_under_that_rule(
     report = await report_on(with_mutant(calm_crm(), MUTANTS[rule]()))
     assert report.by_rule[rule] > 0, report.by_rule
     assert report.per_thousand >= 2
-
-
-def stall(folder: Path) -> Scenario:
-    """Return a shop whose sales reduce its stock."""
-    jams = [{"id": key, "fruit": "Plum", "price": 2.5, "stock": 400} for key in range(1, 4)]
-    sales = [{"id": 1, "jam_id": 1, "quantity": 1, "total": 2.5, "status": "open"}]
-    count: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 3}
-    tools = (
-        given.tool("create_sale", "jam_id", "quantity", jam_id=given.INTEGER, quantity=count),
-        given.tool("cancel_sale", "sale_id", sale_id=given.INTEGER),
-        given.tool("list_jams"),
-        given.tool("get_jam", "jam_id", jam_id=given.INTEGER),
-    )
-    return given.service(folder, {"jams": jams, "sales": sales}, *tools).scenario
-
-
-async def test_a_sale_that_does_not_reduce_the_stock_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert (await report_on(stall(tmp_path), 200)).violations == ()
-    unchecked(monkeypatch)
-    report = await report_on(with_mutant(stall(tmp_path), r3_nothing_is_taken), 200)
-    assert report.by_rule["R3"] > 0
 
 
 async def test_a_mutant_without_mutations_violates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

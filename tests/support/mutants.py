@@ -141,11 +141,6 @@ def r8_names_are_tidied(turn: Turn, plan: Plan, transition: Transition) -> Trans
     return _shown_with(plan, replace(transition, changes=changes), louder)
 
 
-def r3_nothing_is_taken(_turn: Turn, plan: Plan, transition: Transition) -> Transition:
-    """Leave the stock unchanged by a sale."""
-    return replace(transition, changes=tuple(one for one in transition.changes if one.entity == plan.entity))
-
-
 MUTANTS: Mapping[str, Callable[[], Bend]] = {
     "R1": r1_the_dead_are_shown,
     "R2": lambda: r2_a_name_wavers,

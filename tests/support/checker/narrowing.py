@@ -48,17 +48,19 @@ def question(plan: Record, call: Answered, specs: Specs) -> Question:
     ]
     tests += [_test(field, "equals", value) for field, value in plan["fixed"].items()]
     if plan.get("query") and given(call, plan["query"]) is not NOWHERE:
-        tests.append(_text_test(given(call, plan["query"]), plan["searched"]))
+        tests.append(_text_test(given(call, plan["query"]), specs.texts(plan["entity"])))
     explained = {*plan["filters"], plan.get("query"), plan.get("sort"), plan.get("order"), *paging_names(plan)}
     heads = {str(name).partition(".")[0] for name in explained if name}
     return Question(tuple(tests), all(name in heads or value is None for name, value in call.arguments.items()))
 
 
 def _wanted(rule: Record, value: Json) -> Json:
-    """Return the value to compare with: the given one, or the default exclusion that an argument lifts."""
+    """Return the value to compare with: the given one, that of a flag, or the exclusion that a flag lifts."""
+    if rule.get("only") is not None:
+        return rule["only"] if value is True else NOWHERE
     if rule.get("unless") is None:
         return value
-    return NOWHERE if value == rule["unless"] else rule["unless"]
+    return NOWHERE if value is True else rule["unless"]
 
 
 def paging_names(plan: Record) -> Iterator[str]:

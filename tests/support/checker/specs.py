@@ -12,6 +12,7 @@ from typing import Any, cast
 from support.checker.ledger import Answered, Json, Record
 
 NOWHERE = object()
+_KINDS = frozenset({"enum", "const", "format"})
 READS = frozenset({"get", "list", "search"})
 
 
@@ -51,6 +52,13 @@ class Specs:
         """Whether a field is stored, rather than looked up or computed when it is shown."""
         known = self.entities[entity]["fields"].get(field)
         return known is not None and not known.get("derived")
+
+    def texts(self, entity: str) -> list[str]:
+        """Return the fields of an entity that certainly hold free text."""
+        fields = self.entities[entity]["fields"].items()
+        free = {name: one["schema"] for name, one in fields if not (one.get("link") or one.get("derived"))}
+        texts = (name for name, schema in free.items() if schema.get("type") == "string" and not _KINDS & schema.keys())
+        return [name for name in texts if name != self.key_of(entity)]
 
 
 def shown_record(plan: Record, call: Answered) -> Record | None:
