@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ _MIN_VERBS = 2
 _SHARED = frozenset({"entity", "key"})
 """Overrides of a tool that apply to each of its operations."""
 
-_COMBINABLE = frozenset({"choice", "choices", "login", "within"}) | _SHARED
+_COMBINABLE = frozenset({"choice", "choices"}) | _SHARED
 """Overrides that a tool with several operations may have. With others it has one operation."""
 
 
@@ -55,17 +55,14 @@ def find_multi_tools(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[
 
 def _declared_multi_tool(tool: Tool, overrides: Mapping[str, Any]) -> MultiTool | None:
     """Return the operations of a tool. A spec may declare the argument and further values."""
-    argument, choices = overrides.get("choice"), overrides.get("choices", {})
-    if argument is None and not choices:
-        return _detect_multi_tool(tool) if overrides.keys() <= _COMBINABLE else None
     inferred = _detect_multi_tool(tool)
-    argument = argument or (inferred.argument if inferred is not None else None)
-    part = properties(tool.input_schema).get(argument or "")
-    if argument is None or part is None:
+    if not {"choice", "choices"} & overrides.keys():
+        return inferred if overrides.keys() <= _COMBINABLE else None
+    argument = overrides.get("choice") or (inferred.argument if inferred is not None else "")
+    if argument not in properties(tool.input_schema):
         return None
-    noun = tuple(word for word in words(last_segment(tool.name)) if word not in _GENERIC)
-    values = dict.fromkeys([*(inferred.variants if inferred is not None else ()), *choices])
-    return MultiTool(tool, argument, {value: _make_variant(tool, argument, value, noun) for value in values})
+    values = [*(inferred.variants if inferred is not None else ()), *overrides.get("choices", {})]
+    return _split_tool(tool, argument, values)
 
 
 def variant_overrides(
@@ -105,11 +102,10 @@ def merge_plans(
     """
     parts = {variant.id for one in multi_tools.values() for variant in one.variants.values()}
     whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
-    logins = {id_: overrides.get(id_, {}).get("login") for id_ in multi_tools}
-    return whole | {id_: replace(_merge_variants(one, plans), login=logins[id_]) for id_, one in multi_tools.items()}
+    return whole | {id_: _merge_variants(one, plans, overrides.get(id_, {})) for id_, one in multi_tools.items()}
 
 
-def _merge_variants(multi_tool: MultiTool, plans: Mapping[str, Plan]) -> Plan:
+def _merge_variants(multi_tool: MultiTool, plans: Mapping[str, Plan], overrides: Mapping[str, Any]) -> Plan:
     id_ = multi_tool.tool.id
     choices = {value: replace(plans[variant.id], tool=id_) for value, variant in multi_tool.variants.items()}
     known = [plan for plan in choices.values() if plan.backend == "records"]
@@ -118,9 +114,9 @@ def _merge_variants(multi_tool: MultiTool, plans: Mapping[str, Plan]) -> Plan:
     reasons = tuple(f"{multi_tool.argument} = {value}: {_summary(plan)}" for value, plan in choices.items())
     main = next((plan for plan in known if plan.verb in {"update", "create", "delete"}), known[0])
     confidence = round(sum(plan.confidence for plan in choices.values()) / len(choices), 2)
-    return Plan(
-        id_, main.verb, main.entity, choice=multi_tool.argument, choices=choices, confidence=confidence, reasons=reasons
-    )
+    plan = Plan(id_, main.verb, main.entity, choice=multi_tool.argument, choices=choices)
+    declared = {name: getattr(plan, name) for name in ("entity", "choice", "choices") if name in overrides}
+    return plan.with_declared(declared).with_basis(confidence, *reasons)
 
 
 def _summary(plan: Plan) -> str:
@@ -129,14 +125,22 @@ def _summary(plan: Plan) -> str:
 
 
 def _detect_multi_tool(tool: Tool) -> MultiTool | None:
-    parts = properties(tool.input_schema)
-    for argument, schema in parts.items():
+    noun = _noun_of(tool)
+    for argument, schema in properties(tool.input_schema).items():
         values = _values(schema) if "_".join(words(argument)) in _CHOOSERS else []
-        noun = tuple(word for word in words(last_segment(tool.name)) if word not in _GENERIC)
-        if sum(_is_sure(value) for value in values) < _MIN_VERBS or (noun and parse_name(noun).sure):
-            continue
-        return MultiTool(tool, argument, {value: _make_variant(tool, argument, value, noun) for value in values})
+        if sum(map(_is_sure, values)) >= _MIN_VERBS and not (noun and parse_name(noun).sure):
+            return _split_tool(tool, argument, values)
     return None
+
+
+def _noun_of(tool: Tool) -> tuple[str, ...]:
+    return tuple(word for word in words(last_segment(tool.name)) if word not in _GENERIC)
+
+
+def _split_tool(tool: Tool, argument: str, values: Iterable[str]) -> MultiTool:
+    return MultiTool(
+        tool, argument, {value: _make_variant(tool, argument, value, _noun_of(tool)) for value in dict.fromkeys(values)}
+    )
 
 
 def _values(schema: Record) -> list[str]:

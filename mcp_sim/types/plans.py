@@ -8,86 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types import Json
 
-How: TypeAlias = Literal["set", "append", "remove", "add", "subtract", "toggle", "join"]
+How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
 """How a value gets into a field.
 
-`set` replaces the value. `append` and `remove` change the list in the field, `add` and `subtract` the number. `join`
-appends to the list, and refuses what is in it. `toggle` negates the value, whatever is given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Also:
-    """An effect of a write on a record of another entity: `value` gets into its `field`.
-
-    `key` and `value` each name an argument, or a field of the record that the tool writes.
-    """
-
-    entity: str
-    field: str
-    key: str | None = None
-    """Names the other record; None: it is the only record of its entity."""
-    how: How = "set"
-    value: str | None = None
-    """What is written; None: `fixed`."""
-    fixed: Json = 1
-    requires: Json = None
-    """The value that the field must have before; None: any."""
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """The record to which the tool's record must belong: the record of `entity` that `argument` names."""
-
-    argument: str
-    entity: str
-    link: str | None = None
-    """The field of the tool's record that names the owner."""
-    listed: str | None = None
-    """The field of the owner that lists the keys of its records."""
-
-
-@dataclass(frozen=True, slots=True)
-class Among:
-    """An id that must be the id of one of the parts that a record of `entity` has in `field`."""
-
-    argument: str
-    """A path to the id: `payments.*.payment_id` in the items of a list."""
-    entity: str
-    by: str
-    """What names the record: an argument, or a field of the record that is written."""
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
-class Children:
-    """Records of `entity` that are created together with their parent, one for each item of the argument `listed`."""
-
-    entity: str
-    listed: str
-    sets: Mapping[str, str]
-    """A path into an item (`tasks.title`) -> the field that it sets."""
-    link: str | None = None
-    """The field of a child that names its parent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """The argument that picks one entry of the mapping in a `field`, such as a day in the `dates` of a flight."""
-
-    argument: str
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """An exchange of parts of a record: the parts in `field` whose `key` is in the list argument `old`."""
-
-    field: str
-    key: str
-    old: str
-    new: str
-    """A list argument: the records of `entity` that replace the old parts, in the same order."""
-    entity: str
+`set` replaces the value. `append` and `remove` change the list in the field, `add` and `subtract` the number."""
 
 
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]
@@ -183,8 +107,6 @@ class Basis:
 
 
 DECLARED = Basis("declared", reasons=("declared in the spec",))
-CALLER = "(caller)"
-"""The name of an argument that no client gives: the caller, as the state has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,40 +138,10 @@ class Plan:
     """An argument with a list: the tool does the same for each item.
 
     Paths below it (`tasks.title`, or `tasks` where items are plain values) are those of one item."""
-    requires: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
-    """Field -> the values that it may have before (`cancel_order`: status -> pending)."""
-    positive: tuple[str, ...] = ()
-    """Arguments that must be greater than zero (`deposit(amount)`)."""
     if_exists: Literal["refuse", "update", "keep"] = "refuse"
     """What a create does if the record exists: refuse, update it, or keep it as it is."""
-    copies: str | None = None
-    """The argument that names the record that a create copies."""
     holder: str | None = None
     """The argument that names the record inside which the entity's records are kept."""
-    counter: str | None = None
-    """A field of an only record (`state.ticket_counter`) that holds the next id."""
-    from_state: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Field of a new record -> the field of an only record with its value (`created_by`: `session.current_user`)."""
-    also: tuple[Also, ...] = ()
-    """Effects on records of other entities."""
-    owners: tuple[Owner, ...] = ()
-    """The records to which the record must belong that `key` names."""
-    among: tuple[Among, ...] = ()
-    """Ids that must be among those of another record."""
-    children: tuple[Children, ...] = ()
-    """Records that are created together with the record."""
-    login: str | None = None
-    """A field of an only record (`session.current_user`) that is set while someone is logged in; calls need a login."""
-    within: str | None = None
-    """The only argument (`params`), if it holds all others; the plan names the others without it."""
-    caller: str | None = None
-    """A field of an only record (`state.current_user`) that names the caller: the value of the argument CALLER."""
-    swap: Swap | None = None
-    """The parts of the record that the tool exchanges."""
-    only: tuple[str, ...] = ()
-    """The fields that are shown, if not all are."""
-    picked: Picked | None = None
-    """The one entry of a mapping that is shown."""
     choice: str | None = None
     """An argument that chooses one of `choices` (`manage_task(operation: create | update)`)."""
     choices: Mapping[str, Plan] = field(default_factory=dict[str, "Plan"])
@@ -258,8 +150,6 @@ class Plan:
     """Argument -> how it filters a list."""
     query: str | None = None
     """The free-text argument of a search."""
-    searched: tuple[str, ...] = ()
-    """The fields that the query searches."""
     sort: str | None = None
     """The argument that names the field to sort by."""
     order: str | None = None
@@ -268,15 +158,22 @@ class Plan:
     envelope: Envelope = field(default_factory=Envelope)
     basis: Mapping[str, Basis] = field(default_factory=dict[str, Basis])
     """Field that is set -> why it has its value."""
-    confidence: float = 1.0
-    """0 to 1; below 0.6 the plan is a guess."""
-    reasons: tuple[str, ...] = ()
-    """The evidence for the plan, as sentences."""
 
     @property
     def variants(self) -> tuple[Plan, ...]:
         """The plans of its choices; the plan itself if it has none."""
         return tuple(self.choices.values()) or (self,)
+
+    @property
+    def confidence(self) -> float:
+        """The least confidence of the fields that decide the effect."""
+        return min((self.basis[name].confidence for name in EFFECT if name in self.basis), default=1.0)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The evidence for the plan, that for its effect first."""
+        ordered = (self.basis[name] for name in dict.fromkeys((*EFFECT, *self.basis)) if name in self.basis)
+        return tuple(dict.fromkeys(reason for one in ordered for reason in one.reasons))
 
     @property
     def guessed(self) -> bool:
@@ -310,7 +207,7 @@ class Plan:
 def _set_fields(plan: Plan) -> list[str]:
     """Return the names of the fields that have a basis: the verb, and those that differ from the default."""
     names = (one.name for one in fields(plan) if getattr(plan, one.name) != _default(one))
-    return [name for name in names if name not in {"tool", "basis", "confidence", "reasons"}]
+    return [name for name in names if name not in {"tool", "basis"}]
 
 
 def _default(one: Field[Any]) -> Any:
@@ -320,8 +217,4 @@ def _default(one: Field[Any]) -> Any:
 def _based(plan: Plan, added: Mapping[str, Basis]) -> Plan:
     """Return the plan with the basis of some fields, and without that of fields that are unset but not declared."""
     known, names = {**plan.basis, **added}, {*_set_fields(plan)}
-    basis = {name: one for name, one in known.items() if name in names or one.source == "declared"}
-    confidence = min((basis[name].confidence for name in EFFECT if name in basis), default=1.0)
-    ordered = (basis[name] for name in dict.fromkeys((*EFFECT, *basis)) if name in basis)
-    reasons = tuple(dict.fromkeys(reason for one in ordered for reason in one.reasons))
-    return replace(plan, basis=basis, confidence=confidence, reasons=reasons)
+    return replace(plan, basis={name: one for name, one in known.items() if name in names or one.source == "declared"})

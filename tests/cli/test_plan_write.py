@@ -56,7 +56,7 @@ def judged_apart(plan: Plan) -> Plan:
     """Return the plan without its confidence: declared plans are sure, and unknown ones become `none`."""
     ways = {value: judged_apart(one) for value, one in plan.choices.items()}
     verb = "none" if plan.verb == "unknown" else plan.verb
-    return replace(plan, verb=verb, choices=ways, confidence=1.0, reasons=())
+    return replace(plan, verb=verb, choices=ways, basis={})
 
 
 def without_judgement(domain: Domain) -> dict[str, Plan]:
@@ -230,7 +230,7 @@ def test_plans_and_entities_are_written_and_every_line_of_the_author_stays(spec:
 
 def test_what_was_a_guess_is_marked_as_one(spec: Path) -> None:
     domain = load(spec).domain
-    doubtful = replace(domain.plans["get_widget"], confidence=0.4, reasons=("one thing", "and another"))
+    doubtful = domain.plans["get_widget"].with_effect(0.4, "one thing", "and another")
     text = spec_text(SPEC, replace(domain, plans={**domain.plans, "get_widget": doubtful}), "")
     lines = text.splitlines()
     at = next(n for n, line in enumerate(lines) if line.startswith("  get_widget:"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,100 +13,88 @@ from support.declared import INTEGER, STRING, obj, tool
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.write_overrides import spec_text
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.plans import CALLER, Also, Filter
+from mcp_sim.types.plans import Filter, Plan
 
 Json = Any
 
-SALE = {"id": 7, "seed_id": 1, "quantity": 1, "status": "open"}
-SHOP: Json = {
-    "seeds": [{"id": 1, "name": "Dill", "stock": 4}, {"id": 2, "name": "Mint", "stock": 9}],
-    "sales": [SALE],
-    "rooms": [{"id": 1, "name": "Blue", "status": "available"}, {"id": 2, "name": "Red", "status": "occupied"}],
-    "stays": [{"id": 1, "room_id": 2, "guest": "Ada"}],
-    "users": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}],
-    "notes": [{"id": 1, "text": "Hi", "owner_id": 1}],
-    "current_user": 1,
-}
+SALE = obj(id=STRING, seed=STRING, quantity=INTEGER, status={"enum": ["open", "cancelled"]}, created_at=STRING)
+SALES = obj(sales={"type": "array", "items": SALE}, total=INTEGER)
+PERIOD: Json = {"since": STRING, "status": STRING, "q": STRING, "sort_by": STRING, "limit": INTEGER, "offset": INTEGER}
 TOOLS = [
-    tool("create_sale", {"seed_id": INTEGER, "quantity": INTEGER, "code": STRING}, "seed_id", "quantity"),
-    tool("cancel_sale", {"sale_id": INTEGER, "code": STRING}, "sale_id"),
-    tool("create_stay", {"room_id": INTEGER, "guest": STRING}, "room_id"),
-    tool("list_rooms", {"available_only": {"type": "boolean"}, "colour": STRING}),
-    tool("get_my_notes", {"words": STRING}),
-    tool("get_latest_sale"),
-    tool("get_note", {"note_id": INTEGER}, "note_id"),
-    tool("update_note", {"note_id": INTEGER, "field": STRING, "value": STRING}, "note_id", "field", "value"),
+    tool("create_sale", {"seed": STRING, "quantity": INTEGER, "code": STRING}, "seed", output=SALE),
+    tool("get_sale", {"sale_id": STRING}, "sale_id", output=SALE),
+    tool("list_sales", {**PERIOD, "code": STRING}, output=SALES),
+    tool("update_sale", {"sale_id": STRING, "quantity": INTEGER, "code": STRING}, "sale_id", output=SALE),
+    tool("cancel_sale", {"sale_id": STRING, "code": STRING}, "sale_id", output=SALE),
+    tool("delete_sales", {"ids": {"type": "array", "items": STRING}}, "ids"),
+]
+NO_VALUES = {"tool", "basis", "confidence", "reasons", "backend"}
+
+
+def domain_of(folder: Path, sim: Json, tools: Json = TOOLS) -> Domain:
+    """Return the domain of the tools with these overrides."""
+    overrides = {"mcp_sim": 1, "name": "shop", "tools": tools, "sim": sim}
+    (folder / "shop.yaml").write_text(json.dumps(overrides), encoding="utf-8")
+    return load(folder / "shop.yaml").domain
+
+
+def values(plan: Plan) -> dict[str, Json]:
+    """Return the fields of a plan that say what its tool does, without why."""
+    return {one.name: getattr(plan, one.name) for one in fields(plan) if one.name not in NO_VALUES}
+
+
+IN_PART: list[tuple[str, Json, Json]] = [
+    ("create_sale", {"if_exists": "keep"}, {"if_exists": "keep"}),
+    ("create_sale", {"sets": {"code": "seed"}}, {"sets": {"code": "seed"}}),
+    ("cancel_sale", {"fixed": {"status": "open"}}, {"fixed": {"status": "open"}}),
+    ("list_sales", {"filters": {"code": "seed"}}, {"filters": {"code": Filter("seed")}}),
+    ("list_sales", {"query": "code"}, {"query": "code"}),
+    ("list_sales", {"sort": "code"}, {"sort": "code"}),
+    ("update_sale", {"holder": "code"}, {"holder": "code"}),
 ]
 
 
-def domain_of(folder: Path, sim: Json, tools: Json = TOOLS, state: Json = SHOP) -> Domain:
-    """Return the domain of the tools with these overrides."""
-    (folder / "state.json").write_text(json.dumps(state), encoding="utf-8")
-    overrides = {"mcp_sim": 1, "name": "shop", "tools": tools, "sim": sim}
-    (folder / "shop.yaml").write_text(json.dumps(overrides), encoding="utf-8")
-    scenario = {"mcp_sim": 1, "seed": 1, "tools": "shop.yaml", "world": {"state": "state.json"} if state else {}}
-    (folder / "run.yaml").write_text(json.dumps(scenario), encoding="utf-8")
-    return load(folder / "run.yaml").domain
-
-
-TAKEN = Also("seed", "stock", "seed_id", "subtract", "quantity")
-IN_PART: list[tuple[str, Json, str, Json]] = [
-    ("create_sale", {"sets": {"code": "id"}}, "also", (TAKEN,)),
-    ("create_sale", {"verb": "create", "entity": "sale"}, "also", (TAKEN,)),
-    ("cancel_sale", {"key": "sale_id"}, "also", (Also("seed", "stock", "seed_id", "add", "quantity"),)),
-    ("cancel_sale", {"key": "code"}, "key", "code"),
-    ("create_stay", {"if_exists": "keep"}, "also",
-     (Also("room", "status", "room_id", fixed="occupied", requires="available"),)),
-    ("create_stay", {"also": []}, "also", ()),
-    ("list_rooms", {"paging": {"size": 5}}, "filters",
-     {"available_only": Filter("status", only="available")}),
-    ("list_rooms", {"filters": {"colour": "name"}}, "filters", {"colour": Filter("name")}),
-    ("get_my_notes", {"only": ["text"]}, "filters", {CALLER: Filter("owner_id")}),
-    ("get_latest_sale", {"only": ["id"]}, "operation", "newest"),
-    ("get_latest_sale", {"verb": "list", "entity": "sale"}, "verb", "list"),
-    ("update_note", {"key": "note_id"}, "choice", "field"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "overrides", "field", "known"), IN_PART)
+@pytest.mark.parametrize(("name", "overrides", "changed"), IN_PART)
 def test_an_override_fixes_its_fields_and_the_rest_is_inferred(
-    name: str, overrides: Json, field: str, known: Json, tmp_path: Path
+    name: str, overrides: Json, changed: Json, tmp_path: Path
 ) -> None:
+    inferred = values(domain_of(tmp_path, {}).plans[name])
     plan = domain_of(tmp_path, {name: overrides}).plans[name]
-    assert getattr(plan, field) == known
-    assert plan.reasons[0] == "declared in the spec"
+    assert values(plan) == {**inferred, **changed}
+    assert {field for field, basis in plan.basis.items() if basis.source == "declared"} == {*overrides}
 
 
-def test_an_override_equal_to_the_inferred_value_changes_nothing(tmp_path: Path) -> None:
-    plain = domain_of(tmp_path, {}).plans
-    known = {"cancel_sale": {"key": "sale_id"}, "create_stay": {"entity": "stay"}, "get_my_notes": {"verb": "list"}}
-    for name, overrides in known.items():
-        plan = domain_of(tmp_path, {name: overrides}).plans[name]
-        assert (plan.also, plan.filters, plan.sets) == (plain[name].also, plain[name].filters, plain[name].sets)
+def test_a_part_of_paging_or_of_the_envelope_leaves_the_other_parts_inferred(tmp_path: Path) -> None:
+    plain = domain_of(tmp_path, {}).plans["list_sales"]
+    declared = {"paging": {"size": 5, "offset": None}, "envelope": {"total": None}}
+    plan = domain_of(tmp_path, {"list_sales": declared}).plans["list_sales"]
+    assert (plain.paging.limit, plain.paging.offset, plain.paging.size) == ("limit", "offset", 20)
+    assert (plan.paging.limit, plan.paging.offset, plan.paging.size) == ("limit", None, 5)
+    assert (plan.envelope.rows, plan.envelope.total, plain.envelope.total) == ("sales", None, "total")
 
 
-def test_a_list_change_is_inferred_also_with_a_declared_key(tmp_path: Path) -> None:
-    task = obj(id=STRING, title=STRING, labels={"type": "array", "items": STRING})
-    tools = [
-        tool("get_task", {"task_id": STRING}, "task_id", output=task),
-        tool("create_task", {"title": STRING}, "title", output=task),
-        tool("add_label", {"task_id": STRING, "label": STRING}, "task_id", "label"),
-    ]
-    plan = domain_of(tmp_path, {"add_label": {"key": "task_id"}}, tools, None).plans["add_label"]
-    assert (plan.verb, plan.entity, plan.how) == ("update", "task", {"labels": "append"})
-    made = domain_of(tmp_path, {"add_label": {"verb": "create", "entity": "label"}}, tools, None).plans["add_label"]
-    assert (made.verb, made.entity, made.how) == ("create", "label", {})
+@pytest.mark.parametrize("name", [one["name"] for one in TOOLS])
+def test_a_field_declared_as_inferred_changes_nothing(name: str, tmp_path: Path) -> None:
+    plain = domain_of(tmp_path, {}).plans[name]
+    declarable = ("verb", "entity", "key", "sets", "fixed", "query", "sort", "order", "each")
+    for field in declarable:
+        if value := getattr(plain, field):
+            assert values(domain_of(tmp_path, {name: {field: value}}).plans[name]) == values(plain), field
 
 
-def test_a_tool_keeps_its_operations_if_entity_key_or_login_is_declared(
-    tmp_path: Path,
-) -> None:
+def test_paging_says_nothing_about_what_a_tool_does(tmp_path: Path) -> None:
+    tools = [tool("frobnicate", {"depth": INTEGER}), *TOOLS]
+    plain = domain_of(tmp_path, {}, tools).plans["frobnicate"]
+    plan = domain_of(tmp_path, {"frobnicate": {"paging": {"size": 5}}}, tools).plans["frobnicate"]
+    assert (plan.verb, plan.confidence) == (plain.verb, plain.confidence)
+
+
+def test_a_tool_keeps_its_operations_if_entity_or_key_is_declared(tmp_path: Path) -> None:
     ways = {"type": "string", "enum": ["create", "get", "update", "delete", "list"]}
-    parts = {"operation": ways, "ref": STRING, "title": STRING, "session": STRING}
-    overrides = {"manage_notes": {"key": "ref", "entity": "memo", "login": "session.user"}}
-    domain = domain_of(tmp_path, overrides, [tool("manage_notes", parts, "operation")], {"session": {"user": None}})
-    plan = domain.plans["manage_notes"]
-    keys = {value: (one.verb, one.entity, one.key) for value, one in plan.choices.items()}
+    parts = {"operation": ways, "ref": STRING, "title": STRING}
+    tools = [tool("manage_notes", parts, "operation")]
+    domain = domain_of(tmp_path, {"manage_notes": {"key": "ref", "entity": "memo"}}, tools)
+    keys = {value: (one.verb, one.entity, one.key) for value, one in domain.plans["manage_notes"].choices.items()}
     assert keys == {
         "create": ("create", "memo", None),
         "get": ("get", "memo", "ref"),
@@ -113,14 +102,6 @@ def test_a_tool_keeps_its_operations_if_entity_key_or_login_is_declared(
         "delete": ("delete", "memo", "ref"),
         "list": ("list", "memo", None),
     }
-    assert plan.login == "session.user"
     text = spec_text((tmp_path / "shop.yaml").read_text(encoding="utf-8"), domain, "")
     (tmp_path / "shop.yaml").write_text(text, encoding="utf-8")
-    assert load(tmp_path / "run.yaml").domain.plans["manage_notes"].choices["get"].key == "ref"
-
-
-def test_a_declared_login_says_nothing_about_the_effect(tmp_path: Path) -> None:
-    tools = [tool("frobnicate", {"depth": INTEGER}), *TOOLS]
-    plain = domain_of(tmp_path, {}, tools).plans["frobnicate"]
-    plan = domain_of(tmp_path, {"frobnicate": {"login": "state.current_user"}}, tools).plans["frobnicate"]
-    assert (plan.verb, plan.confidence, plan.login) == (plain.verb, plain.confidence, "state.current_user")
+    assert load(tmp_path / "shop.yaml").domain.plans["manage_notes"].choices["get"].key == "ref"

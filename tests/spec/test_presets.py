@@ -311,7 +311,8 @@ async def test_what_degrades_silently_returns_no_error_of_its_own(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     _, world = await under("degraded_silently")
-    assert all(step["truth"]["observation"].get("is_error") for step in calls(world) if is_error(step))
+    refused = [step for step in calls(world) if is_error(step) and not step["truth"]["observation"].get("is_error")]
+    assert all(struck(step) == {"silent-stale"} for step in refused)  # the record did not exist yet
 
 
 async def test_half_the_intensity_strikes_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
