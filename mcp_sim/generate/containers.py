@@ -124,18 +124,16 @@ class _Object:
         self.forbidden = frozenset(properties(schema)) - parts.keys()
         self.open = not any(schema.get(word) is False for word in ("additionalProperties", "unevaluatedProperties"))
         patterns = {pattern: as_object(part) for pattern, part in as_object(schema.get("patternProperties")).items()}
-        named = as_object(schema.get("propertyNames"))
         self.makers: dict[str, Make] = {field: _Lazy(compile_, owner, field, part) for field, part in parts.items()}
         for field in self.needed - parts.keys():
             self.makers[field] = _Lazy(compile_, owner, field, _other(schema, patterns, field))
         self.least = min(int(schema.get("minProperties", 0)), MAX_ITEMS)
         self.most = int(schema.get("maxProperties", MAX_ITEMS))
         self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
-        pattern = next(iter(patterns), None)
-        names = {"type": "string", **({"pattern": pattern} if pattern is not None else {}), **named}
+        names = _name_schema(patterns, as_object(schema.get("propertyNames")))
         self.name = compile_(owner, "key", names)
         self.fits = partial(text_fits, schema=names)
-        self.other = _Lazy(compile_, owner, "value", patterns[pattern] if pattern else _additional(schema))
+        self.other = _Lazy(compile_, owner, "value", next(iter(patterns.values()), _additional(schema)))
         self.named = bool(patterns) or self.open
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
 
@@ -185,6 +183,12 @@ class _Object:
 def object_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -> Make:
     """Return the maker of an object."""
     return _Object(entity, name, schema, compile_)
+
+
+def _name_schema(patterns: Mapping[str, Record], named: Record) -> Record:
+    """Return the schema of names of properties that are not declared."""
+    pattern = next(iter(patterns), None)
+    return {"type": "string", **named} if pattern is None else {"type": "string", "pattern": pattern, **named}
 
 
 def _additional(schema: Record) -> Record:

@@ -27,9 +27,6 @@ MOST_LINK_CANDIDATES = 32
 """The most records that a link is chosen from, if no argument gives it."""
 
 
-# initial values -------------------------------------------------------------------------------------------------------
-
-
 def record_maker(
     plan: Plan, entity: Entity, domain: Domain
 ) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:

@@ -44,11 +44,16 @@ def unique_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...
     """
     if not namesakes and (parts := _name_parts(entity)):
         return parts
-    stored = [f for f in entity.fields.values() if f.derived is None and f.name != entity.key]
-    links = [f.name for f in stored if _is_single_link(f)]
-    rest = [f for f in stored if f.link is None and time_meaning(f.name, f.schema) is None]
-    kinds = [f.name for f in rest if "enum" in f.schema]
+    links, rest = _links_and_rest(entity)
+    kinds = [field.name for field in rest if "enum" in field.schema]
     return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
+
+
+def _links_and_rest(entity: Entity) -> tuple[list[str], list[Field]]:
+    """Return the names of links to one record, and the fields that are neither links, nor times, nor the key."""
+    stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
+    rest = [field for field in stored if field.link is None and time_meaning(field.name, field.schema) is None]
+    return [field.name for field in stored if _is_single_link(field)], rest
 
 
 def _is_single_link(field: Field) -> bool:

@@ -68,11 +68,15 @@ def from_sqlite(value: Any, wanted: FieldType) -> Json:
     kind = wanted.kinds[0] if wanted.kinds else ""
     if value is None:
         return None if wanted.takes_null or not kind else ABSENT
-    if kind == "boolean" and value in (0, 1):
-        return bool(value)
     if kind in {"array", "object"} and isinstance(value, str):
         return from_text(value, wanted)
-    if kind == "string" and isinstance(value, int | float):
+    return _from_number(value, kind) if isinstance(value, int | float) else value
+
+
+def _from_number(value: float, kind: str) -> Json:
+    if kind == "boolean" and value in (0, 1):
+        return bool(value)
+    if kind == "string":
         return str(value)
     return int(value) if kind == "integer" and isinstance(value, float) and value.is_integer() else value
 

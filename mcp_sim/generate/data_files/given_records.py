@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from mcp_sim.generate.data_files.conversion import ABSENT, FieldType, from_sqlite, from_text, is_year_last
+from mcp_sim.generate.data_files.nested import unnested
 from mcp_sim.generate.data_files.tables import KEY, Table, find_entity, read_tables
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.spec.messages import shown
@@ -15,7 +15,7 @@ from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import Sources
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Problem, did_you_mean
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
@@ -55,12 +55,20 @@ def _warn_of_dangling_links(place: Place, given: Mapping[str, GivenRecords], dom
             if name in domain.entities and part.count == len(part.rows)}  # fmt: skip
     for name, part in given.items():
         fields = domain.entities[name].fields.values() if name in domain.entities else ()
-        for field in (one for one in fields if one.link in keys and main_type(one.schema) != "array"):
-            lost = [row[field.name] for row in part.rows if row.get(field.name) is not None]
-            lost = [value for value in lost if isinstance(value, str | int) and value not in keys[field.link or ""]]
+        for field in fields:
+            lost = _dangling(part.rows, field, keys)
             if lost:
                 message = f"{len(lost)} of its records link to no {field.link}, as {shown(lost[0])} in {field.name}"
                 place.at(name).warning(message)
+
+
+def _dangling(rows: Iterable[Record], field: Field, keys: Mapping[str, Container[Json]]) -> list[Json]:
+    """Return the values of a link that are not among the keys of its target, if these are known."""
+    known = keys.get(field.link or "")
+    if known is None or main_type(field.schema) == "array":
+        return []
+    values = (row.get(field.name) for row in rows)
+    return [value for value in values if isinstance(value, str | int) and value not in known]
 
 
 def _from_file(
@@ -75,15 +83,19 @@ def _from_file(
     tables = read_tables(path, sources, domain.entities)
     if name == EVERY:
         return _all_tables(tables, sources, domain)
-    tables = [table for table in tables if not table.is_unread]
-    chosen = next(
-        (table for table in tables if find_entity(table.name, [name])), tables[0] if len(tables) == 1 else None
-    )
-    if chosen is None and tables:
-        at.error(f"{file} has no table {name!r}{did_you_mean(name, [table.name for table in tables])}")
+    chosen = _chosen([table for table in tables if not table.is_unread], at, file, name)
     if chosen is None or name not in domain.entities:
         return {}
     return _typed(chosen, domain.entities[name], sources, domain)
+
+
+def _chosen(tables: list[Table], at: Place, file: str, name: str) -> Table | None:
+    """Return the table of an entity: the one of its name, or the only one."""
+    only = tables[0] if len(tables) == 1 else None
+    chosen = next((table for table in tables if find_entity(table.name, [name])), only)
+    if chosen is None and tables:
+        at.error(f"{file} has no table {name!r}{did_you_mean(name, [table.name for table in tables])}")
+    return chosen
 
 
 def _all_tables(tables: list[Table], sources: Sources, domain: Domain) -> dict[str, list[Record]]:
@@ -113,7 +125,7 @@ class _Column:
 
 def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> dict[str, list[Record]]:
     """Return the rows, converted to the types of their fields, and the rows of other entities nested in them."""
-    rows, nested = _unnested(table, entity, domain)
+    rows, nested = unnested(table, entity, domain)
     columns = _columns(replace(table, rows=rows), entity, sources)
     problems = _TableProblems(sources)
     made = [_record(table, index, row, columns, problems) for index, row in enumerate(rows)]
@@ -149,18 +161,22 @@ def _columns(table: Table, entity: Entity, sources: Sources) -> dict[str, _Colum
     found: dict[str, _Column] = {}
     for name in dict.fromkeys(column for row in table.rows for column in row):
         field = entity.key if name == KEY else fields.get(name, fields.get(snake(name), name))
-        known = entity.fields.get(field)
-        if known is None and field != entity.key:
+        if field not in entity.fields and field != entity.key:
             message = f"column {name!r} of {entity.name} is not used by any tool{did_you_mean(name, entity.fields)}"
             sources.problems.append(table.problem(-1, name, message, is_warning=True))
-        schema = known.schema if known is not None else _key_schema(entity) if field == entity.key else {}
-        validator = Validator(schema) if known is not None else None
-        kinds = tuple(kind for kind in types_of(schema) if kind != "null")
-        wanted = FieldType(kinds, is_nullable(schema), bool(known and known.link) or field == entity.key)
-        found[name] = _Column(field, validator, wanted)
+        found[name], schema = _column(field, entity)
         if time_meaning(field, schema) is not None:
             sources.problems += _days_first(table, name, schema)
     return found
+
+
+def _column(field: str, entity: Entity) -> tuple[_Column, Record]:
+    """Return the column of a field, and the field's schema."""
+    known, is_key = entity.fields.get(field), field == entity.key
+    schema = known.schema if known is not None else _key_schema(entity) if is_key else {}
+    kinds = tuple(kind for kind in types_of(schema) if kind != "null")
+    wanted = FieldType(kinds, is_nullable(schema), bool(known and known.link) or is_key)
+    return _Column(field, Validator(schema) if known is not None else None, wanted), schema
 
 
 def _days_first(table: Table, column: str, schema: Record) -> Iterator[Problem]:
@@ -213,41 +229,3 @@ def _check_keys(table: Table, entity: Entity, rows: list[Record], problems: _Tab
             problems.add(table, index, entity.key, f"a second {entity.name} {key!r}")
         else:
             seen.add(key)
-
-
-def _unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record], dict[str, list[Record]]]:
-    """Split off nested records of entities that link to this one. Return the rows without them, and them."""
-    inner = dict(_inner(table, entity, domain))
-    if not inner:
-        return list(table.rows), {}
-    found: dict[str, list[Record]] = {name: [] for name, _ in inner.values()}
-    rows: list[Record] = []
-    for row in table.rows:
-        key = row.get(entity.key, row.get(KEY))
-        for column, (name, link) in inner.items():
-            found[name] += [{**part, link: part.get(link, key)} for part in _parts(row.get(column))]
-        rows.append({name: value for name, value in row.items() if name not in inner})
-    return rows, found
-
-
-def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the columns that hold records of an entity which links to this one, with its name and the link field."""
-    for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if _parts(value)):
-        name = None if column in entity.fields else find_entity(column, domain.entities)
-        fields = domain.entities[name].fields.values() if name is not None else ()
-        link = next((field.name for field in fields if field.link == entity.name and not field.derived), None)
-        if name is not None and link is not None:
-            yield column, (name, link)
-
-
-def _parts(value: Json) -> list[Record]:
-    """Return the records in a list or in a mapping from keys."""
-    if isinstance(value, dict):
-        body = cast("Record", value)
-        return (
-            [{**row, KEY: key} for key, row in body.items()] if all(isinstance(r, dict) for r in body.values()) else []
-        )
-    if not isinstance(value, list):
-        return []
-    rows = cast("list[Json]", value)
-    return cast("list[Record]", rows) if all(isinstance(row, dict) for row in rows) else []

@@ -89,9 +89,6 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in known and path.is_file())
 
 
-# JSON and YAML --------------------------------------------------------------------------------------------------------
-
-
 def _document(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator[Table]:
     root = sources.open(path)
     if root is None:
@@ -128,9 +125,6 @@ KEY = "\0key"
 """The field that holds the key of a row from a mapping."""
 
 
-# CSV ------------------------------------------------------------------------------------------------------------------
-
-
 def _csv(path: Path, sources: Sources) -> Iterator[Table]:
     """Yield the table in a CSV file, whose first line holds the names."""
     data = sources.bytes_of(path)
@@ -145,16 +139,19 @@ def _csv(path: Path, sources: Sources) -> Iterator[Table]:
     except csv.Error as error:
         return sources.problems.append(Problem(file, 0, "", f"is not CSV: {error}"))
     table = Table(path.stem, file, [_record(names, row) for row in rows], lines=lines, is_text=True)
-    for index, row in enumerate(rows):
-        if len(row) != len(names):
-            sources.problems.append(table.problem(index, "", f"has {len(row)} values, and the first line {len(names)}"))
-    for name in {name for name in names if names.count(name) > 1 or not name}:
-        sources.problems.append(
-            Problem(file, 1, "", f"the column {name!r} {'occurs twice' if name else 'has no name'}")
-        )
+    sources.problems += _csv_problems(table, file, names, rows)
     if _is_within(rows, file, sources):
         yield table
     return None
+
+
+def _csv_problems(table: Table, file: str, names: list[str], rows: list[list[str]]) -> Iterator[Problem]:
+    """Yield the problems of rows with too many or too few values, and of columns without a name of their own."""
+    for index, row in enumerate(rows):
+        if len(row) != len(names):
+            yield table.problem(index, "", f"has {len(row)} values, and the first line {len(names)}")
+    for name in {name for name in names if names.count(name) > 1 or not name}:
+        yield Problem(file, 1, "", f"the column {name!r} {'occurs twice' if name else 'has no name'}")
 
 
 def _separated(text: str, sign: str) -> tuple[list[str], list[list[str]], list[int]]:
@@ -178,9 +175,6 @@ def _separated(text: str, sign: str) -> tuple[list[str], list[list[str]], list[i
 
 def _record(names: Sequence[str], row: Sequence[str]) -> Record:
     return dict(zip(names, row, strict=False))
-
-
-# SQLite ---------------------------------------------------------------------------------------------------------------
 
 
 def _database(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator[Table]:
