@@ -20,12 +20,14 @@ CLINIC: Json = {
 }
 
 
-async def test_a_get_described_as_a_search_finds_several_by_abbreviated_fields(tmp_path: Path) -> None:
-    find = tool("get_patient_by_name", "full_name", "dob", about="Searches for patients by name and date of birth.")
+async def test_a_get_described_as_a_search_finds_several(tmp_path: Path) -> None:
+    find = tool(
+        "get_patient_by_name", "full_name", "date_of_birth", about="Searches for patients by name and date of birth."
+    )
     async with service(tmp_path, CLINIC, find) as simulator, simulator.open("w") as world:
-        born = {"full_name": "Ada Low", "dob": "1990-01-01"}
+        born = {"full_name": "Ada Low", "date_of_birth": "1990-01-01"}
         assert [one["patient_id"] for one in value(await world.call("get_patient_by_name", born))] == ["P1", "P2"]
-        assert value(await world.call("get_patient_by_name", {**born, "dob": "1999-01-01"})) == []
+        assert value(await world.call("get_patient_by_name", {**born, "date_of_birth": "1999-01-01"})) == []
 
 
 async def test_most_recent_first_in_the_description_sorts_a_list(tmp_path: Path) -> None:

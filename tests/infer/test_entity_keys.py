@@ -125,15 +125,3 @@ async def test_undeclared_ids_have_the_type_of_other_ids(tmp_path: Path) -> None
         for spot in ("north", "south"):
             await world.call("add_sighting", {"spot": spot})
         assert [one["id"] for one in value(await world.call("list_sightings", {}))] == [1, 2]
-
-
-def test_an_entity_under_the_ids_of_another_uses_its_id_format() -> None:
-    doctor = obj(id=STRING, name=STRING)
-    rota = obj(doctor_id=STRING, days={"type": "array", "items": STRING})
-    entities = domain(
-        tool("list_doctors", {}, output={"type": "array", "items": doctor}),
-        tool("get_doctor", {"doctor_id": STRING}, "doctor_id", output=doctor),
-        tool("get_rota", {"doctor_id": STRING}, "doctor_id", output=rota),
-    ).entities
-    assert entities["rota"].key == "doctor_id"
-    assert entities["rota"].key_like == entities["doctor"].key_like == "doctor_00001"

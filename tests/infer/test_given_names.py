@@ -6,29 +6,6 @@ from pathlib import Path
 
 from support.given import INTEGER, NUMBER, STRING, Json, service, tool, value
 
-
-async def test_a_field_of_a_singleton_is_shown_by_its_name(tmp_path: Path) -> None:
-    state: Json = {
-        "harbour_account": {"balance": 12.5, "tax_code": "X9", "piers": ["north"], "current_tide": "low"},
-    }
-    tools = (
-        _wrapped(tool("get_balance"), NUMBER),
-        _wrapped(tool("get_tax_code"), STRING),
-        _wrapped(tool("get_piers"), {"type": "array", "items": STRING}),
-        tool("get_tide"),
-    )
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        assert value(await world.call("get_balance", {})) == {"result": 12.5}
-        assert value(await world.call("get_tax_code", {})) == {"result": "X9"}
-        assert value(await world.call("get_piers", {})) == {"result": ["north"]}
-        assert value(await world.call("get_tide", {})) == "low"
-
-
-def _wrapped(listed: Json, schema: Json) -> Json:
-    output = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
-    return {**listed, "outputSchema": output}
-
-
 TOLLS: Json = {
     "tolls": [
         {"id": 1, "payer": "Ada", "amount": 5, "day": "2030-01-01"},

@@ -88,15 +88,6 @@ async def test_an_ambiguous_word_is_a_noun_if_verbs_follow_it(tmp_path: Path) ->
         assert len(value(await world.call("hold_list", {}))) == 1
 
 
-async def test_settings_are_a_singleton_and_a_two_word_noun_is_a_field(tmp_path: Path) -> None:
-    state = {**BOATS, "settings": {"harbour": "North"}, "heating": {"current_warmth": 17, "target_warmth": 20}}
-    tools = tool("get_settings"), tool("set_target_warmth", "warmth", warmth=NUMBER), tool("get_heating")
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        assert value(await world.call("get_settings", {}))["harbour"] == "North"
-        await world.call("set_target_warmth", {"warmth": 22})
-        assert value(await world.call("get_heating", {})) == {"current_warmth": 17, "target_warmth": 22}
-
-
 async def test_a_new_record_starts_with_the_empty_values_of_given_records(tmp_path: Path) -> None:
     jobs = [
         {"job_id": 1, "hull_code": "HULL1", "work": "Paint", "fitter": None, "hours": 7.5, "visits": 3, "urgent": True},
@@ -146,15 +137,6 @@ async def test_lists_show_the_ids_that_tools_take(tmp_path: Path) -> None:
         rows = value(await world.call("list_keepers", {}))
         assert [row["keeper_id"] for row in rows] == ["K1", "K2", "K3"]
         assert value(await world.call("get_keeper", {"keeper_id": "K3"})) == {"keeper_id": "K3", "name": "Cy"}
-
-
-async def test_a_mere_verb_sets_the_flag_in_its_result(tmp_path: Path) -> None:
-    shown = {"type": "object", "properties": {"running": {"type": "boolean"}}}
-    tools = [{**tool(name), "outputSchema": shown} for name in ("pause", "resume", "get_pump")]
-    state = {"pump": {"running": True, "litres": 7}}
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        for name, running in (("pause", False), ("get_pump", False), ("resume", True), ("get_pump", True)):
-            assert value(await world.call(name, {})) == {"running": running}
 
 
 async def test_a_field_named_after_an_entity_with_its_keys_is_a_link(tmp_path: Path) -> None:

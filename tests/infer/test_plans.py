@@ -100,19 +100,55 @@ def test_nested_arguments_and_synonyms_set_fields() -> None:
     assert (plan.key, plan.sets) == ("note_id", {"fields.title": "title", "fields.text": "body"})
 
 
-def test_links_keys_and_derived_fields_are_inferred_from_names_and_types() -> None:
-    company = obj(id=INTEGER, name=STRING, contact_count=INTEGER)
-    contact = obj(contact_id=STRING, company_id=INTEGER, company_name=STRING, owner_id=STRING)
+def test_links_and_keys_are_inferred_from_names_and_types() -> None:
+    contact = obj(contact_id=STRING, company_id=INTEGER, name=STRING)
     entities = domain(
-        tool("get_company", {"company_id": INTEGER}, "company_id", output=company),
+        tool("get_company", {"company_id": INTEGER}, "company_id", output=obj(id=INTEGER, name=STRING)),
         tool("get_contact", {"contact_id": STRING}, "contact_id", output=contact),
-        tool("get_user", {"user_id": STRING}, "user_id", output=obj(id=STRING, name=STRING)),
     ).entities
     assert (entities["contact"].key, entities["company"].key) == ("contact_id", "id")
-    fields = entities["contact"].fields
-    assert (fields["company_id"].link, fields["owner_id"].link) == ("company", "user")
-    assert fields["company_name"].derived == "company_id.name"
-    assert entities["company"].fields["contact_count"].derived == "#contact.company_id"
+    assert entities["contact"].fields["company_id"].link == "company"
+
+
+def test_a_required_id_of_a_create_is_the_key_of_the_new_record() -> None:
+    found = domain(
+        tool("create_order", {"order_id": STRING, "goods": STRING}, "order_id"),
+        tool("copy_order", {"order_id": STRING, "goods": STRING}, "order_id"),
+        tool("get_order", {"order_id": STRING}, "order_id"),
+    )
+    entity = found.entities["order"]
+    assert found.plans["create_order"].sets == {"order_id": entity.key, "goods": "goods"}
+    assert found.plans["copy_order"].sets == {"goods": "goods"}
+    assert entity.natural
+
+
+def test_a_period_is_about_the_own_dates_of_records() -> None:
+    plans = domain(
+        tool("create_task", {"title": STRING, "due_date": DATE_TIME, "completed_at": DATE_TIME}, "title"),
+        tool("list_tasks", {"from_date": DATE_TIME, "to_date": DATE_TIME}),
+        tool("create_payment", {"amount": INTEGER}, "amount"),
+        tool("list_payments", {"since": DATE_TIME}),
+    ).plans
+    assert plans["list_tasks"].filters == {"from_date": Filter("due_date", "gte"), "to_date": Filter("due_date", "lte")}
+    assert plans["list_payments"].filters == {"since": Filter("created_at", "gte")}
+
+
+def test_a_batch_update_writes_each_record() -> None:
+    ids: Json = {"type": "array", "items": STRING}
+    updates: Json = {"type": "array", "items": obj(task_id=STRING, title=STRING)}
+    plans = domain(
+        tool("create_task", {"title": STRING}, "title"),
+        tool("get_task", {"task_id": STRING}, "task_id"),
+        tool("batch_update_tasks", {"updates": updates}, "updates"),
+        tool("bulk_edit_tasks", {"task_ids": ids, "changes": obj(title=STRING)}, "task_ids", "changes"),
+    ).plans
+    one, other = plans["batch_update_tasks"], plans["bulk_edit_tasks"]
+    assert (one.verb, one.each, one.key, one.sets) == (
+        "update", "updates", "updates.task_id", {"updates.title": "title"},
+    )  # fmt: skip
+    assert (other.verb, other.each, other.sets) == ("update", "task_ids", {"changes.title": "title"})
+    assert not one.guessed
+    assert not other.guessed
 
 
 @pytest.mark.parametrize(
