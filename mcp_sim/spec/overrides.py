@@ -18,6 +18,7 @@ from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Filter
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "sort", "order", "choice")
+"""Keys that name an argument. Null means that there is none; for other keys it is the same as leaving them out."""
 _NOT_IN_PLANS = ("ask", "notify", "blocks", "python")
 """Keys under `sim:` that are no fields of a plan: those about the answer, and `python`."""
 
@@ -30,9 +31,9 @@ def plan_fields(part: SimPart, folder: Path) -> dict[str, Any]:
 
     Modules of Python functions are looked up in the folder.
     """
-    fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _NOT_IN_PLANS}
-    given = {name: value for name, value in fixed.items() if value is not None}
-    fixed |= {name: given[name].model_dump(exclude_unset=True) for name in _PARTS if name in given}
+    given = {name: getattr(part, name) for name in part.model_fields_set if name not in _NOT_IN_PLANS}
+    fixed = {name: value for name, value in given.items() if value is not None or name in _ARGUMENT_KEYS}
+    fixed |= {name: fixed[name].model_dump(exclude_unset=True) for name in _PARTS if name in fixed}
     if part.python is not None:
         fixed |= {"backend": "python", "operation": locate_function(part.python, folder)}
     if part.filters is not None:

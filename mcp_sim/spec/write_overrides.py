@@ -105,7 +105,9 @@ def _is_of(domain: Domain, plan: Plan, server: str) -> bool:
 
 
 def _guess_comment(plan: Plan) -> str:
-    return f"a guess ({plan.confidence:.2f}): {'; '.join(plan.reasons)}".replace("\n", " ")
+    """Return the comment above a guess: the evidence for the fields that are guessed."""
+    found = (reason for name, basis in plan.basis.items() if plan.is_guessed(name) for reason in basis.reasons)
+    return f"a guess ({plan.confidence:.2f}): {'; '.join(dict.fromkeys(found))}".replace("\n", " ")
 
 
 def _local_name(entity: str, server: str) -> str:

@@ -162,7 +162,7 @@ WHOLE = Plan(
     sort="by",
     order="dir",
     paging=Paging(limit="limit", size=5, most=9),
-    envelope=Envelope(record="order", echoes={"asked": "q"}, shows={"order": "id"}),
+    envelope=Envelope(record="order", rows="orders", echoes={"asked": "q"}, shows={"order": "id"}),
 )
 
 
@@ -184,16 +184,8 @@ def test_entities_in_a_plan_and_its_choices_are_renamed() -> None:
 
 
 def test_hidden_fields_are_written(tmp_path: Path) -> None:
-    one = {"type": "object", "properties": {"berth_id": TEXT}, "required": ["berth_id"]}
-    tools: list[Any] = [
-        {"name": "get_berth", "inputSchema": one},
-        {"name": "list_berths", "inputSchema": {"type": "object", "properties": {}}},
-        {"name": "get_notices", "inputSchema": one},
-    ]
-    state = {
-        "berths": {"b1": {"berth_id": "b1", "quay": "north"}},
-        "notices": {"b1": ["Dredging"]},
-    }
+    tools: list[Any] = [{"name": "list_berths", "inputSchema": {"type": "object", "properties": {}}}]
+    state = {"berths": {"b1": {"quay": "north"}, "b2": {"quay": "south"}}}
     (tmp_path / "state.json").write_text(json.dumps(state), encoding="utf-8")
     text = f"mcp_sim: 1\nname: port\ntools: {json.dumps(tools)}\n"
     (tmp_path / "port.yaml").write_text(text, encoding="utf-8")
@@ -234,7 +226,7 @@ def test_what_was_a_guess_is_marked_as_one(spec: Path) -> None:
     text = spec_text(SPEC, replace(domain, plans={**domain.plans, "get_widget": doubtful}), "")
     lines = text.splitlines()
     at = next(n for n, line in enumerate(lines) if line.startswith("  get_widget:"))
-    assert lines[at - 1] == "  # a guess (0.40): one thing; and another"
+    assert lines[at - 1].startswith("  # a guess (0.40): one thing; and another")
 
 
 def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
@@ -104,6 +104,15 @@ sim:
     assert plans["list_pets"].envelope.rows == "pets"
     assert plans["get_pet"].filters == {"pet_id": Filter("id")}
     assert plans["get_pet"].fixed == {"seen": True}
+
+
+def test_a_null_argument_is_none_and_any_other_null_is_left_out(write: Write) -> None:
+    plain = load(write(PETS)).domain.plans["list_pets"]
+    nulls = ", ".join(f"{name}: null" for name in SimPart.model_fields)
+    plan = load(write(PETS + f"sim: {{list_pets: {{{nulls}}}}}\n")).domain.plans["list_pets"]
+    assert replace(plan, basis={}) == replace(plain, basis={}, query=None)
+    declared = {name for name, basis in plan.basis.items() if basis.source == "declared"}
+    assert declared == {"key", "each", "holder", "query", "sort", "order", "choice"}
 
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
