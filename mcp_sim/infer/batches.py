@@ -14,7 +14,7 @@ from mcp_sim.types.lexicon.english import plural, snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 _GENERIC = vocabulary("items records entries rows objects data list batch elements")
-_SCALAR = frozenset({"string", "integer", "number"})
+_SCALAR = frozenset({"string", "integer", "number", ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,32 +47,34 @@ def unfold_arguments(
     """
     if verb not in {"create", "update", "delete"} or not entity:
         return UnfoldedArguments(schema)
-    found = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), None)
-    part = properties(schema).get(found or "")
-    if found is None or part is None:
+    found = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), "")
+    part = properties(schema).get(found)
+    if part is None:
         return UnfoldedArguments(schema)
-    inner = properties(items(part))
-    others = {name: one for name, one in properties(schema).items() if name != found}
-    paths = {name: f"{found}.{name}" for name in inner} if inner else {f"{entity}_id": found}
-    parts = {**others, **(inner or {f"{entity}_id": items(part) or {"type": "string"}})}
-    needed = [name for name in as_list(schema.get("required")) if name in others]
-    needed += as_list(items(part).get("required")) if inner else [*paths]
-    return UnfoldedArguments({**schema, "properties": parts, "required": needed}, found, paths)
+    inner, others = items(part), {name: one for name, one in properties(schema).items() if name != found}
+    paths = {name: f"{found}.{name}" for name in properties(inner)}
+    if not paths:
+        paths = {f"{entity}_id": found}
+        inner = {"properties": {f"{entity}_id": inner or {"type": "string"}}, "required": [*paths]}
+    needed = [name for name in as_list(schema.get("required")) if name != found] + as_list(inner.get("required"))
+    whole = {**schema, "properties": {**others, **properties(inner)}, "required": needed}
+    return UnfoldedArguments(whole, found, paths)
 
 
 def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) -> Iterator[str]:
-    """Yield the lists of records to write, or of keys."""
-    many, short = snake(plural(entity)), snake(plural(entity.rsplit("_", 1)[-1]))
-    keys = {"ids", "keys", f"{entity}_ids", f"{entity}_keys", f"{entity.rsplit('_', 1)[-1]}_ids"}
-    keyed = verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2
+    """Yield the lists of records to write, or of keys of records to change. Changes of one record have none."""
+    if verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2:
+        return
     for name, part in properties(schema).items():
-        if main_type(part) != "array":
-            continue
-        plain, kind = snake(name), main_type(items(part))
-        named = plain in {many, short} or plain.endswith((f"_{many}", f"_{short}"))
-        if properties(items(part)):
-            is_batch = (parsed.plural or parsed.batch) and not keyed and (named or plain in _GENERIC | CONTAINERS)
-        else:
-            is_batch = verb != "create" and not keyed and (kind in _SCALAR or not kind) and (named or plain in keys)
-        if is_batch:
+        if main_type(part) == "array" and _is_batch(snake(name), part, parsed, verb, entity):
             yield name
+
+
+def _is_batch(name: str, schema: Record, parsed: ParsedName, verb: Verb, entity: str) -> bool:
+    short = entity.rsplit("_", 1)[-1]
+    many = (snake(plural(entity)), snake(plural(short)))
+    named = name in many or name.endswith(tuple(f"_{one}" for one in many))
+    if properties(items(schema)):
+        return (parsed.plural or parsed.batch) and (named or name in _GENERIC | CONTAINERS)
+    keys = {"ids", "keys", f"{entity}_ids", f"{entity}_keys", f"{short}_ids"}
+    return verb != "create" and main_type(items(schema)) in _SCALAR and (named or name in keys)

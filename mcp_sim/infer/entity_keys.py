@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
@@ -25,15 +25,17 @@ def choose_key(entity: str, declared: Entity | None, fields: Mapping[str, Field]
     """Return the field that identifies a record. `keys` are the arguments by which tools name one."""
     if declared is not None and (declared.key != "id" or "id" in declared.fields):
         return declared.key
-    by_name = {snake(name): name for name in fields}
-    short = entity.rsplit("_", 1)[-1]
-    named = [f"{name}_{ending}" for name in (entity, short) for ending in _KEY_SUFFIXES]
-    wanted = ["id", *named, *(snake(key) for key in keys), "uuid", "key", "identifier", "slug", "number"]
-    for name in wanted:
-        if name in by_name and main_type(fields[by_name[name]].schema) in _SCALAR:
-            return by_name[name]
-    natural = (key for key in keys if not snake(key).endswith("id") and snake(key) not in {entity, short})
-    return next(natural, "id") if not fields else "id"
+    own = (entity, entity.rsplit("_", 1)[-1])
+    if not fields:
+        return next((key for key in keys if not snake(key).endswith("id") and snake(key) not in own), "id")
+    named = [f"{name}_{ending}" for name in own for ending in _KEY_SUFFIXES]
+    wanted = ("id", *named, *map(snake, keys), "uuid", "key", "identifier", "slug", "number")
+    return _first_scalar(fields, wanted) or "id"
+
+
+def _first_scalar(fields: Mapping[str, Field], wanted: Iterable[str]) -> str | None:
+    by_name = {snake(name): name for name, field in fields.items() if main_type(field.schema) in _SCALAR}
+    return next((by_name[name] for name in wanted if name in by_name), None)
 
 
 def is_natural(key: str, made: Sequence[str]) -> bool:
@@ -46,9 +48,10 @@ def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: s
     if declared is not None and declared.key_like is not None:
         return declared.key_like
     schema = key.schema
-    examples = [value for value in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default"))
-                if isinstance(value, str | int) and not isinstance(value, bool) and value != ""]  # fmt: skip
-    if examples:
+    examples = [
+        one for one in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default")) if one
+    ]
+    if examples and isinstance(examples[0], str | int):
         return examples[0]
     if main_type(schema) in {"integer", "number"}:
         return max(1, int(schema.get("minimum", 1)))

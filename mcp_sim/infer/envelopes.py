@@ -85,27 +85,29 @@ def _last(path: str) -> str:
 def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
     if main_type(output) == "array":
         return ""
-    lists = [path for path, part in parts.items() if main_type(part) == "array"]
+    lists = [path for path, part in parts.items() if _may_be(part, "array")]
     objects = [path for path in lists if is_rows(parts[path])]
     wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *ROW_NAMES)
-    for name in wanted:
-        for path in objects or lists:
-            if _last(path) == name:
-                return path
-    shallow = sorted(objects or lists, key=lambda path: path.count("."))
-    return shallow[0] if len(shallow) == 1 or objects else None
+    named = (path for name in wanted for path in objects or lists if _last(path) == name)
+    shallow = sorted(objects, key=lambda path: path.count(".")) or (lists if len(lists) == 1 else [])
+    return next(named, next(iter(shallow), None))
 
 
 def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
     """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
-    objects = [path for path, part in parts.items() if main_type(part) == "object" and "." not in path]
-    named = [path for path in objects if _last(path) in {entity, entity.rsplit("_", 1)[-1]}]
-    named += [path for path in objects if _last(path) in RECORD_NAMES]
+    objects = [path for path, part in parts.items() if _may_be(part, "object") and "." not in path]
+    wanted = ({entity, entity.rsplit("_", 1)[-1]}, RECORD_NAMES)
+    named = [path for names in wanted for path in objects if _last(path) in names]
     if named and not _has_key(entity, output):
         return named[0]
     if len(objects) == 1 == len(properties(output)):
         return objects[0]
     return "" if main_type(output) == "object" and not _is_message(output) else None
+
+
+def _may_be(schema: Record, kind: str) -> bool:
+    """Whether values are of a type, or of any: frameworks declare `{result: {title: Result}}`."""
+    return main_type(schema) == kind or not schema.keys() - {"title", "description", "default"}
 
 
 def _is_message(output: Record) -> bool:

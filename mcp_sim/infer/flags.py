@@ -40,7 +40,8 @@ def find_flag(word: str, entity: Entity) -> dict[str, Json]:
         if main_type(field.schema) == "boolean" and field.derived is None
     }
     names = (*_FLAG_NAMES.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
-    return next(({flags[name]: yes} for name in names if name in flags), {})
+    found = next((flags[name] for name in names if name in flags), None)
+    return {} if found is None else {found: yes}
 
 
 def _split_negation(word: str) -> tuple[str, bool]:

@@ -13,7 +13,8 @@ from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name
 from mcp_sim.types.lexicon.english import is_plural, last_word, snake, vocabulary
 
-_KEYS = ("id", "key", "uuid", "code", "slug", "number", "name", "email", "path", "title", "username", "symbol")
+_IDS = ("key", "uuid", "code", "slug", "number")
+_NAMES = ("name", "email", "path", "title", "username", "symbol")
 _ENDINGS = ("id", "uuid", "key", "number", "code", "reference", "name")
 SAMPLE_SIZE = 200
 """Number of rows that fields are inferred from. Keys are looked up in all rows."""
@@ -49,17 +50,26 @@ def _table_by_outer_keys(
     The keys become a field, visible if tools have an argument of that name.
     """
     records = [row for _, row in rows]
-    key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
+    key = next((name for name in fields if _repeats_keys(name, rows)), None)
     if key is not None:
         return Entity(entity, key, records[-1][key], fields), records
-    own = [f"{entity}_{ending}" for ending in _ENDINGS]
-    named = next((name for name in (*own, "id", entity) if name in nouns.arguments and name not in fields), None)
+    named = _outer_key_name(nouns, entity, fields)
     are_numbers = named in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
     key = named or ("id" if "id" not in fields else f"{entity}_id")
     keyed: list[Record] = [{key: int(str(at)) if are_numbers else at, **row} for at, row in rows]
     if named in {None, "id"}:
         return _table_with_hidden_key(entity, fields, keyed)
     return Entity(entity, key, keyed[-1][key], infer_fields(keyed)), keyed
+
+
+def _repeats_keys(name: str, rows: Rows) -> bool:
+    return all(str(row.get(name)) == str(at) for at, row in rows)
+
+
+def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> str | None:
+    """Return the name by which tools ask for records under keys."""
+    names = (*(f"{entity}_{ending}" for ending in _ENDINGS), "id", entity, "name")
+    return next((name for name in names if name in nouns.arguments and name not in fields), None)
 
 
 def _table_with_hidden_key(entity: str, fields: Mapping[str, Field], rows: list[Record]) -> tuple[Entity, list[Record]]:
@@ -74,8 +84,9 @@ def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -
     by_name = {snake(name): name for name in reversed([*fields])}
     short = entity.rsplit("_", 1)[-1]
     named = [f"{one}_{ending}" for one in (entity, short) for ending in _ENDINGS]
-    ids = [name for name in by_name if name.endswith(("_id", "_key"))]
-    tries = (by_name[name] for name in ("id", *named, *_KEYS, *ids) if name in by_name)
+    ids = [snake(name) for name in fields if snake(name).endswith(("_id", "_key"))]
+    first = [name for name in ids if name == snake(next(iter(fields)))]
+    tries = (by_name[name] for name in ("id", *named, *_IDS, *first, *_NAMES, *ids) if name in by_name)
     return next((name for name in tries if _identifies(name, rows)), None)
 
 
@@ -95,16 +106,17 @@ def infer_fields(rows: Sequence[Record]) -> dict[str, Field]:
 
 def _field(name: str, values: Sequence[Json], count: int) -> Field:
     """Return a field with the types of its values, and the shape of the first value that is not empty."""
-    everywhere = len(values) == count
-    real = [value for value in values if value is not None]
-    if not real:
-        return Field(name, {}, required=everywhere)
-    schema = schema_of(next((value for value in real if value not in ({}, [])), real[0]))
-    schema = {word: part for word, part in schema.items() if word != "required"}
-    types = [*dict.fromkeys(type_name(value) for value in values)]
-    if len(types) > 1:
-        schema = {**schema, "type": [kind for kind in types if kind != "integer" or "number" not in types]}
-    return Field(name, schema, required=everywhere)
+    schema = _schema_of_first([value for value in values if value is not None])
+    types = dict.fromkeys(type_name(value) for value in values)
+    if schema and len(types) > 1:
+        schema["type"] = [kind for kind in types if kind != "integer" or "number" not in types]
+    return Field(name, schema, required=len(values) == count)
+
+
+def _schema_of_first(values: Sequence[Json]) -> Record:
+    """Return the schema of the first value that is not empty. Other values may lack parts of it."""
+    value = next((one for one in values if one not in ({}, [])), next(iter(values), None))
+    return {word: part for word, part in schema_of(value).items() if word != "required"} if values else {}
 
 
 def find_rows(nouns: Nouns, name: str, value: Json) -> Rows | None:
@@ -115,10 +127,14 @@ def find_rows(nouns: Nouns, name: str, value: Json) -> Rows | None:
     if value in ([], {}):
         return [] if nouns.includes(name) and (isinstance(value, list) or _is_collection(name)) else None
     if isinstance(value, list):
-        listed = [as_object(row) for row in as_list(value) if isinstance(row, dict)]
-        return [(None, row) for row in listed] if len(listed) == len(as_list(value)) and are_alike(listed) else None
-    inner = {key: as_object(row) for key, row in as_object(value).items() if isinstance(row, dict)}
-    is_table = 2 * len(inner) >= len(as_object(value)) and are_alike([*inner.values()])
+        listed = [as_object(row) for row in as_list(value)]
+        return [(None, row) for row in listed] if all(listed) and are_alike(listed) else None
+    return _rows_under_keys(nouns, as_object(value))
+
+
+def _rows_under_keys(nouns: Nouns, body: Record) -> Rows | None:
+    inner = {key: as_object(row) for key, row in body.items() if isinstance(row, dict)}
+    is_table = 2 * len(inner) >= len(body) and are_alike([*inner.values()])
     return [*inner.items()] if is_table and not _holds_tables(nouns, inner) else None
 
 
@@ -158,4 +174,9 @@ def is_scope(nouns: Nouns, name: str, inner: Record) -> bool:
     if all(isinstance(value, list) for value in inner.values()):
         return any(map(nouns.includes, inner))
     nested = sum(isinstance(value, dict | list) for value in inner.values())
-    return last_word(name) in _DETAIL_NAMES or nouns.includes(name) or (nested > 0 and len(inner) > 1) or nested == 1
+    return (
+        last_word(name) in _DETAIL_NAMES
+        or nouns.includes(name)
+        or (nested > 0 and len(inner) > 1)
+        or nested == len(inner)
+    )

@@ -44,17 +44,19 @@ def _strip_old(argument: str, others: Collection[str]) -> str:
 
 def _key_score(argument: str, entity: str, key: str) -> int:
     short = entity.rsplit("_", 1)[-1]
-    if argument in {f"{entity}_id", f"id_{entity}", "id"} or argument == snake(key):
+    if argument in {f"{entity}_id", f"id_{entity}", "id", snake(key)}:
         return 3
-    if not argument.isascii() and argument != entity and argument.startswith(entity):
-        return 2 if noun_in_english(argument.removeprefix(entity).strip("_")) == "number" else 0
-    if argument in {f"{name}_{ending}" for name in (entity, short) for ending in _KEY_ENDINGS}:
+    named = {f"{name}_{ending}" for name in (entity, short) for ending in _KEY_ENDINGS}
+    if argument in named | {entity, short, "uuid", "key", "identifier", "path", "slug"}:
         return 2
-    if argument in {entity, short, "uuid", "key", "identifier", "path", "slug"}:
-        return 2
-    if argument in _FILE_NAMES and short in _KEPT_IN_FILES:
-        return 2
-    return 2 if _is_shortened(argument, entity) else 0
+    is_file = argument in _FILE_NAMES and short in _KEPT_IN_FILES
+    return 2 if is_file or _is_foreign(argument, entity) or _is_shortened(argument, entity) else 0
+
+
+def _is_foreign(argument: str, entity: str) -> bool:
+    """Whether it is the number of an entity in another language: `订单编号`."""
+    ending = argument.removeprefix(entity).strip("_")
+    return not argument.isascii() and bool(ending) and ending != argument and noun_in_english(ending) == "number"
 
 
 def noun_of_key(argument: str) -> str:

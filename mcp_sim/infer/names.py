@@ -79,20 +79,24 @@ def parse_name(parts: tuple[str, ...]) -> ParsedName:
         return replace(parse_name(parts[1:]), batch=True)
     parts = parts if find_verb(parts) is not None else in_english(parts)
     place = find_verb(parts)
-    if place is None:
-        noun, after, plural, _, special = parse_noun_phrase(parts)
-        return ParsedName("unknown", noun, after, plural=plural, one_of_a_kind=special)
+    return _parse_noun_only(parts) if place is None else _resolve_mark(_parse_with_verb(parts, place))
+
+
+def _parse_noun_only(parts: Words) -> ParsedName:
+    noun, after, plural, _, special = parse_noun_phrase(parts)
+    return ParsedName("unknown", noun, after, plural=plural, one_of_a_kind=special)
+
+
+def _parse_with_verb(parts: Words, place: int) -> ParsedName:
     word = parts[place]
     noun, after, plural, batch, special = parse_noun_phrase(parts[place + 1 :] if place == 0 else parts[:place])
     verb, sure = known_verb(word)
     if verb == "get" and plural:
         verb = "list"
-    if verb == "search" and noun and not plural and after[:1] == ("by",):
+    elif verb == "search" and noun and not plural and after[:1] == ("by",):
         verb = "get"
     joined = "and" in parts or "or" in parts
-    return _resolve_mark(
-        ParsedName(verb, noun, after, word, plural, sure and not joined, batch, special, TRANSITIONS.get(word))
-    )
+    return ParsedName(verb, noun, after, word, plural, sure and not joined, batch, special, TRANSITIONS.get(word))
 
 
 def parse_noun_phrase(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], bool, bool, bool]:
@@ -103,10 +107,9 @@ def parse_noun_phrase(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str
     cut = next((at for at, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
     phrase, after = rest[:cut], rest[cut:]
     listed = "all" in phrase or (len(phrase) > 1 and phrase[-1] in _PLURAL_NOISE)
-    batch = any(word in _BATCH for word in phrase)
-    special = any(word in _ONE_OF_A_KIND for word in phrase)
+    batch, special = not _BATCH.isdisjoint(phrase), not _ONE_OF_A_KIND.isdisjoint(phrase)
     kept = tuple(word for word in phrase if word not in _FILLERS)
-    while len(kept) > 1 and (kept[-1] in _NOISE or kept[-1] in _PLURAL_NOISE):
+    while len(kept) > 1 and kept[-1] in _NOISE | _PLURAL_NOISE:
         kept = kept[:-1]
     plural = listed or bool(kept and is_plural(kept[-1]))
     return words(singular_phrase(kept)), after, plural, batch, special
