@@ -1,4 +1,4 @@
-"""Features of tools: verb, entity, schemas and the places in the result."""
+"""Features of tools: the verb, the entity, the schemas and the places in the result, chosen by evidence."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Any
 
 from mcp_sim.infer.arguments import is_limited, is_paged
 from mcp_sim.infer.batches import UnfoldedArguments, unfold_arguments
-from mcp_sim.infer.entity_choice import choose_entity
+from mcp_sim.infer.effect_evidence import ServerFacts, ToolFacts, read_entity, read_verb
 from mcp_sim.infer.envelopes import find_envelope, record_schema
+from mcp_sim.infer.evidence import Evidence, choose, supporting
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import ParsedName, Words
+from mcp_sim.infer.names import ParsedName
 from mcp_sim.infer.result_schemas import infer_output, json_text_place
-from mcp_sim.infer.server_names import parse_names
 from mcp_sim.infer.singletons import find_singleton
-from mcp_sim.infer.verb_choice import choose_verb
-from mcp_sim.infer.verbs import STARTED_STATES, STRONG
+from mcp_sim.infer.verbs import STARTED_STATES
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.plans import Envelope, Verb
 from mcp_sim.types.scenario import Example
 
@@ -41,6 +39,9 @@ class ToolFeatures:
     input: Record
     output: Record
     envelope: Envelope
+    evidence: tuple[Evidence, ...] = ()
+    """The evidence for the verb and the entity."""
+
     declared_key: str | None = None
     singleton: Entity | None = None
     """The singleton that the tool works on."""
@@ -54,14 +55,20 @@ class ToolFeatures:
         """Arguments whose role a spec declares."""
         return frozenset((*self.overrides.get("sets", ()), *self.overrides.get("filters", ())))
 
-    def key_argument(self, key: str) -> str | None:
-        """Return the argument that names the record with the key field `key`. Overrides win."""
-        return self.declared_key or key_argument(self.verb, self.entity, key, self.input)[0]
+    @property
+    def status(self) -> str | None:
+        """The state that the verb leads to: `closed` for `close`, `in_progress` for `start` of an existing record."""
+        started = self.verb == "update" and self.parsed.verb == "create"
+        return STARTED_STATES.get(self.parsed.word) if started else self.parsed.status
 
     @property
     def shape(self) -> Record:
         """The schema of the record or of a row, as the tool shows it."""
         return record_schema(self.envelope, self.output)
+
+    def key_argument(self, key: str) -> str | None:
+        """Return the argument that names the record with the key field `key`. Overrides win."""
+        return self.declared_key or key_argument(self.verb, self.entity, key, self.input)[0]
 
 
 def collect_features(
@@ -76,72 +83,63 @@ def collect_features(
 
     `held` are the entities with records in a given state; lists of their records are rendered without an envelope.
     """
-    known = _Known.of(parsed_names.values(), declared, held)
+    server = ServerFacts.of(parsed_names.values(), declared, held)
     shown = {example.tool: example.result for example in reversed(examples)}
-    return [
-        _features_of(
+    facts = (
+        ToolFacts(
             tool,
             parsed_names[id_],
-            overrides.get(id_, {}),
+            expanded(tool.input_schema),
             infer_output(tool, shown.get(id_, shown.get(tool.name))),
-            known,
+            overrides.get(id_, {}),
         )
         for id_, tool in tools.items()
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones."""
-
-    nouns: Mapping[Words, str]
-    made: frozenset[str]
-    declared: Mapping[str, Entity]
-    held: Container[str]
-
-    @staticmethod
-    def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], held: Container[str]) -> _Known:
-        """Collect the nouns of tools that create, get, list or change something."""
-        named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
-        nouns = {parsed.noun: "_".join(parsed.noun) for parsed in named} | {words(name): name for name in declared}
-        made = frozenset("_".join(one.noun) for one in named if one.verb == "create" and one.word in STRONG)
-        return _Known(nouns, made, declared, held)
-
-
-def _features_of(
-    tool: Tool, parsed: ParsedName, override: Mapping[str, Any], output: Record, known: _Known
-) -> ToolFeatures:
-    """Return the features of one tool. Overrides win."""
-    schema, text = expanded(tool.input_schema), json_text_place(tool)
-    entity = override.get("entity") or choose_entity(
-        parsed, schema, output, known.nouns, known.declared, tool.description
     )
-    verb: Verb = override.get("verb") or choose_verb(parsed, entity, schema, output, known.nouns, known.made)
-    if verb == "update" and parsed.verb == "create":
-        parsed = replace(parsed, status=STARTED_STATES.get(parsed.word))
-    single = _find_singleton(override, parsed, schema, known.declared)
-    if single is not None:
-        verb, entity = ("get" if "verb" not in override and verb != "update" else verb), single.name
-    bare = entity in known.held and not is_paged(schema)
-    envelope = find_envelope(verb, entity, output, bare=bare, limited=is_limited(schema), text=text)
+    return [_resolve_effect(one, server) for one in facts]
+
+
+def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
+    """Choose the entity and the verb of a tool by the evidence, and find the places in its result."""
+    evidence = [*read_entity(facts, server)]
+    single = _find_singleton(facts, server.declared)
+    entity = single.name if single is not None else choose(evidence, "entity", "")
+    evidence += read_verb(facts, server, choose(evidence, "entity", ""))
+    verb: Verb = choose(evidence, "verb", "unknown")
+    if single is not None and verb != "update" and "verb" not in facts.overrides:
+        verb = "get"
+    schema, override = facts.input, facts.overrides
+    is_bare = entity in server.held and not is_paged(schema)
+    text = json_text_place(facts.tool)
+    envelope = find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(schema), text=text)
     item = (
-        unfold_arguments(parsed, verb, entity, schema, override.get("each"))
+        unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
         if single is None
         else UnfoldedArguments(schema)
     )
     return ToolFeatures(
-        tool,
-        parsed,
+        facts.tool,
+        facts.parsed,
         verb,
         entity,
         item.schema,
-        output,
+        facts.output,
         replace(envelope, **override.get("envelope", {})),
+        (*supporting(evidence, "verb", verb), *supporting(evidence, "entity", entity)),
         override.get("key") if item.each is None else None,
         single,
         item,
         override,
     )
+
+
+def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity | None:
+    """Return the singleton that a tool works on. A spec may declare it, or a key."""
+    override = facts.overrides
+    if "entity" in override:
+        named = declared.get(override["entity"])
+        return named if named is not None and named.singleton else None
+    is_keyed = override.get("key") is not None or override.get("verb", "get") not in {"get", "update"}
+    return None if is_keyed else find_singleton(facts.parsed, facts.input, declared.values())
 
 
 def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:
@@ -150,27 +148,3 @@ def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, li
     for features in feature_list:
         groups[features.entity].append(features)
     return groups
-
-
-def _find_singleton(
-    override: Mapping[str, Any], parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]
-) -> Entity | None:
-    """Return the singleton that a tool works on. A spec may declare it, or a key."""
-    if "entity" in override:
-        named = declared.get(override["entity"])
-        return named if named is not None and named.singleton else None
-    is_keyed = override.get("key") is not None or override.get("verb", "get") not in {"get", "update"}
-    return None if is_keyed else find_singleton(parsed, schema, declared.values())
-
-
-def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
-    """Return the parsed names of all tools, by tool id. The names of each server are parsed together."""
-    by_server: dict[str, list[Tool]] = defaultdict(list)
-    for tool in tools.values():
-        by_server[tool.server].append(tool)
-    parsed_names: dict[str, ParsedName] = {}
-    for mine in by_server.values():
-        descriptions = {tool.name: tool.description for tool in mine}
-        named = parse_names(descriptions, descriptions)
-        parsed_names.update({tool.id: named[tool.name] for tool in mine})
-    return parsed_names

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_sim.infer.creates import find_upserts
 from mcp_sim.infer.entities import build_entities
-from mcp_sim.infer.features import ToolFeatures, collect_features, parse_tool_names
+from mcp_sim.infer.features import ToolFeatures, collect_features
 from mcp_sim.infer.fields import collect_shown_fields
 from mcp_sim.infer.given_state import Given, Path, read_given_state
 from mcp_sim.infer.links import link_given_keys
@@ -16,8 +16,9 @@ from mcp_sim.infer.nouns import collect_nouns
 from mcp_sim.infer.openness import find_open_entities, with_usual_fields
 from mcp_sim.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.infer.overrides import declares_effect
-from mcp_sim.infer.planning import count_verbs, make_plan
+from mcp_sim.infer.resolver import Resolver
 from mcp_sim.infer.roles import assign_roles
+from mcp_sim.infer.server_names import parse_tool_names
 from mcp_sim.infer.singletons import find_singletons
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
@@ -72,11 +73,8 @@ def infer(
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
     entities = build_entities(feature_list, roles, fields, keys, declared, examples, given, opened)
     entities = with_usual_fields(entities, feature_list) if state is None else entities
-    sharing = count_verbs(feature_list)
-    plans = {
-        features.tool.id: make_plan(features, roles[features.tool.id], entities, sharing, declared, given)
-        for features in feature_list
-    }
+    resolver = Resolver.of(feature_list, entities, declared, given)
+    plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
     found = merge_plans(plans, multi_tools, overrides)
     return Inferred(entities, found, given.records, _find_unmentioned(feature_list, given), given.paths)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mcp_sim.infer.entity_choice import NO_NOUNS
+from mcp_sim.infer.effect_evidence import NO_NOUNS
 from mcp_sim.infer.names import ParsedName, noun_spans
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import main_type, properties

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -33,6 +33,7 @@ from mcp_sim.infer.verbs import (
     find_verb,
     skip_opener,
 )
+from mcp_sim.types import Tool
 from mcp_sim.types.lexicon.english import singular, vocabulary, words
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
@@ -156,3 +157,16 @@ def _are_distinct(names: Sequence[Words], shared: Words) -> bool:
     ends = [parts[len(shared) :] for parts in names if parts[: len(shared)] == shared and len(parts) > len(shared)]
     followers = {singular(parts[0]) for parts in ends}
     return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & PLAIN_VERBS) < 2
+
+
+def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
+    """Return the parsed names of all tools, by tool id. The names of each server are parsed together."""
+    by_server: dict[str, list[Tool]] = defaultdict(list)
+    for tool in tools.values():
+        by_server[tool.server].append(tool)
+    parsed_names: dict[str, ParsedName] = {}
+    for mine in by_server.values():
+        descriptions = {tool.name: tool.description for tool in mine}
+        named = parse_names(descriptions, descriptions)
+        parsed_names.update({tool.id: named[tool.name] for tool in mine})
+    return parsed_names

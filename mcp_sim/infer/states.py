@@ -12,7 +12,6 @@ from mcp_sim.infer.descriptions import choices_of, nearest_choice
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.fields import ANY_VALUES
 from mcp_sim.infer.flags import find_flag
-from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, at, constants, items, main_type, properties
@@ -108,9 +107,7 @@ def with_creation_time(fields: Mapping[str, Field], feature_list: Sequence[ToolF
 def find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
     """Return the state field that arguments or verbs like `close` imply, or None."""
     arguments = [(name, part) for features in feature_list for name, part in properties(features.input).items()]
-    leads = [
-        features.parsed.status for features in feature_list if features.verb == "update" and features.parsed.status
-    ]
+    leads = [features.status for features in feature_list if features.verb == "update" and features.status]
     if any(_is_flag(name, part, leads) for name, part in arguments):
         return None
     named = [(name, _listed_values(part)) for name, part in arguments if snake(name) in STATUS]
@@ -176,19 +173,20 @@ def _default_of(held: Sequence[Json]) -> Json:
     return held[0] if plain and len(held) > 1 and len({*map(str, held)}) == 1 else _UNDETERMINED
 
 
-def find_target_state(parsed: ParsedName, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
-    flag = find_flag(parsed.word, entity)
+    word, status = features.parsed.word, features.status
+    flag = find_flag(word, entity)
     name = next((name for name in entity.fields if snake(name) in STATUS), None)
-    if flag or parsed.status is None or name is None:
+    if flag or status is None or name is None:
         return flag
     schema = entity.fields[name].schema
     held = dict.fromkeys(str(row[name]) for row in islice(rows, _MAX_ROWS) if isinstance(row.get(name), str))
     choices = [*choices_of(schema), *held]
-    found = nearest_choice(parsed.word, choices)
-    found = found or next((one for one in choices if snake(str(one)) == parsed.status), None)
+    found = nearest_choice(word, choices)
+    found = found or next((one for one in choices if snake(str(one)) == status), None)
     if found is None and not constants(schema):
-        found = _spell_state(parsed.status, choices)
+        found = _spell_state(status, choices)
     return {} if found is None else {name: found}
 
 

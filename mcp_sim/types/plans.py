@@ -195,6 +195,10 @@ class Plan:
         names = [name for name in _set_fields(self) if name not in self.basis]
         return _based(self, dict.fromkeys(names, Basis(source, confidence, reasons)))
 
+    def explained(self, basis: Mapping[str, Basis]) -> Plan:
+        """Return the plan with this basis of the fields that are set and have none."""
+        return _based(self, {name: one for name, one in basis.items() if name not in self.basis})
+
     def with_declared(self, values: Mapping[str, Any]) -> Plan:
         """Return the plan with these values of fields, as a spec declares them.
 

@@ -1,0 +1,228 @@
+"""Evidence of the verb and the entity of a tool: its name, its description, its schemas, other tools, the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_sim.infer.evidence import CERTAIN, Attribute, Evidence
+from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
+from mcp_sim.infer.verbs import STARTED_STATES, STRONG, WEAK
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
+from mcp_sim.types.lexicon.english import plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import terms
+
+NO_NOUNS = terms("nouns.generic")
+_ATTRIBUTES = terms("nouns.attributes")
+_SCALAR = frozenset({"string", "integer", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """What is known of a tool by itself. The schemas are expanded."""
+
+    tool: Tool
+    parsed: ParsedName
+    input: Record
+    output: Record
+    overrides: Mapping[str, Any]
+    """The overrides of its plan in the spec."""
+
+    def evidence(self, attribute: Attribute, value: Any, weight: float, reason: str) -> Evidence:
+        """Return evidence about this tool."""
+        return Evidence(self.tool.id, attribute, value, weight, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones."""
+
+    nouns: Mapping[Words, str]
+    made: frozenset[str]
+    declared: Mapping[str, Entity]
+    held: Container[str]
+    """The entities with given records."""
+
+    @staticmethod
+    def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], held: Container[str]) -> ServerFacts:
+        """Collect the nouns of tools that create, get, list or change something."""
+        named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
+        nouns = {parsed.noun: "_".join(parsed.noun) for parsed in named} | {words(name): name for name in declared}
+        made = frozenset("_".join(one.noun) for one in named if one.verb == "create" and one.word in STRONG)
+        return ServerFacts(nouns, made, declared, held)
+
+
+def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
+    """Yield evidence of the entity that a tool works on.
+
+    Each reader outweighs all later ones together.
+    """
+    if "entity" in facts.overrides:
+        yield Evidence(facts.tool.id, "entity", facts.overrides["entity"], CERTAIN, "declared in the spec", "declared")
+    for (read, reason), weight in zip(_ENTITY_READERS, _HALVED, strict=True):
+        found = read(facts, server)
+        if found is not None:
+            yield facts.evidence("entity", found, weight, reason)
+
+
+def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the declared entity in a longer noun: the one that an argument names, or the last one.
+
+    `order` in `pending_order_address` with an `order_id`, `user` in `user_id`. Creates and the whole noun win.
+    """
+    parsed = facts.parsed
+    if parsed.verb == "create" or "_".join(parsed.noun) in server.declared:
+        return None
+    found = [*_entities_in(parsed.noun, server.declared)]
+    keyed = (one.name for one in found if key_argument("update", one.name, one.key, facts.input)[1] >= 2)
+    named = None if parsed.verb in {"list", "search"} else next(keyed, None)
+    return named or next((one.name for one in found if _is_about(parsed.noun, words(one.name))), None)
+
+
+def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
+    """Yield the declared entities in a noun, the longest first, then those at its end."""
+    spans = sorted(noun_spans(len(noun)), key=lambda span: (span[1] - span[0], span[1]), reverse=True)
+    names = ("_".join(noun[start:end]) for start, end in spans)
+    return (declared[name] for name in names if name in declared and not declared[name].singleton)
+
+
+def _is_about(noun: Words, entity: Words) -> bool:
+    """Whether a noun ends with the entity, or has only attributes besides."""
+    return noun[-len(entity) :] == entity or {*noun} - {*entity} <= _ATTRIBUTES | NO_NOUNS
+
+
+def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
+    """Return the noun without a field at its end: `order` of `order_status`."""
+    noun = facts.parsed.noun
+    shortens = facts.parsed.verb in {"update", "get"} and "_".join(noun) not in server.declared
+    return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
+
+
+def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the second of the two entities that a noun consists of: `assignment` of `course_assignment`."""
+    noun, nouns = _part_of_noun(facts, server), server.nouns
+    if "_".join(facts.parsed.noun) in server.declared:
+        return None
+    return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
+
+
+def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
+    noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
+    if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys:
+        return None
+    return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
+
+
+def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity of the noun, unless it is an attribute of something else."""
+    noun = _part_of_noun(facts, server)
+    is_entity = facts.parsed.plural or "_".join(facts.parsed.noun) in server.declared
+    return server.nouns.get(noun, "_".join(noun)) if noun and (is_entity or not _ATTRIBUTES.issuperset(noun)) else None
+
+
+def _named_by_keys(schema: Record) -> set[str]:
+    """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
+    names = [snake(name) for name in properties(schema)]
+    return {noun for name in names for noun in (name, name.removesuffix("_id"), name.removesuffix("_key"))}
+
+
+def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose key is an argument, or whose rows are in the result."""
+    named, shown = _named_by_keys(facts.input), {snake(name) for name in properties(facts.output)}
+    return next((one for one in server.nouns.values() if one in named or snake(plural(one)) in shown), None)
+
+
+def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the first entity that the first line of the description mentions."""
+    mentioned = tuple(singular(word) for word in words(facts.tool.description.partition("\n")[0].lower()))
+    found = (mentioned[start:end] for start, end in noun_spans(len(mentioned)))
+    return next(
+        (server.nouns[noun] for noun in found if noun in server.nouns and not _ATTRIBUTES.issuperset(noun)), None
+    )
+
+
+def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
+    known = {*server.nouns.values()}
+    return next(iter(known)) if len(known) == 1 else None
+
+
+_ENTITY_READERS = (
+    (_declared_in_noun, "its name has a declared entity"),
+    (_second_noun, "its name has two entities, and ends with this one"),
+    (_whole_with_key, "its name begins with it, and an argument is its key"),
+    (_whole_noun, "it is the noun of its name"),
+    (_in_schemas, "its arguments or its result name it"),
+    (_in_description, "its description mentions it"),
+    (_only_one, "there is no other"),
+)
+"""Readers of the entity, with the reason that each finds, the strongest first."""
+
+_HALVED = tuple(2.0**-place for place in range(len(_ENTITY_READERS)))
+
+
+def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence of what a tool does to its entity."""
+    if "verb" in facts.overrides:
+        yield Evidence(facts.tool.id, "verb", facts.overrides["verb"], CERTAIN, "declared in the spec", "declared")
+    if entity:
+        yield from _verb_of_name(facts)
+        yield from _verb_of_schemas(facts, server, entity)
+
+
+def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
+    parsed = facts.parsed
+    if parsed.verb == "unknown":
+        return
+    weight, reason = 0.5, f"'{parsed.word}' may mean {parsed.verb}"
+    if parsed.status is not None:
+        weight, reason = 0.4, f"'{parsed.word}' changes a state"
+    elif parsed.sure:
+        weight, reason = 0.7, f"'{parsed.word}' means {parsed.verb}"
+    elif parsed.verb_from_description:
+        reason = f"its description begins with '{parsed.described_verb}'"
+    yield facts.evidence("verb", parsed.verb, weight, reason)
+
+
+def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    parsed, output = facts.parsed, facts.output
+    key, score = key_argument("update", entity, "id", facts.input)
+    is_keyed = score >= 2
+    if parsed.verb == "unknown" and parsed.plural and parsed.noun in server.nouns:
+        yield facts.evidence("verb", "list", 0.45, "its name is a plural without a verb")
+    elif parsed.verb == "create" and is_keyed and key in required(facts.input) and parsed.word in WEAK:
+        if entity in server.made:
+            status = f", to {STARTED_STATES[parsed.word]}" if parsed.word in STARTED_STATES else ""
+            yield facts.evidence("verb", "create", -0.1, "another tool creates such records")
+            yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates{status}")
+    elif parsed.verb == "list" and is_keyed and _is_one_record(output):
+        yield facts.evidence("verb", "list", -0.1, "its result has no rows")
+        yield facts.evidence("verb", "get", 0.65, f"'{key}' names one record, and its result has no rows")
+    elif parsed.verb == "get" and not is_keyed and _has_rows(entity, output):
+        yield facts.evidence("verb", "get", -0.1, "no argument names a record")
+        yield facts.evidence("verb", "list", 0.65, "its result has rows")
+    elif parsed.verb == "get" and not is_keyed and not output and _takes_list(facts.input):
+        yield facts.evidence("verb", "get", -0.1, "no argument names a record")
+        yield facts.evidence("verb", "list", 0.65, "it takes a list of values")
+
+
+def _is_one_record(output: Record) -> bool:
+    """Whether a result has no list: the record of `get_settings(settings_id)`."""
+    return bool(output) and not any(main_type(part) == "array" for part in properties(output).values())
+
+
+def _has_rows(entity: str, output: Record) -> bool:
+    """Whether a result is a list of records, or has one under the name of the entity or a usual name."""
+    names = {snake(plural(entity)), "items", "results", "data"}
+    rows = (part for name, part in properties(output).items() if snake(name) in names and main_type(part) == "array")
+    return main_type(output) == "array" or any(main_type(items(part)) == "object" for part in rows)
+
+
+def _takes_list(schema: Record) -> bool:
+    """Whether a list of plain values is required: `get_prices(symbols)`."""
+    lists = [property_of(schema, name) for name in required(schema)]
+    return any(main_type(part) == "array" and main_type(items(part)) in _SCALAR for part in lists)

@@ -1,0 +1,212 @@
+"""The plan of each tool: assembled from resolved roles, judged by all evidence, given up if it contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mcp_sim.infer.arguments import Roles
+from mcp_sim.infer.creates import UPSERT
+from mcp_sim.infer.envelopes import batch_envelope
+from mcp_sim.infer.evidence import Evidence, basis_of
+from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.given_state import Given
+from mcp_sim.infer.keys import noun_of_key
+from mcp_sim.infer.names import noun_spans
+from mcp_sim.infer.overrides import declares_effect, resolve_overrides
+from mcp_sim.infer.plan_evidence import PlanFacts, count_verbs, read_plan, read_recordless
+from mcp_sim.infer.states import find_target_state
+from mcp_sim.infer.verbs import INSPECTION_VERBS
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties
+from mcp_sim.types.lexicon.english import plural, singular_phrase
+from mcp_sim.types.plans import RECORDLESS, Basis, Envelope, How, Plan
+
+_ONE = frozenset({"get", "update", "delete"})
+_MANY = frozenset({"list", "search"})
+_WRITES = frozenset({"create", "update", "delete"})
+_SURE, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.35, 0.1, 0.95
+"""The confidence of a plan without an effect, the least of a verb that only the description has, that of plans that say
+only that nothing is known, and the greatest of plans without records."""
+
+_IDLE = "nothing it could change"
+_USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
+_SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
+_DECLARED_FORM = Basis("schema", 1.0, ("its outputSchema declares it",))
+_ARGUMENT_NAMES = Basis("inferred", 0.8, ("the names of its arguments",))
+_FROM_ARGUMENTS = ("sets", "how", "each", "if_exists", "holder", "filters", "query", "sort", "order", "paging")
+"""The fields that follow from the names of arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """All that plans are resolved from."""
+
+    entities: Mapping[str, Entity]
+    declared: Mapping[str, Entity]
+    """The entities of the spec and of the given state, and singletons."""
+    given: Given
+    verbs: Mapping[str, int]
+    """The number of kinds of tools that mention each entity."""
+
+    @staticmethod
+    def of(
+        feature_list: Sequence[ToolFeatures],
+        entities: Mapping[str, Entity],
+        declared: Mapping[str, Entity],
+        given: Given,
+    ) -> Resolver:
+        """Return the resolver of the plans of these tools."""
+        return Resolver(entities, declared, given, count_verbs(feature_list))
+
+    def plan(self, features: ToolFeatures, roles: Roles) -> Plan:
+        """Return the plan of a tool by its features, the roles of its arguments, and its overrides."""
+        if features.verb in RECORDLESS:
+            return self._recordless(features)
+        is_fixed = declares_effect(features.overrides)
+        if not is_fixed and self._is_outside_state(features):
+            return _unknown(features, f"the state has no {features.entity.replace('_', ' ')}")
+        entity = self.entities[features.entity]
+        plan = _assemble(features, roles, entity, self.given.records.get(entity.name, ()))
+        facts = PlanFacts(
+            features, plan, entity, roles.unexplained, self.verbs[entity.name], entity.name in self.declared
+        )
+        plan = plan.explained(_basis(features, [*read_plan(facts)]))
+        objection = _objection(plan, entity, is_special=self._is_special(features))
+        if not is_fixed and _is_poor(features, plan, objection):
+            return self._recordless(features)
+        if objection is None:
+            return plan
+        idles = objection == _IDLE and plan.key is not None and entity.key_like is not None and not plan.guessed
+        return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
+
+    def _is_special(self, features: ToolFeatures) -> bool:
+        """Whether a tool is about the current or the next record of an entity that other tools mention."""
+        return features.parsed.one_of_a_kind and (self.verbs[features.entity] > 1 or "entity" in features.overrides)
+
+    def _is_outside_state(self, features: ToolFeatures) -> bool:
+        """Whether a tool reads what neither the given state nor another tool mentions."""
+        is_read = features.verb == "get" or (features.verb in _MANY and features.envelope.rows is None)
+        is_known = features.entity in self.declared or self.verbs[features.entity] > 1
+        return bool(self.given.entities) and is_read and not is_known
+
+    def _recordless(self, features: ToolFeatures) -> Plan:
+        """Return the plan of a tool that touches no records, or unknown ones."""
+        overrides, parsed = features.overrides, features.parsed
+        if declares_effect(overrides):
+            return Plan(features.tool.id, "none", backend="schema_only").with_declared({"verb": "none", **overrides})
+        is_inspection = parsed.word in INSPECTION_VERBS and parsed.verb == "get"
+        has_verb = parsed.verb != "unknown" and not parsed.verb_from_description and not is_inspection
+        if has_verb and (parsed.sure or features.entity):
+            return _unknown(features, "no entity named")
+        evidence = [*read_recordless(features, is_mentioned=self._mentions_entity(features))]
+        found = basis_of(evidence)
+        plan = Plan(features.tool.id, "none", backend="schema_only").with_declared(overrides)
+        return plan.with_basis(min(_MOST_RECORDLESS, found.confidence), *found.reasons)
+
+    def _mentions_entity(self, features: ToolFeatures) -> bool:
+        """Whether a tool mentions an entity of others, in its name or by an id argument."""
+        noun = features.parsed.noun
+        mentioned = {singular_phrase(noun[start:end]) for start, end in noun_spans(len(noun))}
+        return not self.entities.keys().isdisjoint(
+            mentioned | {noun_of_key(name) for name in properties(features.input)}
+        )
+
+
+def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequence[Record]) -> Plan:
+    """Return the plan of a tool with its overrides, not judged yet."""
+    is_update = features.verb == "update"
+    inferred = Plan(
+        features.tool.id,
+        features.verb,
+        features.entity,
+        key=roles.key,
+        sets=roles.sets,
+        how=_write_modes(features, roles, entity),
+        fixed=find_target_state(features, entity, rows) if is_update else {},
+        if_exists="update" if features.verb == "create" and features.parsed.word == UPSERT else "refuse",
+        holder=roles.holder,
+        filters=roles.filters,
+        query=roles.query,
+        sort=roles.sort,
+        order=roles.order,
+        paging=roles.paging,
+        envelope=_result_places(features),
+    )
+    whole = features.item_arguments.refold(inferred)
+    return whole.with_declared(resolve_overrides(whole, features.overrides))
+
+
+def _result_places(features: ToolFeatures) -> Envelope:
+    if features.item_arguments.each is None or features.verb not in _WRITES:
+        return features.envelope
+    return replace(batch_envelope(features.verb, features.entity, features.output), text=features.envelope.text)
+
+
+def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
+    """Return the texts and lists to which values are appended."""
+    if features.verb != "update" or features.parsed.word != "append":
+        return {}
+    texts = {name for name in roles.sets.values() if name in entity.fields and _accepts_appending(entity.fields[name])}
+    return dict.fromkeys(sorted(texts), "append")
+
+
+def _accepts_appending(field: Field) -> bool:
+    return main_type(field.schema) in {"string", "array"} and field.link is None and not constants(field.schema)
+
+
+def _basis(features: ToolFeatures, judged: Sequence[Evidence]) -> dict[str, Basis]:
+    """Return the basis of each field that is not declared.
+
+    The verb, the entity and the key share their confidence, since what supports one supports the others.
+    """
+    is_certain = not {"verb", "entity"}.isdisjoint(features.overrides)
+    verbs = [one for one in features.evidence if one.attribute == "verb"]
+    named = [one for one in features.evidence if one.attribute == "entity"]
+    confidence = 1.0 if is_certain else basis_of([*verbs, *judged]).confidence
+    of_key = [one for one in judged if one.attribute == "key"]
+    of_entity = [one for one in judged if one.attribute == "entity"]
+    others = [one for one in judged if one.attribute not in {"key", "entity"}]
+    effect = {"verb": [*verbs, *others], "entity": [*named, *of_entity], "key": of_key}
+    found = {name: Basis("inferred", confidence, _reasons(evidence)) for name, evidence in effect.items()}
+    found |= {"fixed": found["verb"], "envelope": _form_basis(features)}
+    return found | dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES)
+
+
+def _reasons(evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.reason for one in evidence))
+
+
+def _form_basis(features: ToolFeatures) -> Basis:
+    if not properties(features.output):
+        return _USUAL_FORM
+    return _DECLARED_FORM if features.tool.output_schema is not None else _SHOWN_FORM
+
+
+def _unknown(features: ToolFeatures, why: str) -> Plan:
+    """Return the plan of a tool whose effect is unknown."""
+    return Plan(features.tool.id, "unknown", backend="schema_only").with_basis(_UNKNOWN, why)
+
+
+def _is_poor(features: ToolFeatures, plan: Plan, objection: str | None) -> bool:
+    """Whether a plan rests on a description alone, or inspects something that no argument names."""
+    is_inspection = features.parsed.word in INSPECTION_VERBS and plan.key is None and plan.verb == "get"
+    is_doubtful = objection is not None or plan.confidence < _MIN_DESCRIBED
+    return is_inspection or (features.parsed.verb_from_description and is_doubtful)
+
+
+def _objection(plan: Plan, entity: Entity, *, is_special: bool) -> str | None:
+    """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could.
+
+    `is_special`: it is about the current or the next record.
+    """
+    if plan.backend != "records":
+        return None
+    is_reached = plan.key is not None if plan.verb in _ONE else plan.holder is not None or plan.verb in _MANY
+    if entity.inside is not None and not is_reached:
+        return f"the {plural(entity.name)} are nested in other records, and no argument names them"
+    is_meant = plan.verb == "get" and (is_special or plan.operation)
+    if plan.verb in _ONE and not (plan.key is not None or entity.singleton or plan.filters or is_meant):
+        return f"no argument names a {entity.name}"
+    return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None
