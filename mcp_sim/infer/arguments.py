@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import chain
 
 from mcp_sim.infer.argument_names import CONTAINERS, CURSORS, LIMITS, OFFSETS, OPTIONS, ORDERS, PAGES, QUERIES, SORTS
 from mcp_sim.infer.filters import KnownFields, find_filter, is_time
@@ -45,13 +46,16 @@ def assign_read_roles(verb: Verb, known: KnownFields, schema: Record, key: str |
     sort = next((by_name[name] for name in by_name if name in SORTS), None)
     order = next((by_name[name] for name in by_name if name in ORDERS and by_name[name] != sort), None)
     needed = required(schema)
-    query = _query(verb, by_name, arguments, known, needed)
+    query = _named_query(by_name, arguments, known)
     rest = [name for name in arguments if name not in taken | {sort, order, query}]
     spans = {snake(name) for name in rest if is_time(name, arguments[name])}
     rest = [name for name in rest if not _is_option(name, arguments[name], needed)]
     found = {name: find_filter(snake(name), arguments[name], known, spans) for name in rest}
     filters = {name: rule for name, rule in found.items() if rule is not None}
-    unexplained = tuple(name for name in rest if name not in filters)
+    unexplained = [name for name in rest if name not in filters]
+    if verb == "search" and query is None:
+        query = _only_text([name for name in unexplained if name in needed], arguments)
+    unexplained = tuple(name for name in unexplained if name != query)
     return Roles(key, {}, filters, query, sort, order, paging, unexplained=unexplained)
 
 
@@ -106,17 +110,17 @@ def _leaves(schema: Record, known: KnownFields) -> Iterator[tuple[str, Record]]:
             yield name, part
 
 
-def _query(
-    verb: Verb, by_name: Mapping[str, str], arguments: Mapping[str, Record], known: KnownFields, needed: frozenset[str]
-) -> str | None:
+def _named_query(by_name: Mapping[str, str], arguments: Mapping[str, Record], known: KnownFields) -> str | None:
+    """Return the argument that its name or its description calls a text to search by."""
     texts = [name for name in by_name if main_type(arguments[by_name[name]]) in {"string", ""}]
-    named = next((by_name[name] for name in texts if name in QUERIES and name not in known.fields), None)
-    if named is None:
-        named = next((by_name[name] for name in texts if _is_described_as_query(arguments[by_name[name]])), None)
-    if named is None and verb == "search":
-        candidates = [by_name[name] for name in texts if by_name[name] in needed and known.find(name) is None]
-        return candidates[0] if len(candidates) == 1 else None
-    return named
+    named = (by_name[name] for name in texts if name in QUERIES and name not in known.fields)
+    described = (by_name[name] for name in texts if _is_described_as_query(arguments[by_name[name]]))
+    return next(chain(named, described), None)
+
+
+def _only_text(names: Sequence[str], arguments: Mapping[str, Record]) -> str | None:
+    texts = [name for name in names if main_type(arguments[name]) in {"string", ""}]
+    return texts[0] if len(texts) == 1 else None
 
 
 def _is_described_as_query(schema: Record) -> bool:

@@ -43,7 +43,7 @@ _TIME_FIELDS = (
 )  # fmt: skip
 """Usual names of the time of a record, the most usual first."""
 _TIME_NAME = re.compile(r"(.+_)?(date|start|time|timestamp|datetime|due|at|on)")
-_CHANGE_NAME = re.compile(r"(.+_)?(creat|updat|modif|delet|birth|expir|clos|complet|resolv|end|last)\w*(_.+)?")
+_CHANGE_NAME = re.compile(r"(.+_)?(creat|updat|modif|delet|birth|expir|clos|complet|resolv|arriv|end|last)\w*(_.+)?")
 """Names of times that no period of a list is about, if records have others."""
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _PARTIAL = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
@@ -155,7 +155,7 @@ def is_time(argument: str, schema: Record) -> bool:
 def _time_field(known: KnownFields) -> str | None:
     """Return the field with the time of a record: its own date, or else the time of its creation."""
     usual = next((known.fields[name] for name in _TIME_FIELDS if name in known.fields), None)
-    own = (name for name in known.fields if _TIME_NAME.fullmatch(name) and not _CHANGE_NAME.fullmatch(name))
+    own = (name for name in [*known.fields][::-1] if _TIME_NAME.fullmatch(name) and not _CHANGE_NAME.fullmatch(name))
     times = (
         known.fields[name] for name in own if main_type(known.schemas.get(known.fields[name], {})) in {"string", ""}
     )
