@@ -31,6 +31,8 @@ class ToolFacts:
     output: Record
     overrides: Mapping[str, Any]
     """The overrides of its plan in the spec."""
+    text: str | None = None
+    """The property of its result that holds everything as JSON text."""
 
     def evidence(self, attribute: Attribute, value: Any, weight: float, reason: str) -> Evidence:
         """Return evidence about this tool."""

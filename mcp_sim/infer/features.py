@@ -14,7 +14,7 @@ from mcp_sim.infer.envelopes import find_envelope, record_schema
 from mcp_sim.infer.evidence import Evidence, choose, supporting
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
-from mcp_sim.infer.result_schemas import infer_output, json_text_place
+from mcp_sim.infer.result_schemas import find_json_texts, infer_output
 from mcp_sim.infer.singletons import find_singleton
 from mcp_sim.infer.verbs import STARTED_STATES
 from mcp_sim.types import Record, Tool
@@ -85,13 +85,15 @@ def collect_features(
     """
     server = ServerFacts.of(parsed_names.values(), declared, held)
     shown = {example.tool: example.result for example in reversed(examples)}
+    texts = find_json_texts(tools)
     facts = (
         ToolFacts(
             tool,
             parsed_names[id_],
             expanded(tool.input_schema),
-            infer_output(tool, shown.get(id_, shown.get(tool.name))),
+            infer_output(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts),
             overrides.get(id_, {}),
+            texts.get(id_),
         )
         for id_, tool in tools.items()
     )
@@ -109,8 +111,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         verb = "get"
     schema, override = facts.input, facts.overrides
     is_bare = entity in server.held and not is_paged(schema)
-    text = json_text_place(facts.tool)
-    envelope = find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(schema), text=text)
+    envelope = find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(schema), text=facts.text)
     item = (
         unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
         if single is None

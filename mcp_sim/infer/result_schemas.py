@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from mcp_sim.infer.result_descriptions import TEXT_NAMES, mentions_data
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, mentions_data
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
@@ -19,6 +24,7 @@ from mcp_sim.types.lexicon.english import snake, vocabulary, words
 
 _GOOD = vocabulary("success ok successful succeeded")
 _BAD = vocabulary("error errors failure exception")
+_IDENTIFIER = re.compile(r"(?<![\w/.=-])[a-z]+(?:_[a-z0-9]+)+(?![\w/=.(-])")
 
 
 def result_schema(tool: Tool) -> Record:
@@ -55,15 +61,36 @@ def text_place(tool: Tool) -> str | None:
     return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 
 
-def json_text_place(tool: Tool) -> str | None:
-    """Return the only property of an outputSchema if its text is JSON, as the description says."""
-    place = text_place(tool)
-    return place if snake(place or "") in TEXT_NAMES and mentions_data(tool.description) else None
+def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
+    """Return tool id -> the only property of its result, if its text is JSON.
+
+    A tool's own description says so. It also holds for all tools of a server whose descriptions mention fields that are
+    no arguments (`with stable task_ref values`).
+    """
+    by_server: dict[str, list[Tool]] = defaultdict(list)
+    for tool in tools.values():
+        by_server[tool.server].append(tool)
+    found: dict[str, str] = {}
+    for mine in by_server.values():
+        wrapped = {tool.id: place for tool in mine if snake(place := text_place(tool) or "") in TEXT_NAMES}
+        is_data = bool(wrapped) and _mention_fields([tools[id_] for id_ in wrapped], mine)
+        found |= {
+            id_: place
+            for id_, place in wrapped.items()
+            if mentions_data(tools[id_].description) or (is_data and not is_prose(tools[id_].description))
+        }
+    return found
 
 
-def infer_output(tool: Tool, example: Json) -> Record:
-    """Return the expanded outputSchema, else the shape of an example, else {}."""
+def _mention_fields(wrapped: Sequence[Tool], tools: Sequence[Tool]) -> bool:
+    """Whether descriptions contain names that only fields of results can have."""
+    known = " ".join(json.dumps([tool.name, tool.input_schema]) for tool in tools)
+    return any(name not in known for tool in wrapped for name in _IDENTIFIER.findall(tool.description))
+
+
+def infer_output(tool: Tool, example: Json, *, is_text: bool = False) -> Record:
+    """Return the expanded outputSchema, else the shape of an example, else {}, also if the result is JSON as text."""
     if tool.output_schema is None:
         return schema_of(example) if isinstance(example, dict | list) else {}
     schema = result_schema(tool)
-    return {} if is_open(schema) or json_text_place(tool) is not None else schema
+    return {} if is_open(schema) or is_text else schema
