@@ -43,24 +43,6 @@ async def test_an_outer_key_is_shown_under_the_name_that_tools_use(tmp_path: Pat
         assert [row["stall_number"] for row in value(await world.call("list_stalls", {}))] == ["7", "12"]
 
 
-async def test_a_create_uses_the_table_that_fits_its_arguments(tmp_path: Path) -> None:
-    state: Json = {
-        "boats": {"B1": {"boat_id": "B1", "name": "Ada"}},
-        "outings": {"O1": {"outing_id": "O1", "boat_id": "B1", "skipper": "Bo", "tide": "low"}},
-        "orders": [],
-    }
-    tools = (
-        tool("reserve_boat", "boat_id", "skipper", "tide"), tool("list_outings"), tool("list_boats"),
-        tool("add_rush_order", "goods"), tool("list_orders"),
-    )  # fmt: skip
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        await world.call("reserve_boat", {"boat_id": "B1", "skipper": "Cy", "tide": "high"})
-        assert [one["skipper"] for one in value(await world.call("list_outings", {}))] == ["Bo", "Cy"]
-        assert len(value(await world.call("list_boats", {}))) == 1
-        await world.call("add_rush_order", {"goods": "rope"})
-        assert [one["goods"] for one in value(await world.call("list_orders", {}))] == ["rope"]
-
-
 async def test_add_creates_a_record_if_it_takes_more_of_its_fields(tmp_path: Path) -> None:
     state: Json = {
         "shelves": {"top": {"tools": ["saw"]}},
@@ -71,24 +53,6 @@ async def test_add_creates_a_record_if_it_takes_more_of_its_fields(tmp_path: Pat
         await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"})
         assert value(await world.call("get_tool", {"tool_id": "axe"}))["kind"] == "steel"
         assert refused(await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"}))
-
-
-async def test_the_first_id_is_the_key_even_if_names_are_unique(tmp_path: Path) -> None:
-    state: Json = {
-        "guests": [{"person_id": "p-1", "name": "Ada", "phone": "1"}, {"person_id": "p-2", "name": "Bo", "phone": "2"}],
-        "messaging": [{"letter_id": "l-1", "sender_id": "p-1", "text": "Rain came at noon", "sent": 100}],
-    }
-    loose = {"type": "string", "description": "Text, will be fuzzy matched"}
-    tools = (
-        tool("update_guest", "person_id", phone=STRING), tool("search_guests", person_id=STRING, phone=STRING),
-        tool("search_letters", letter_id=STRING, text=loose, sent_lowerbound=NUMBER),
-        tool("delete_letter", "letter_id"),
-    )  # fmt: skip
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        await world.call("update_guest", {"person_id": "p-2", "phone": "9"})
-        assert [one["name"] for one in value(await world.call("search_guests", {"phone": "9"}))] == ["Bo"]
-        assert len(value(await world.call("search_letters", {"text": "came at"}))) == 1
-        assert value(await world.call("search_letters", {"sent_lowerbound": 101})) == []
 
 
 async def test_a_number_outside_a_described_range_is_refused(tmp_path: Path) -> None:

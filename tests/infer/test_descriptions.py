@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.given import STRING, Json, refused, service, tool, value
+from support.given import Json, service, tool, value
 
 CLINIC: Json = {
     "patients": [
@@ -18,16 +18,6 @@ CLINIC: Json = {
     ],
     "pumps": [{"pump_id": "U1", "drug_used_ml": 3.0, "drug_refilling_ml": 1.0, "status": "Active"}],
 }
-
-
-async def test_a_get_described_as_a_search_finds_several(tmp_path: Path) -> None:
-    find = tool(
-        "get_patient_by_name", "full_name", "date_of_birth", about="Searches for patients by name and date of birth."
-    )
-    async with service(tmp_path, CLINIC, find) as simulator, simulator.open("w") as world:
-        born = {"full_name": "Ada Low", "date_of_birth": "1990-01-01"}
-        assert [one["patient_id"] for one in value(await world.call("get_patient_by_name", born))] == ["P1", "P2"]
-        assert value(await world.call("get_patient_by_name", {**born, "date_of_birth": "1999-01-01"})) == []
 
 
 async def test_most_recent_first_in_the_description_sorts_a_list(tmp_path: Path) -> None:
@@ -49,11 +39,3 @@ _ADD = """Plant a tree.
             "half". Defaults to "sun".
         soil: Any soil, e.g. one of "clay" or "sand".
 """
-
-
-async def test_a_value_outside_the_described_choices_is_refused(tmp_path: Path) -> None:
-    tools = tool("add_tree", "species", about=_ADD, light=STRING, soil=STRING), tool("list_trees")
-    async with service(tmp_path, {"trees": []}, *tools) as simulator, simulator.open("w") as world:
-        assert refused(await world.call("add_tree", {"species": "oak", "light": "moon"}))
-        await world.call("add_tree", {"species": "oak", "light": "half", "soil": "peat"})
-        assert [(one["light"], one["soil"]) for one in value(await world.call("list_trees", {}))] == [("half", "peat")]

@@ -43,25 +43,6 @@ def test_a_completed_flag_replaces_a_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "asked", "key"),
-    [
-        ("branch_name", "branch_name", "branch_name"),
-        ("name", "branch_name", "name"),
-        ("branch_name", "name", "branch_name"),
-        ("name", "branch", "name"),
-    ],
-)
-def test_the_name_that_a_create_takes_is_the_key(made: str, asked: str, key: str) -> None:
-    found = domain(
-        tool("create_branch", {"base": STRING, made: STRING}, "base", made),
-        tool("delete_branch", {asked: STRING}, asked),
-        tool("list_branches", {}),
-    )
-    assert (found.entities["branch"].key, found.entities["branch"].natural) == (key, True)
-    assert found.plans["delete_branch"].key == asked
-
-
-@pytest.mark.parametrize(
     ("name", "arguments", "key"),
     [
         ("get_pull_request", ["workspaceSlug", "repoSlug", "prId"], "prId"),
@@ -82,13 +63,6 @@ SERVICE = [
     tool("update_status", {"id": OF_TASK, "new_status": {"enum": ["todo", "done"]}}, "id", "new_status"),
     tool("get_context", {"id": OF_TASK}, "id"),
 ]
-
-
-def test_the_description_of_an_id_names_the_entity() -> None:
-    plans = domain(*SERVICE).plans
-    found = {name: (plans[name].verb, plans[name].entity) for name in ("update_status", "get_context")}
-    assert found == {"update_status": ("update", "task"), "get_context": ("get", "task")}
-    assert plans["update_status"].sets == {"new_status": "status"}
 
 
 def test_the_noun_of_the_name_wins_if_the_id_description_has_it() -> None:

@@ -73,21 +73,6 @@ async def test_a_choice_without_a_shown_field_filters_by_a_hidden_field(tmp_path
         assert not by_mail & by_phone
 
 
-async def test_a_flag_verb_sets_the_flag_and_its_negation_clears_it(tmp_path: Path) -> None:
-    chat = spec(
-        tool("post_note", "text"),
-        tool("get_note", "note_id"),
-        tool("pin_note", "note_id"),
-        tool("unpin_note", "note_id"),
-        tool("list_notes"),
-    )
-    async with service(tmp_path, chat, "records: {note: 2}") as sim, sim.open() as world:
-        note = value(await world.call("post_note", {"text": "Milk"}))
-        assert note["pinned"] is False
-        assert value(await world.call("pin_note", {"note_id": note["id"]}))["pinned"] is True
-        assert value(await world.call("unpin_note", {"note_id": note["id"]}))["pinned"] is False
-
-
 async def test_a_verb_sets_a_flag_that_is_also_an_argument(tmp_path: Path) -> None:
     todo = spec(
         tool("create_chore", "title", completed={"type": "boolean"}),

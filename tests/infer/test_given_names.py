@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.given import INTEGER, NUMBER, STRING, Json, service, tool, value
+from support.given import STRING, Json, service, tool, value
 
 TOLLS: Json = {
     "tolls": [
@@ -13,21 +13,6 @@ TOLLS: Json = {
     ],
     "planned_tolls": [{"id": 3, "payer": "Cy", "amount": 7, "day": "2030-02-01"}],
 }
-
-
-async def test_name_and_description_choose_between_two_tables_of_a_create(tmp_path: Path) -> None:
-    tools = (
-        tool("levy_dues", "payer", "day", "amount", about="Register a toll that was paid.", amount=NUMBER),
-        tool("plan_toll", "payer", "day", amount=NUMBER),
-        tool("get_recent_tolls", n=INTEGER),
-        tool("list_planned_tolls"),
-    )
-    levied, planned = ({"payer": who, "day": "2030-03-01", "amount": 9} for who in ("Di", "Ed"))
-    async with service(tmp_path, TOLLS, *tools) as simulator, simulator.open("w") as world:
-        await world.call("levy_dues", levied)
-        await world.call("plan_toll", planned)
-        assert [one["payer"] for one in value(await world.call("list_planned_tolls", {}))] == ["Cy", "Ed"]
-        assert [one["payer"] for one in value(await world.call("get_recent_tolls", {"n": 2}))] == ["Di", "Bo"]
 
 
 async def test_the_reason_of_an_update_is_not_a_field_of_a_given_record(tmp_path: Path) -> None:

@@ -28,12 +28,6 @@ async def test_a_write_to_given_records_returns_the_record(tmp_path: Path) -> No
         assert value(await world.call("update_boat", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
 
 
-async def test_find_with_required_arguments_returns_one_record(tmp_path: Path) -> None:
-    async with service(tmp_path, BOATS, tool("find_boat", "berth")) as simulator, simulator.open("w") as world:
-        assert value(await world.call("find_boat", {"berth": "B4"}))["name"] == "Bo"
-        assert refused(await world.call("find_boat", {"berth": "Z9"}))
-
-
 async def test_a_distinctive_key_names_the_entity(tmp_path: Path) -> None:
     tools = (
         tool("change_berth", "hull_code", "berth"),
@@ -57,35 +51,6 @@ async def test_verbs_of_two_words_set_flags_and_states(tmp_path: Path) -> None:
         assert value(await world.call("turn_off_boat", {"hull_code": "HULL2"}))["on"] is False
         assert value(await world.call("checkIn", {"stayId": 1}))["status"] == "checkedIn"
         assert refused(await world.call("checkIn", {"stayId": 1}))
-
-
-async def test_namespaces_give_mere_verbs_their_entity(tmp_path: Path) -> None:
-    state = {
-        "clubs": [{"club_id": "c1", "title": "Chess"}, {"club_id": "c2", "title": "Chorus"}],
-        "people": [{"person_id": "p1", "name": "Ada"}, {"person_id": "p2", "name": "Bo"}],
-        "enrolments": [{"person_id": "p1", "club_id": "c1", "rank": None}],
-    }
-    tools = (
-        tool("clubs.list"),
-        tool("clubs.create", "title"),
-        tool("enrolments.enrol", "person_id", "club_id"),
-        tool("enrolments.list_by_club", "club_id"),
-    )
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        await world.call("clubs.create", {"title": "Go"})
-        assert [club["title"] for club in value(await world.call("clubs.list", {}))] == ["Chess", "Chorus", "Go"]
-        both = {"person_id": "p2", "club_id": "c1"}
-        assert value(await world.call("enrolments.enrol", both))["person_id"] == "p2"
-        left = value(await world.call("enrolments.list_by_club", {"club_id": "c1"}))
-        assert [one["person_id"] for one in left] == ["p1", "p2"]
-
-
-async def test_an_ambiguous_word_is_a_noun_if_verbs_follow_it(tmp_path: Path) -> None:
-    tools = tool("hold_place", "hull_code"), tool("hold_list"), tool("hold_cancel", "hold_id", hold_id=INTEGER)
-    async with service(tmp_path, {**BOATS, "holds": {}}, *tools) as simulator, simulator.open("w") as world:
-        assert value(await world.call("hold_list", {})) == []
-        assert value(await world.call("hold_place", {"hull_code": "HULL1"}))["hull_code"] == "HULL1"
-        assert len(value(await world.call("hold_list", {}))) == 1
 
 
 async def test_a_new_record_starts_with_the_empty_values_of_given_records(tmp_path: Path) -> None:

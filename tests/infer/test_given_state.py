@@ -35,25 +35,10 @@ def test_a_mapping_is_a_table_with_inner_or_outer_keys() -> None:
     found = read_given_state({
         "books": {"b1": {"book_id": "b1", "title": "Dune"}, "b2": {"book_id": "b2", "title": "Emma"}},
         "loans_db": {"7": {"title": "Dune"}, "8": {"title": "Emma"}},
-    }, Nouns(frozenset({"book", "loan"}), frozenset({"loan_id"})))  # fmt: skip
+    }, Nouns(frozenset({"book", "loan"}), frozenset({"loan_id"}), frozenset({"loan_id"})))  # fmt: skip
     assert (found.entities["book"].key, found.entities["book"].fields["book_id"].hidden) == ("book_id", False)
     assert (found.entities["loan"].key, found.entities["loan"].fields["loan_id"].hidden) == ("loan_id", False)
     assert [row["loan_id"] for row in found.records["loan"]] == [7, 8]
-
-
-def test_an_outer_key_is_hidden_if_results_have_another_id() -> None:
-    nouns = Nouns(frozenset({"loan"}), frozenset({"loan_id"}), bare=frozenset({"loan_id"}))
-    found = read_given_state({"loans": {"7": {"title": "Dune"}, "8": {"title": "Emma"}}}, nouns)
-    assert (found.entities["loan"].key, found.entities["loan"].fields["id"].hidden) == ("id", True)
-
-
-def test_a_map_of_names_to_ids_is_a_table_and_the_rest_a_singleton() -> None:
-    found = read_given_state({"user_map": {"Ada": "U-1", "Bo": "U-2"}, "loan_counter": 7, "limit": 3, "loans": []},
-                        Nouns(frozenset({"user", "loan"})))  # fmt: skip
-    assert found.records["user"] == [{"id": "U-1", "name": "Ada"}, {"id": "U-2", "name": "Bo"}]
-    assert found.entities["state"].singleton
-    assert found.counter("loan") == "state.loan_counter"
-    assert found.records["loan"] == []
 
 
 def test_nested_records_are_an_entity_if_tools_mention_them() -> None:

@@ -23,14 +23,6 @@ STORE = [
 ]
 
 
-def test_mere_verbs_get_the_noun_of_most_descriptions() -> None:
-    plans = domain(*STORE).plans
-    found = {name: (plan.verb, plan.entity) for name, plan in plans.items() if name != "list_topics"}
-    verbs = {"save": "create", "get": "get", "list": "list", "search": "search", "delete": "delete"}
-    assert found == {name: (verb, "entry") for name, verb in verbs.items()}
-    assert plans["list_topics"].entity == "topic"
-
-
 def test_create_or_update_in_the_description_makes_an_upsert() -> None:
     save = domain(*STORE).plans["save"]
     assert (save.if_exists, save.sets["id"]) == ("update", "id")
@@ -52,22 +44,6 @@ def test_descriptions_of_mere_reads_give_no_entity() -> None:
 _BOOLEAN = {"type": "boolean"}
 
 
-async def test_a_verb_between_two_nouns_is_recognized(tmp_path: Path) -> None:
-    tools = (
-        given_tool("shelf_create", "label"),
-        given_tool("shelf_get", "shelf_id"),
-        given_tool("shelf_add_jar", "shelf_id", "content"),
-        given_tool("shelf_list_jars", "shelf_id"),
-    )
-    async with service(tmp_path, {"shelves": [], "jars": []}, *tools) as simulator, simulator.open("w") as world:
-        shelf = value(await world.call("shelf_create", {"label": "top"}))
-        one = next(iter(shelf.values()))
-        await world.call("shelf_add_jar", {"shelf_id": one, "content": "plums"})
-        assert world.view.count("shelf") == 1
-        jars = value(await world.call("shelf_list_jars", {"shelf_id": one}))
-        assert [jar["content"] for jar in jars] == ["plums"]
-
-
 async def test_mark_done_completes_the_record(tmp_path: Path) -> None:
     tools = (
         given_tool("add_chore", "text"),
@@ -81,16 +57,6 @@ async def test_mark_done_completes_the_record(tmp_path: Path) -> None:
         await world.call("mark_done", {"id": 1})
         assert [chore["done"] for chore in value(await world.call("list_chores", {}))] == [True]
         assert refused(await world.call("mark_done", {"id": 9}))
-
-
-async def test_mere_verbs_in_one_namespace_get_its_noun(tmp_path: Path) -> None:
-    tools = given_tool("quotes.add", "body"), given_tool("quotes.list"), given_tool("quotes.search", "query")
-    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
-        for body in ("Know thyself", "Nothing in excess"):
-            await world.call("quotes.add", {"body": body})
-        assert len(value(await world.call("quotes.list", {}))["quotes"]) == 2
-        found = value(await world.call("quotes.search", {"query": "excess"}))["results"]
-        assert [one["body"] for one in found] == ["Nothing in excess"]
 
 
 async def test_a_shared_prefix_of_several_words_is_ignored(tmp_path: Path) -> None:

@@ -62,7 +62,6 @@ def test_a_vague_verb_makes_a_guess(tmp_path: Path) -> None:
         ("cable_inventory", "Returns the inventory of a cable.", "get", "cable"),
         ("unused_cables", "Retrieves the cables that nobody uses.", "list", "unused_cable"),
         ("init_splice", "Creates a new splice.", "create", "splice"),
-        ("listcables", "", "list", "cable"),
         ("provision_cable", "", "create", "cable"),
         ("track_cable", "", "get", "cable"),
     ],

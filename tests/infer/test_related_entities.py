@@ -23,19 +23,3 @@ async def test_old_name_beside_new_name_names_the_record(tmp_path: Path) -> None
         assert [one["name"] for one in (await answered(world, "list_shelves"))["shelves"]] == ["Machines"]
         assert "Tools" in await refused(world, "rename_shelf", old_name="Tools", new_name="Bolts")
         assert "Tools" in await refused(world, "delete_shelf", name="Tools")
-
-
-async def test_id_or_name_finds_a_record_by_either(tmp_path: Path) -> None:
-    tools = [
-        tool("create_template", name=TEXT, body=TEXT),
-        tool("get_template", id_or_name=TEXT),
-        tool("update_template", needed="id_or_name", id_or_name=TEXT, body=TEXT),
-        tool("delete_template", id_or_name=TEXT),
-    ]
-    async with simulator(tmp_path, tools, {}).open() as world:
-        made = await answered(world, "create_template", name="review", body="Read it")
-        assert (await answered(world, "get_template", id_or_name="review"))["id"] == made["id"]
-        await answered(world, "update_template", id_or_name="review", body="Read it twice")
-        assert (await answered(world, "get_template", id_or_name=made["id"]))["body"] == "Read it twice"
-        await answered(world, "delete_template", id_or_name="review")
-        assert "review" in await refused(world, "get_template", id_or_name="review")
