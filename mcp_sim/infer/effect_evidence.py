@@ -85,6 +85,16 @@ def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     return named or next((one.name for one in found if _is_about(parsed.noun, words(one.name))), None)
 
 
+def _entity_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the declared entity with the noun as a field and its key as an argument: `change_price(sku, price)`."""
+    noun = "_".join(facts.parsed.noun)
+    if facts.parsed.verb not in {"update", "get"} or facts.parsed.plural or noun in server.declared:
+        return None
+    holders = [one for one in server.declared.values() if not one.singleton and noun in map(snake, one.fields)]
+    keyed = [one.name for one in holders if key_argument("update", one.name, one.key, facts.input)[1] >= 2]
+    return keyed[0] if len(keyed) == 1 else None
+
+
 def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
     """Yield the declared entities in a noun, the longest first, then those at its end."""
     spans = sorted(noun_spans(len(noun)), key=lambda span: (span[1] - span[0], span[1]), reverse=True)
@@ -155,6 +165,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 _ENTITY_READERS = (
     (_declared_in_noun, "its name has a declared entity"),
+    (_entity_of_field, "its name has a field of a declared entity whose key is an argument"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (_whole_noun, "it is the noun of its name"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.given import INTEGER, NUMBER, STRING, Json, refused, service, tool, value
+from support.given import INTEGER, STRING, Json, refused, service, tool, value
 
 BOATS: Json = {
     "boats": {
@@ -28,19 +28,11 @@ async def test_a_write_to_given_records_returns_the_record(tmp_path: Path) -> No
         assert value(await world.call("update_boat", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
 
 
-async def test_a_distinctive_key_names_the_entity(tmp_path: Path) -> None:
-    tools = (
-        tool("change_berth", "hull_code", "berth"),
-        tool("moor_vessel", "hull_code"),
-        tool("add_vessel", "hull_code", "name", "berth", length=NUMBER),
-        tool("list_boats"),
-    )
+async def test_a_field_and_the_key_of_its_record_name_the_entity(tmp_path: Path) -> None:
+    tools = tool("change_berth", "hull_code", "berth"), tool("list_boats")
     async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("change_berth", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
-        assert value(await world.call("moor_vessel", {"hull_code": "HULL2"}))["name"] == "Bo"
-        assert refused(await world.call("moor_vessel", {"hull_code": "HULL9"}))
-        await world.call("add_vessel", {"hull_code": "HULL3", "name": "Cy", "berth": "D1"})
-        assert [row["berth"] for row in value(await world.call("list_boats", {}))] == ["C2", "B4", "D1"]
+        assert [row["berth"] for row in value(await world.call("list_boats", {}))] == ["C2", "B4"]
 
 
 async def test_verbs_of_two_words_set_flags_and_states(tmp_path: Path) -> None:
