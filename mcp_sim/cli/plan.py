@@ -50,20 +50,23 @@ def run(args: argparse.Namespace) -> int:
     scenario = load(args.scenario)
     domain = scenario.domain
     plans = _chosen(domain, args.tool)
-    names = {plan.entity for plan in plans if plan.entity} if args.tool else {*domain.entities}
-    entities = [entity for name, entity in domain.entities.items() if name in names]
-    if args.json:
-        print(json.dumps(_as_json(plans, entities), indent=2, ensure_ascii=False))
-    else:
-        palette = Palette.of(sys.stdout)
-        shown = plan_lines(plans, palette, in_full=args.tool is not None)
-        lines = [*shown, *entity_lines(entities, palette), *_correction_lines(domain, plans)]
-        print("\n".join(lines))
+    print(_report(domain, plans, as_json=args.json, in_full=args.tool is not None))
     if args.strict and any(plan in scenario.guesses for plan in plans):
         return 1
     if args.write:
         _write(args.scenario, domain)
     return 0
+
+
+def _report(domain: Domain, plans: Sequence[Plan], *, as_json: bool, in_full: bool) -> str:
+    """Return the plans and their entities as text. `in_full`: the plans are chosen ones, shown with all reasons."""
+    names = {plan.entity for plan in plans} if in_full else {*domain.entities}
+    entities = [entity for name, entity in domain.entities.items() if name in names]
+    if as_json:
+        return json.dumps(_as_json(plans, entities), indent=2, ensure_ascii=False)
+    palette = Palette.of(sys.stdout)
+    shown = plan_lines(plans, palette, in_full=in_full)
+    return "\n".join([*shown, *entity_lines(entities, palette), *_correction_lines(domain, plans)])
 
 
 def _chosen(domain: Domain, glob: str | None) -> list[Plan]:
@@ -230,7 +233,7 @@ def _field_lines(plan: Plan, name: str, text: str, palette: Palette) -> Iterator
 
 
 def _wrapped(text: str) -> list[str]:
-    return wrap(text, _WIDTH - _INDENT, break_long_words=False)
+    return wrap(text, _WIDTH - _INDENT, break_long_words=False, break_on_hyphens=False)
 
 
 def _shown_fields(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -306,9 +309,9 @@ _VALUES: Mapping[str, Callable[[Plan], str]] = {
 """Field of a plan -> its value as text; empty if it is not set."""
 
 
-def _labelled(label: str, text: str) -> list[str]:
-    indent = " " * 14
-    return wrap(text, _WIDTH, initial_indent=f"    {label:<10}", subsequent_indent=indent, break_long_words=False)
+def _labelled(label: str, text: str) -> Iterator[str]:
+    lines = wrap(text, _WIDTH - 14, break_long_words=False, break_on_hyphens=False)
+    yield from (f"    {label if not at else '':<10}{line}" for at, line in enumerate(lines))
 
 
 # entities -------------------------------------------------------------------------------------------------------------

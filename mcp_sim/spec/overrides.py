@@ -31,8 +31,10 @@ def plan_fields(part: SimPart, folder: Path) -> dict[str, Any]:
 
     Modules of Python functions are looked up in the folder.
     """
-    given = {name: getattr(part, name) for name in part.model_fields_set if name not in _NOT_IN_PLANS}
-    fixed = {name: value for name, value in given.items() if value is not None or name in _ARGUMENT_KEYS}
+    given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set - {*_NOT_IN_PLANS}}
+    fixed: dict[str, Any] = {
+        name: value for name, value in given.items() if value is not None or name in _ARGUMENT_KEYS
+    }
     fixed |= {name: fixed[name].model_dump(exclude_unset=True) for name in _PARTS if name in fixed}
     if part.python is not None:
         fixed |= {"backend": "python", "operation": locate_function(part.python, folder)}
@@ -75,14 +77,13 @@ def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
     """Note the named arguments that the tool does not have."""
     schema = expanded(tool["inputSchema"])
     known = as_object(schema.get("properties"))
-    within = find_wrapper(schema)
-    for wrapper in within.split(".") if within is not None else ():
+    for wrapper in (find_wrapper(schema) or "").split("."):
         schema = properties(schema).get(wrapper, {})
         known |= properties(schema)
     named = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
     named += [(("sets", argument), argument) for argument in part.sets or ()]
     named += [(("filters", argument), argument) for argument in part.filters or ()]
-    named += [(("paging", key), getattr(part.paging, key)) for key in _PAGE_KEYS if part.paging is not None]
+    named += [(("paging", key), getattr(part.paging, key, None)) for key in _PAGE_KEYS]
     for path, argument in named:
         if argument not in {None, *known} and argument.partition(".")[0] not in known:
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
