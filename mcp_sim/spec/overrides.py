@@ -80,12 +80,12 @@ def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
     for wrapper in (find_wrapper(schema) or "").split("."):
         schema = properties(schema).get(wrapper, {})
         known |= properties(schema)
-    named = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
+    named: list[tuple[tuple[str, ...], str | None]] = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
     named += [(("sets", argument), argument) for argument in part.sets or ()]
     named += [(("filters", argument), argument) for argument in part.filters or ()]
     named += [(("paging", key), getattr(part.paging, key, None)) for key in _PAGE_KEYS]
     for path, argument in named:
-        if argument not in {None, *known} and argument.partition(".")[0] not in known:
+        if argument is not None and known.keys().isdisjoint((argument, argument.partition(".")[0])):
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
 
 
