@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain
 
 from mcp_sim.infer.argument_names import CONTAINERS, CURSORS, LIMITS, OFFSETS, OPTIONS, ORDERS, PAGES, QUERIES, SORTS
-from mcp_sim.infer.filters import KnownFields, find_filter, is_time
+from mcp_sim.infer.filters import KnownFields, find_filters
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import snake
@@ -39,54 +39,62 @@ class Roles:
 
 def assign_read_roles(verb: Verb, known: KnownFields, schema: Record, key: str | None) -> Roles:
     """Return the roles of the arguments of a tool that shows several records."""
-    arguments = properties(schema)
+    arguments, needed = properties(schema), required(schema)
     by_name = {snake(name): name for name in arguments if name != key}
-    paging = find_paging(by_name, arguments)
-    taken = {paging.limit, paging.offset, paging.page, paging.cursor, key}
-    sort = next((by_name[name] for name in by_name if name in SORTS), None)
-    order = next((by_name[name] for name in by_name if name in ORDERS and by_name[name] != sort), None)
-    needed = required(schema)
-    query = _named_query(by_name, arguments, known)
-    rest = [name for name in arguments if name not in taken | {sort, order, query}]
-    spans = {snake(name) for name in rest if is_time(name, arguments[name])}
-    rest = [name for name in rest if not _is_option(name, arguments[name], needed)]
-    found = {name: find_filter(snake(name), arguments[name], known, spans) for name in rest}
-    filters = {name: rule for name, rule in found.items() if rule is not None}
+    paging, query = find_paging(by_name, arguments), _named_query(by_name, arguments, known)
+    sort = _named(by_name, SORTS, ())
+    order = _named(by_name, ORDERS, (sort,))
+    taken = {key, query, sort, order, paging.limit, paging.offset, paging.page, paging.cursor}
+    rest = {name: arguments[name] for name in _without_options(arguments, needed) if name not in taken}
+    filters = find_filters(rest, known)
     unexplained = [name for name in rest if name not in filters]
     if verb == "search" and query is None:
         query = _only_text([name for name in unexplained if name in needed], arguments)
-    unexplained = tuple(name for name in unexplained if name != query)
-    return Roles(key, {}, filters, query, sort, order, paging, unexplained=unexplained)
+    return Roles(key, {}, filters, query, sort, order, paging, unexplained=_without(unexplained, query))
+
+
+def _without(names: Sequence[str], left_out: str | None) -> tuple[str, ...]:
+    return tuple(name for name in names if name != left_out)
+
+
+def _named(by_name: Mapping[str, str], names: AbstractSet[str], taken: Collection[str | None]) -> str | None:
+    return next((argument for name, argument in by_name.items() if name in names and argument not in taken), None)
 
 
 def assign_write_roles(known: KnownFields, schema: Record, key: str | None) -> Roles:
     """Return the roles of the arguments of a tool that writes one record."""
+    leaves = {path: part for path, part in _leaves(schema, known) if path != key}
+    options = leaves.keys() - {*_without_options(leaves, required(schema))}
+    leaves = {path: leaves[path] for path in leaves if path not in options or _last_name(path) in known.fields}
+    sets = _match_fields(leaves, known)
+    unexplained = tuple(path for path, part in leaves.items() if path not in sets and not _is_secret(part))
+    return Roles(key, sets, unexplained=unexplained)
+
+
+def _match_fields(leaves: Mapping[str, Record], known: KnownFields) -> dict[str, str]:
+    """Return the field that each argument sets. Equal names come before synonyms."""
     sets: dict[str, str] = {}
-    unexplained: list[str] = []
-    taken: set[str] = set()
-    leaves, needed = dict(_leaves(schema, known)), required(schema)
-    exact = {known.by_name(snake(path.rsplit(".", 1)[-1])) for path in leaves}
+    taken: set[str | None] = {None}
+    exact = {known.by_name(_last_name(path)) for path in leaves}
     for path, part in leaves.items():
-        name = snake(path.rsplit(".", 1)[-1])
-        if path == key or (name not in known.fields and _is_option(path, part, needed)):
-            continue
-        if path.endswith("*"):
-            sets[path] = "*"
-            continue
-        alike = known.by_synonym(name)
-        found = known.by_name(name) or (alike if alike not in exact else None)
+        alike = known.by_synonym(_last_name(path))
+        found = known.by_name(_last_name(path)) or (alike if alike not in exact else None)
+        found = "*" if path.endswith("*") else found
         if found is not None and found not in taken and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
             taken.add(found)
-        elif not _is_secret(part):
-            unexplained.append(path)
-    return Roles(key, sets, unexplained=tuple(unexplained))
+    return sets
 
 
-def _is_option(path: str, schema: Record, needed: AbstractSet[str]) -> bool:
-    """Whether an argument controls how a call is made and is no part of a record. An id among the `needed` is one."""
-    name = snake(path.rsplit(".", 1)[-1])
-    return find_switch(path, schema) is not None or (name in OPTIONS and not (name.endswith("_id") and path in needed))
+def _last_name(path: str) -> str:
+    return snake(path.rsplit(".", 1)[-1])
+
+
+def _without_options(arguments: Mapping[str, Record], needed: AbstractSet[str]) -> list[str]:
+    """Return the arguments that do not only control how a call is made. An id among the `needed` does not."""
+    options = {path for path in arguments if _last_name(path) in OPTIONS}
+    kept = {path for path in options & needed if _last_name(path).endswith("_id")}
+    return [path for path in arguments if path not in options - kept and find_switch(path, arguments[path]) is None]
 
 
 def _may_hold(field: Record, argument: Record) -> bool:

@@ -51,18 +51,15 @@ def find_upserts(
     them, none names one by an id, and they are not `known`.
     """
     made = {one.noun for one in parsed_names.values() if one.verb == "create"}
-    shown = [one.noun for one in parsed_names.values() if one.verb in _SHOWS]
-    return {
-        id_: replace(one, verb="create", word=UPSERT)
-        if one.word == "set"
-        and one.noun
-        and one.noun not in made
-        and "_".join(one.noun) not in known
-        and any(noun[: len(one.noun)] == one.noun for noun in shown)
-        and _sets_for_each(expanded(tools[id_].input_schema))
-        else one
-        for id_, one in parsed_names.items()
+    shown = {
+        one.noun[:size] for one in parsed_names.values() if one.verb in _SHOWS for size in range(1, len(one.noun) + 1)
     }
+    found = dict(parsed_names)
+    for id_, one in parsed_names.items():
+        is_new = one.word == "set" and one.noun in shown - made and "_".join(one.noun) not in known
+        if is_new and _sets_for_each(expanded(tools[id_].input_schema)):
+            found[id_] = replace(one, verb="create", word=UPSERT)
+    return found
 
 
 def _sets_for_each(schema: Record) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.infer.arguments import Roles
@@ -102,14 +102,16 @@ def _key_first(key: str, fields: Mapping[str, Field]) -> dict[str, Field]:
 
 def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], examples: Sequence[Example]) -> list[Key]:
     """Return the ids of this entity, to which the tools belong, that occur in examples."""
-    by_name = {features.tool.name: features for features in feature_list}
-    by_id = {features.tool.id: features for features in feature_list}
-    found: list[Json] = []
-    for example in examples:
-        features = by_id.get(example.tool) or by_name.get(example.tool)
-        if features is None or features.verb in RECORDLESS:
-            continue
-        name, score = key_argument(features.verb, entity, key, features.input)
-        found += [example.arguments.get(name)] if name is not None and score >= 2 and features.verb in _ONE else []
-        found += [as_object(example.result).get(key)] if features.envelope.record == "" else []
-    return [value for value in found if isinstance(value, str | int) and not isinstance(value, bool)]
+    by_name = {features.tool.name: features for features in feature_list if features.verb not in RECORDLESS}
+    by_name |= {features.tool.id: features for features in by_name.values()}
+    shown = ((by_name[one.tool], one) for one in examples if one.tool in by_name)
+    values = [value for features, one in shown for value in _keys_of_example(entity, key, features, one)]
+    return [value for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+
+
+def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Example) -> Iterator[Json]:
+    name, score = key_argument(features.verb, entity, key, features.input)
+    if name is not None and score >= 2 and features.verb in _ONE:
+        yield example.arguments.get(name)
+    if features.envelope.record == "":
+        yield as_object(example.result).get(key)

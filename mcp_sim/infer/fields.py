@@ -9,7 +9,7 @@ from dataclasses import replace
 from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.envelopes import SUCCESS
 from mcp_sim.infer.features import ToolFeatures
-from mcp_sim.infer.filters import BOUNDS, is_time
+from mcp_sim.infer.filters import bounds_in, is_time
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, property_of, required
@@ -143,32 +143,35 @@ def _is_choice(schema: Record) -> bool:
 
 
 def _narrowing_choices(schema: Record) -> list[Json]:
-    inner = items(schema) if main_type(schema) == "array" else schema
-    return [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY_VALUES]
+    values = constants(_one_of(schema))
+    return [value for value in values if isinstance(value, str) and snake(value) not in ANY_VALUES]
 
 
 def _make_field(name: str, part: Record) -> Field | None:
-    many = main_type(part) == "array"
-    inner = items(part) if many else part
+    many, inner, choices = main_type(part) == "array", _one_of(part), _narrowing_choices(part)
     kind = main_type(inner) or "string"
-    if kind not in {"string", "integer", "number", "boolean"}:
-        return None
-    choices = _narrowing_choices(part)
     kept = {word: part for word, part in inner.items() if word not in {"default", "enum", "const", "title"}}
     schema = {**kept, "type": kind, **({"enum": choices} if choices else {})}
+    one = singular(name) if many else name
     if kind == "boolean":
         return Field(re.sub(r"^(only|just)_|_only$", "", name), schema)
-    bare = _strip_bound(singular(name) if many else name)
-    if kind == "string" and (bare != name or is_time(name, part)) and not many and not choices:
-        return Field("created_at" if is_time(name, part) else bare, {**schema, "format": "date-time"})
-    return Field(bare if kind in {"integer", "number"} else singular(name) if many else name, schema)
+    if kind in {"integer", "number"}:
+        return Field(_strip_bound(one), schema)
+    if kind != "string" or many or choices:
+        return Field(one, schema) if kind == "string" else None
+    return _make_text_field(name, schema)
+
+
+def _make_text_field(name: str, schema: Record) -> Field:
+    bare = "created_at" if is_time(name, schema) else _strip_bound(name)
+    return Field(bare, {**schema, "format": "date-time"} if bare != name else schema)
+
+
+def _one_of(schema: Record) -> Record:
+    """Return the schema of one value of a list, or the schema itself."""
+    return items(schema) if main_type(schema) == "array" else schema
 
 
 def _strip_bound(name: str) -> str:
     """Return the field of a bound: `price` of `min_price`, `due` of `due_before`."""
-    for pattern, op in BOUNDS:
-        hit = re.fullmatch(pattern, snake(name)) if op not in {"contains", "in"} else None
-        stem = next((part for part in hit.groupdict().values() if part), None) if hit else None
-        if stem is not None:
-            return stem
-    return name
+    return next((stem for stem, op in bounds_in(snake(name)) if op not in {"contains", "in"}), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mcp_sim.types import Json, Record
@@ -21,16 +21,14 @@ _SYNONYMS = (
     ("balance", "initial_deposit", "initial_balance", "opening_balance", "starting_balance", "opening_deposit"),
     ("path", "filename", "file_name", "file_path", "filepath"), ("phone", "phone_number"), ("category", "type", "kind"),
 )  # fmt: skip
-BOUNDS: tuple[tuple[str, Operator], ...] = (
-    (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least|start)", "gte"),
-    (r"max_(?P<f>.+)|(?P<g>.+)_max|maximum_(?P<h>.+)|(?P<i>.+)_(lte|le|to|until|at_most|end)", "lte"),
-    (r"(?P<f>.+)_(lowerbound|lower_bound|minimum)", "gte"),
-    (r"(?P<f>.+)_(upperbound|upper_bound|maximum)", "lte"),
-    (r"(?P<f>.+)_(gt|after|greater_than|above|over)|after_(?P<g>.+)", "gt"),
-    (r"(?P<f>.+)_(lt|before|less_than|below|under)|before_(?P<g>.+)", "lt"),
-    (r"(?P<f>.+)_(contains|like|includes|substring|prefix)", "contains"),
-    (r"(?P<f>.+)_in", "in"),
-)
+_BOUNDS: Mapping[Operator, re.Pattern[str]] = {
+    "gte": re.compile(r"min_(.+)|(.+)_min|minimum_(.+)|(.+)_(?:gte|ge|from|since|at_least|start|minimum|lower_?bound)"),
+    "lte": re.compile(r"max_(.+)|(.+)_max|maximum_(.+)|(.+)_(?:lte|le|to|until|at_most|end|maximum|upper_?bound)"),
+    "gt": re.compile(r"(.+)_(?:gt|after|greater_than|above|over)|after_(.+)"),
+    "lt": re.compile(r"(.+)_(?:lt|before|less_than|below|under)|before_(.+)"),
+    "contains": re.compile(r"(.+)_(?:contains|like|includes|substring|prefix)"),
+    "in": re.compile(r"(.+)_in"),
+}
 TIMES: dict[str, Operator] = {
     "since": "gte", "after": "gt", "from": "gte", "from_date": "gte", "date_from": "gte", "start_date": "gte",
     "time_min": "gte", "start_time": "gte", "start": "gte", "from_time": "gte", "until": "lte", "before": "lt",
@@ -45,6 +43,7 @@ _TIME_FIELDS = (
 _TIME_NAME = re.compile(r"(.+_)?(date|start|time|timestamp|datetime|due|at|on)")
 _CHANGE_NAME = re.compile(r"(.+_)?(creat|updat|modif|delet|birth|expir|clos|complet|resolv|arriv|end|last)\w*(_.+)?")
 """Names of times that no period of a list is about, if records have others."""
+_DAYS = frozenset({"date", "day", "month", "year"})
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _PARTIAL = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
@@ -83,38 +82,60 @@ class KnownFields:
         return found[0] if len(found) == 1 else None
 
 
-def find_filter(argument: str, schema: Record, known: KnownFields, spans: set[str]) -> Filter | None:
-    """Return the filter of an argument, or None.
+def find_filters(arguments: Mapping[str, Record], known: KnownFields) -> dict[str, Filter]:
+    """Return the filters of those arguments that filter by a known field."""
+    spans = {name for name, part in arguments.items() if is_time(name, part)}
+    found = {
+        name: _find_filter(snake(name), part, known, is_span=len(spans) == 2 and name in spans)
+        for name, part in arguments.items()
+    }
+    return {name: rule for name, rule in found.items() if rule is not None}
 
-    `spans` are the arguments that begin or end a period, if there are both.
-    """
-    many = main_type(schema) == "array"
+
+def _find_filter(argument: str, schema: Record, known: KnownFields, *, is_span: bool) -> Filter | None:
+    """Return the filter of an argument. `is_span`: it begins or ends a period, and another one ends or begins it."""
+    if is_span:
+        return _time_filter(known.fields.get(argument) or _time_field(known), TIMES[argument])
     flag = _flag_filter(argument, known) if main_type(schema) == "boolean" else None
-    if flag is not None:
-        return flag
-    if len(spans) == 2 and argument in spans:
-        timed = known.fields.get(argument) or _time_field(known)
-        return Filter(timed, TIMES[argument]) if timed else None
-    found = known.find(argument)
-    found = found or known.find(singular(argument) if many else plural(argument))
-    if found is None and (argument in {"ids", plural(known.entity)} or (many and _is_key_list(argument, known.entity))):
-        found = known.key
-    if found is not None:
-        is_loose = not many and _PARTIAL.search(str(schema.get("description", "")))
-        return Filter(found, "contains" if is_loose else _equality(known.schemas.get(found, {}), many))
-    for pattern, op in BOUNDS:
-        hit = re.fullmatch(pattern, argument)
-        stem = next((part for part in hit.groupdict().values() if part), None) if hit else None
-        bounded = _bounded_field(stem, known) if stem else None
-        if bounded is not None:
-            return Filter(bounded, op)
-    if is_time(argument, schema):
-        timed = _time_field(known)
-        return Filter(timed, TIMES[argument]) if timed else None
-    if argument in {"date", "day", "month", "year"} and main_type(schema) in {"string", ""}:
-        timed = _time_field(known)
-        return Filter(timed, "contains") if timed else None
+    found = flag or _equal_filter(argument, schema, known) or _bound_filter(argument, known)
+    if found is None and is_time(argument, schema):
+        return _time_filter(_time_field(known), TIMES[argument])
+    if found is None and argument in _DAYS and main_type(schema) in {"string", ""}:
+        return _time_filter(_time_field(known), "contains")
+    return found
+
+
+def _time_filter(field: str | None, op: Operator) -> Filter | None:
+    return Filter(field, op) if field is not None else None
+
+
+def _equal_filter(argument: str, schema: Record, known: KnownFields) -> Filter | None:
+    """Return the filter by the field of the argument's name, or by the key if it names several records."""
+    many = main_type(schema) == "array"
+    found = known.find(argument) or known.find(singular(argument) if many else plural(argument))
+    if argument in {"ids", plural(known.entity)} or (many and _is_key_list(argument, known.entity)):
+        found = found or known.key
+    if found is None:
+        return None
+    is_loose = not many and _PARTIAL.search(str(schema.get("description", "")))
+    return Filter(found, "contains" if is_loose else _equality(known.schemas.get(found, {}), many))
+
+
+def _bound_filter(argument: str, known: KnownFields) -> Filter | None:
+    """Return the filter of a bound, such as `min_price` or `created_after`."""
+    for stem, op in bounds_in(argument):
+        field = _bounded_field(stem, known)
+        if field is not None:
+            return Filter(field, op)
     return None
+
+
+def bounds_in(argument: str) -> Iterator[tuple[str, Operator]]:
+    """Yield what an argument bounds, and how: `price` and `gte` for `min_price`."""
+    for op, pattern in _BOUNDS.items():
+        hit = pattern.fullmatch(argument)
+        for stem in filter(None, hit.groups() if hit is not None else ()):
+            yield str(stem), op
 
 
 def _flag_filter(argument: str, known: KnownFields) -> Filter | None:
@@ -154,13 +175,10 @@ def is_time(argument: str, schema: Record) -> bool:
 
 def _time_field(known: KnownFields) -> str | None:
     """Return the field with the time of a record: its own date, or else the time of its creation."""
-    usual = next((known.fields[name] for name in _TIME_FIELDS if name in known.fields), None)
-    own = (name for name in [*known.fields][::-1] if _TIME_NAME.fullmatch(name) and not _CHANGE_NAME.fullmatch(name))
-    times = (
-        known.fields[name] for name in own if main_type(known.schemas.get(known.fields[name], {})) in {"string", ""}
-    )
-    created = (known.fields[name] for name in ("created_at", "created") if name in known.fields)
-    return usual or next(times, None) or next(created, None)
+    own = [name for name in [*known.fields][::-1] if _TIME_NAME.fullmatch(name) and not _CHANGE_NAME.fullmatch(name)]
+    texts = (name for name in own if main_type(known.schemas.get(known.fields[name], {})) in {"string", ""})
+    names = (*_TIME_FIELDS, *texts, "created_at", "created")
+    return next((known.fields[name] for name in names if name in known.fields), None)
 
 
 def _equality(field_schema: Record, many: bool) -> Operator:

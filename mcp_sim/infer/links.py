@@ -52,21 +52,21 @@ def _with_link(entity: str, field: Field, targets: Targets) -> Field:
 
 
 def _link_target(entity: str, name: str, schema: Record, targets: Targets) -> str | None:
-    keys = targets.keys
-    many = main_type(schema) == "array"
-    if many and name.endswith("_ids"):
+    if main_type(schema) == "array" and name.endswith("_ids"):
         name, schema = name.removesuffix("s"), items(schema)
-    if not name.endswith("_id"):
-        return None
     stem = name.removesuffix("_id")
-    if stem in {entity, "", *_NOT_LINKS} and not (stem in _IF_KNOWN and stem in keys and stem != entity):
+    if stem in {name, entity, ""}:
         return None
-    if stem == "parent" and entity in keys:
+    found = _named_target(entity, stem, targets)
+    return found if found is not None and _same_type(schema, targets.keys[found]) else None
+
+
+def _named_target(entity: str, stem: str, targets: Targets) -> str | None:
+    if stem == "parent" and entity in targets.keys:
         whole = entity.removeprefix("sub")
-        above = whole if whole in keys else entity
-        return above if _same_type(schema, keys[above]) else None
-    found = targets.named(stem)
-    return found if found is not None and _same_type(schema, keys[found]) else None
+        return whole if whole in targets.keys else entity
+    is_other = stem in _NOT_LINKS and not (stem in _IF_KNOWN and stem in targets.keys)
+    return None if is_other else targets.named(stem)
 
 
 def _same_type(schema: Record, key: Record) -> bool:
@@ -95,18 +95,23 @@ def _held_target(
     """Return the entity that a field is named after and whose keys it holds: `customer_reference`, `dog_ids`."""
     if field.link is not None or field.name == entity.key:
         return field.link
-    parts = words(singular_phrase(words(field.name)))
-    stem = parts[:-1] if len(parts) > 1 and parts[-1] in _REFERRING else parts
-    target = next((name for name in keys if name != entity.name and words(name) == stem[-len(words(name)) :]), None)
     values = [one for row in rows for one in _as_list(row.get(field.name))]
-    is_resolved = target is not None and all(isinstance(one, str | int) and one in keys[target] for one in values)
-    return target if is_resolved and values and all(map(_has_digits, values)) else None
+    named = (name for name in keys if name != entity.name and _refers_to(field.name, name))
+    return next((name for name in named if values and all(_is_issued(one, keys[name]) for one in values)), None)
+
+
+def _refers_to(field: str, entity: str) -> bool:
+    """Whether a field is named after an entity, with or without a word like `id` at the end."""
+    stem, own = words(singular_phrase(words(field))), words(entity)
+    stem = stem[:-1] if len(stem) > 1 and stem[-1] in _REFERRING else stem
+    return own == stem[-len(own) :]
+
+
+def _is_issued(value: Json, keys: Collection[Json]) -> bool:
+    """Whether a value is a key with digits, not a word that anyone may choose."""
+    is_key = isinstance(value, str | int) and not isinstance(value, bool) and value in keys
+    return is_key and any(letter.isdigit() for letter in str(value))
 
 
 def _as_list(value: Json) -> list[Json]:
     return as_list(value) if isinstance(value, list) else [] if value is None else [value]
-
-
-def _has_digits(value: Json) -> bool:
-    """Whether a value is an issued number, not a word that anyone may choose."""
-    return not isinstance(value, bool) and any(letter.isdigit() for letter in str(value))

@@ -51,26 +51,20 @@ def assign_roles(
     named = find_naming_arguments(feature_list, keys)
     order = ("create", "update", "get", "list", "search", "delete", *sorted(RECORDLESS))
     for features in sorted(feature_list, key=lambda features: order.index(features.verb)):
+        id_, name = features.tool.id, features.entity
         if features.verb in RECORDLESS:
-            roles[features.tool.id] = Roles()
+            roles[id_] = Roles()
             continue
-        if features.singleton is not None:
-            known = _known_fields(features.entity, keys[features.entity], fields[features.entity])
-            roles[features.tool.id] = _singleton_roles(features, known)
+        entity, names = declared.get(name), named.get(id_, frozenset())
+        roles[id_] = _roles_of(features, _known_fields(name, keys[name], fields[name]), names, entity, keys)
+        if features.singleton is not None or (entity is not None and entity.inside is not None):
             continue
-        mine = fields[features.entity]
-        holder = declared[features.entity].inside if features.entity in declared else None
-        if holder is not None:
-            known = _known_fields(features.entity, keys[features.entity], mine)
-            roles[features.tool.id] = _part_roles(features, known, holder.entity, keys.get(holder.entity, "id"))
-            continue
-        names = named.get(features.tool.id, frozenset())
-        found = _roles_of(features, _known_fields(features.entity, keys[features.entity], mine), names)
-        is_shown = bool(shown_by_results.get(features.entity))
-        added = _fields_of_arguments(features, found, mine, fields, declared.get(features.entity), is_shown=is_shown)
-        mine.update(added)
-        known = _known_fields(features.entity, keys[features.entity], mine)
-        roles[features.tool.id] = _roles_of(features, known, names) if added else found
+        is_given = entity is not None and entity.key_like is not None and bool(entity.fields)
+        is_shown = bool(shown_by_results.get(name))
+        added = _fields_of_arguments(features, roles[id_], fields[name], fields, is_given=is_given, is_shown=is_shown)
+        if added:
+            fields[name].update(added)
+            roles[id_] = _roles_of(features, _known_fields(name, keys[name], fields[name]), names, entity, keys)
     ids = _ids_of_servers(feature_list)
     for name, key in keys.items():
         if key not in fields[name]:
@@ -136,7 +130,18 @@ def _known_fields(entity: str, key: str, fields: Mapping[str, Field]) -> KnownFi
     return KnownFields(entity, key, by_name, {name: field.schema for name, field in fields.items()}, links)
 
 
-def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str]) -> Roles:
+def _roles_of(
+    features: ToolFeatures,
+    known: KnownFields,
+    names: AbstractSet[str],
+    entity: Entity | None,
+    keys: Mapping[str, str],
+) -> Roles:
+    """Return the roles of a tool. The arguments `names` together name the record."""
+    if features.singleton is not None:
+        return _singleton_roles(features, known)
+    if entity is not None and entity.inside is not None:
+        return _part_roles(features, known, entity.inside.entity, keys.get(entity.inside.entity, "id"))
     if names:
         return _roles_without_key(features, known, names)
     if features.verb in _MANY:
@@ -144,21 +149,20 @@ def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str
     if features.verb == "create":
         return _created_roles(features, known)
     key = features.key_argument(known.key)
-    if features.verb == "update":
-        return assign_write_roles(known, features.input, key)
-    if (
-        features.verb == "get"
-        and features.declared_key is None
-        and key is not None
-        and is_secondary_field(features, known, key)
-    ):
+    return (
+        assign_write_roles(known, features.input, key)
+        if features.verb == "update"
+        else _key_roles(features, known, key)
+    )
+
+
+def _key_roles(features: ToolFeatures, known: KnownFields, key: str | None) -> Roles:
+    """Return the roles of a get or a delete: the key, or else the fields that find the record."""
+    is_open = features.verb == "get" and features.declared_key is None
+    if key is None or (is_open and is_secondary_field(features, known, key)):
         return assign_read_roles(features.verb, known, features.input, None)
-    found = field_in_name(features, known) if features.verb == "get" and len(properties(features.input)) == 1 else None
-    if key is not None and found is not None:
-        return Roles(None, filters={key: Filter(found)})
-    if key is None:
-        return assign_read_roles(features.verb, known, features.input, None)
-    return Roles(key)
+    found = field_in_name(features, known) if is_open and len(properties(features.input)) == 1 else None
+    return Roles(key) if found is None else Roles(None, filters={key: Filter(found)})
 
 
 def _created_roles(features: ToolFeatures, known: KnownFields) -> Roles:
@@ -211,42 +215,56 @@ def _fields_of_arguments(
     roles: Roles,
     known: Mapping[str, Field],
     entities: Container[str],
-    declared: Entity | None,
     *,
+    is_given: bool,
     is_shown: bool,
 ) -> dict[str, Field]:
     """Return fields that only arguments show.
 
     These are all that a create or an update takes, and links to a parent or filters of a list. If records are given, an
-    update that names other records or gives a reason adds no field.
+    update that names other records or gives a reason adds no field. `is_shown`: results show fields of the records.
     """
-    added: dict[str, Field] = {}
-    is_given = declared is not None and declared.key_like is not None and bool(declared.fields)
-    unexplained = [path for path in roles.unexplained if path not in features.settled_arguments]
-    asked = required(features.input)
-    for path in unexplained:
-        if is_given and features.verb == "update" and snake(path).endswith(("_id", "_ids", *_WHY)):
-            continue
-        name = path.rsplit(".", 1)[-1]
-        name = name if features.verb == "create" else _strip_new(name)
-        schema = {word: part for word, part in at(features.input, path).items() if word != "default"}
-        scope = snake(name).removesuffix("_id")
-        if name in known:
-            continue
-        if features.verb in {"create", "update"}:
-            needed = features.verb == "create" and path in asked
-            added[name] = Field(name, schema, required=needed)
-        elif features.verb in _ASKS and scope != features.entity and scope in entities:
-            added[name] = Field(name, schema, link=scope)
-    asks = features.verb in _MANY or (features.verb == "get" and roles.key is None)
-    if not is_given and asks:
-        others = [path for path in unexplained if path not in added]
-        added |= {
-            one.name: one
-            for one in fields_of_filters(others, features.input, is_shown=is_shown)
-            if one.name not in known
-        }
-    return added
+    paths = [path for path in roles.unexplained if path not in features.settled_arguments]
+    if features.verb in {"create", "update"}:
+        found = _written_fields(features, paths, is_given=is_given)
+    else:
+        is_asked = not is_given and (features.verb in _MANY or (features.verb == "get" and roles.key is None))
+        found = _asked_fields(features, paths, entities, is_shown=is_shown, is_asked=is_asked)
+    return {field.name: field for field in found if field.name not in known}
+
+
+def _asked_fields(
+    features: ToolFeatures, paths: Sequence[str], entities: Container[str], *, is_shown: bool, is_asked: bool
+) -> list[Field]:
+    """Return links to other entities, and the fields that the other arguments filter by if `is_asked`."""
+    found = _scopes(features, paths, entities) if features.verb in _ASKS else []
+    others = [path for path in paths if path not in {field.name for field in found}]
+    return [*found, *(fields_of_filters(others, features.input, is_shown=is_shown) if is_asked else ())]
+
+
+def _written_fields(features: ToolFeatures, paths: Sequence[str], *, is_given: bool) -> list[Field]:
+    is_new, needed = features.verb == "create", required(features.input)
+    kept = [path for path in paths if is_new or not is_given or not snake(path).endswith(("_id", "_ids", *_WHY))]
+    schemas = {path: _without_default(at(features.input, path)) for path in kept}
+    names = {path: path.rsplit(".", 1)[-1] for path in kept}
+    return [
+        Field(name if is_new else _strip_new(name), schemas[path], required=is_new and path in needed)
+        for path, name in names.items()
+    ]
+
+
+def _scopes(features: ToolFeatures, paths: Sequence[str], entities: Container[str]) -> list[Field]:
+    """Return the links to other entities by which a tool finds records: `project_id` of `list_tasks`."""
+    links = {path: snake(_strip_new(path)).removesuffix("_id") for path in paths}
+    return [
+        Field(_strip_new(path), _without_default(at(features.input, path)), link=link)
+        for path, link in links.items()
+        if link != features.entity and link in entities
+    ]
+
+
+def _without_default(schema: Record) -> Record:
+    return {word: part for word, part in schema.items() if word != "default"}
 
 
 def _strip_new(name: str) -> str:

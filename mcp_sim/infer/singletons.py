@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain
 
 from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.envelopes import SUCCESS, read_envelope
@@ -39,20 +40,24 @@ def find_singletons(
 
     `settled` are the tools whose effect a spec declares.
     """
-    uses_by_noun: dict[Words, list[_Use]] = defaultdict(list)
+    uses_by_noun = _uses_by_noun({id_: tool for id_, tool in tools.items() if id_ not in settled}, parsed_names)
+    nouns = {noun for noun, uses in uses_by_noun.items() if any(one.parsed.verb != "unknown" for one in uses)}
+    known = {*known, *(snake(name).removesuffix("_id") for tool in tools.values() for name in _id_arguments(tool))}
+    found = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
+    return {name: _make_entity(name, uses) for name, uses in found.items() if name not in known}
+
+
+def _uses_by_noun(tools: Mapping[str, Tool], parsed_names: Mapping[str, ParsedName]) -> dict[Words, list[_Use]]:
+    found: dict[Words, list[_Use]] = defaultdict(list)
     for id_, tool in tools.items():
         noun = _strip_facet(parsed_names[id_].noun)
-        if noun and id_ not in settled:
-            uses_by_noun[noun].append(_use_of(parsed_names[id_], tool))
-    known = {*known}
-    nouns = {noun for noun, uses in uses_by_noun.items() if any(one.parsed.verb != "unknown" for one in uses)}
-    found = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
-    taken = {snake(name) for tool in tools.values() for name in properties(tool.input_schema)}
-    return {
-        name: _make_entity(name, uses)
-        for name, uses in found.items()
-        if name not in known and f"{name}_id" not in taken
-    }
+        if noun:
+            found[noun].append(_use_of(parsed_names[id_], tool))
+    return found
+
+
+def _id_arguments(tool: Tool) -> list[str]:
+    return [name for name in properties(tool.input_schema) if snake(name).endswith("_id")]
 
 
 def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> Entity | None:
@@ -78,16 +83,26 @@ def _use_of(parsed: ParsedName, tool: Tool) -> _Use:
 
 def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words]) -> bool:
     """Whether all tools of a noun get or set it, and none takes a key."""
-    gets = [one for one in uses if _is_getter(one)]
-    sets = [one for one in uses if one.parsed.verb == "update" and _is_setter(one)]
-    if len(gets) + len(sets) < len(uses) or not gets or _NOT_ENTITIES.issuperset(noun):
+    gets, sets = [one for one in uses if _is_getter(one)], [one for one in uses if _is_setter(one)]
+    if not gets or len(gets) + len(sets) < len(uses) or not (sets or _take_nothing(gets)):
         return False
-    if any(main_type(map_of(one.output)) not in {"", "string"} for one in uses):
+    inner = (*first_nouns(noun), *last_nouns(noun[1:]))
+    if _NOT_ENTITIES.issuperset(noun) or not others.isdisjoint(inner):
         return False
-    if not others.isdisjoint((*first_nouns(noun), *last_nouns(noun[1:]))):
-        return False
-    whole = bool(sets) or not any(one.arguments for one in gets)
-    return whole and not any(_names_another("_".join(noun), one) for one in uses)
+    return all(_is_plain("_".join(noun), one) for one in uses)
+
+
+def _is_plain(name: str, one: _Use) -> bool:
+    return not _is_mapping(one.output) and not _names_another(name, one)
+
+
+def _take_nothing(uses: Iterable[_Use]) -> bool:
+    return not any(one.arguments for one in uses)
+
+
+def _is_mapping(output: Record) -> bool:
+    """Whether a result maps names to values other than texts."""
+    return main_type(map_of(output)) not in {"", "string"}
 
 
 def _is_getter(one: _Use) -> bool:
@@ -102,19 +117,23 @@ def _names_another(name: str, one: _Use) -> bool:
 
 
 def _is_setter(one: _Use) -> bool:
-    return bool(one.arguments) or bool(flag_name(one.parsed.word))
+    return one.parsed.verb == "update" and (bool(one.arguments) or bool(flag_name(one.parsed.word)))
 
 
 def _make_entity(name: str, uses: Sequence[_Use]) -> Entity:
-    fields: dict[str, Field] = {}
-    shown = [field for one in uses if one.parsed.verb == "get" for field in _result_fields(name, one.output)]
-    for field in shown or [field for one in uses if one.parsed.verb == "update" for field in _argument_fields(one)]:
-        fields.setdefault(field.name, field)
-    flags = {flag_name(one.parsed.word) for one in uses if one.parsed.verb == "update" and not one.arguments}
-    if not any(main_type(field.schema) == "boolean" for field in fields.values()):
-        fields |= {flag: Field(flag, {"type": "boolean", "default": False}, required=True) for flag in sorted(flags)}
-    fields = fields or {"name": Field("name", {"type": "string"}, required=True)}
+    sets = [one for one in uses if one.parsed.verb == "update"]
+    shown = chain.from_iterable(_result_fields(name, one.output) for one in uses if one not in sets)
+    listed = [*shown] or [*chain.from_iterable(map(_argument_fields, sets))]
+    if "boolean" not in (main_type(field.schema) for field in listed):
+        listed += _flags(sets)
+    fields = {field.name: field for field in reversed(listed or [Field("name", {"type": "string"}, required=True)])}
     return Entity(name, name, None, fields, singleton=True)
+
+
+def _flags(sets: Iterable[_Use]) -> list[Field]:
+    """Return the flags of verbs without arguments, such as `enabled` of `enable`."""
+    names = sorted({flag_name(one.parsed.word) for one in sets if not one.arguments})
+    return [Field(name, {"type": "boolean", "default": False}, required=True) for name in names]
 
 
 def _result_fields(name: str, output: Record) -> Iterator[Field]:

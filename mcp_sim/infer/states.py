@@ -83,40 +83,49 @@ def with_initial_state(entity: Entity, rows: Sequence[Record]) -> Entity:
 
 def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
     """Return the state that tools mention, if no schema shows the fields of records."""
-    if any(properties(features.output) or items(features.output) for features in feature_list):
-        return []
-    state = find_state_field(feature_list)
+    state = None if _are_fields_shown(feature_list) else _find_state_field(feature_list)
     return [state] if state is not None else []
 
 
 def with_creation_time(fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     """Add a creation time, which most services keep, if no schema shows the fields of records."""
-    names = [name for features in feature_list for name in properties(features.input)]
-    is_shown = any(properties(features.output) or items(features.output) for features in feature_list)
-    kept = any(snake(name).startswith("creat") or snake(name) in _TIME_NAMES for name in (*names, *fields))
-    if (
-        is_shown
-        or kept
-        or not any(features.verb == "create" and features.tool.description for features in feature_list)
-    ):
+    names = [*_argument_names(feature_list), *fields]
+    is_kept = any(snake(name).startswith("creat") or snake(name) in _TIME_NAMES for name in names)
+    is_made = any(features.verb == "create" and features.tool.description for features in feature_list)
+    if is_kept or not is_made or _are_fields_shown(feature_list):
         return dict(fields)
-    name = "createdAt" if any(name != name.lower() and "_" not in name for name in names) else "created_at"
+    name = "createdAt" if any(map(_is_camel_case, names)) else "created_at"
     return {**fields, name: Field(name, {"type": "string", "format": "date-time"}, required=True)}
 
 
-def find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
+def _argument_names(feature_list: Sequence[ToolFeatures]) -> list[str]:
+    return [name for features in feature_list for name in properties(features.input)]
+
+
+def _is_camel_case(name: str) -> bool:
+    return name != name.lower() and "_" not in name
+
+
+def _are_fields_shown(feature_list: Sequence[ToolFeatures]) -> bool:
+    return any(properties(features.output) or items(features.output) for features in feature_list)
+
+
+def _find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
     """Return the state field that arguments or verbs like `close` imply, or None."""
-    arguments = [(name, part) for features in feature_list for name, part in properties(features.input).items()]
+    arguments = [one for features in feature_list for one in properties(features.input).items()]
     leads = [features.status for features in feature_list if features.verb == "update" and features.status]
-    if any(_is_flag(name, part, leads) for name, part in arguments):
-        return None
     named = [(name, _listed_values(part)) for name, part in arguments if snake(name) in STATUS]
-    ends = [state for state in leads if state in _PREVIOUS_STATES]
-    states = next(
-        (listed for _, listed in named if listed), [_PREVIOUS_STATES[ends[0]], *leads] if ends and not named else []
-    )
-    name = named[0][0] if named else "status"
-    return Field(name, {"type": "string", "enum": [*dict.fromkeys(states)]}, required=True) if states else None
+    usual = ("status", [] if named else _states_of_verbs(leads))
+    name, states = next((one for one in named if one[1]), usual)
+    if not states or any(_is_flag(name, part, leads) for name, part in arguments):
+        return None
+    return Field(name, {"type": "string", "enum": [*dict.fromkeys(states)]}, required=True)
+
+
+def _states_of_verbs(leads: Sequence[str]) -> list[Json]:
+    """Return the states that verbs lead to, and the one before; none if no usual one is before."""
+    before = [_PREVIOUS_STATES[state] for state in leads if state in _PREVIOUS_STATES][:1]
+    return [*before, *leads] if before else []
 
 
 def _is_flag(name: str, schema: Record, leads: Sequence[str]) -> bool:
@@ -149,9 +158,9 @@ def _with_default(field: Field, rows: Sequence[Record]) -> Field:
 
 
 def _are_mappings(held: Sequence[Json]) -> bool:
-    """Whether objects have no name in common, so that their names are data."""
+    """Whether all values are objects with no name in common, so that their names are data."""
     names = Counter(name for value in held for name in as_object(value))
-    return len(held) > 1 and len(held) not in names.values()
+    return len(held) > 1 and all(isinstance(value, dict) for value in held) and len(held) not in names.values()
 
 
 def _default_of(held: Sequence[Json]) -> Json:
@@ -159,46 +168,44 @@ def _default_of(held: Sequence[Json]) -> Json:
 
     It is empty or 0 if some value is or if all are mappings, the most frequent flag, or the value that all have.
     """
-    if held and all(isinstance(value, bool) for value in held):
-        return Counter(held).most_common(1)[0][0]
-    numbers = [value for value in held if isinstance(value, int | float)]
-    if 0 in numbers:
-        return next(value for value in numbers if value == 0)
-    empty = next((value for value in held if value in ("", [], {})), None)
-    if empty is not None:
-        return empty
-    if held and all(isinstance(value, dict) for value in held) and _are_mappings(held):
+    if all(isinstance(value, bool) for value in held):
+        return Counter(held).most_common(1)[0][0] if held else _UNDETERMINED
+    empty = (value for value in held if value in (0, "", [], {}) and value is not False)
+    if _are_mappings(held):
         return {}
-    plain = all(isinstance(value, str | int | float) for value in held)
-    return held[0] if plain and len(held) > 1 and len({*map(str, held)}) == 1 else _UNDETERMINED
+    is_plain = all(isinstance(value, str | int | float) for value in held)
+    is_constant = is_plain and len(held) > 1 and len({*map(str, held)}) == 1
+    return next(empty, held[0] if is_constant else _UNDETERMINED)
 
 
 def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
-    word, status = features.parsed.word, features.status
-    flag = find_flag(word, entity)
+    flag = find_flag(features.parsed.word, entity)
     name = next((name for name in entity.fields if snake(name) in STATUS), None)
-    if flag or status is None or name is None:
+    if flag or features.status is None or name is None:
         return flag
     schema = entity.fields[name].schema
-    held = dict.fromkeys(str(row[name]) for row in islice(rows, _MAX_ROWS) if isinstance(row.get(name), str))
-    choices = [*choices_of(schema), *held]
-    found = nearest_choice(word, choices)
-    found = found or next((one for one in choices if snake(str(one)) == status), None)
+    found = _state_among(_known_states(name, schema, rows), features.parsed.word, features.status)
     if found is None and not constants(schema):
-        found = _spell_state(status, choices)
+        found = _spell_like(_known_states(name, schema, rows), features.status)
     return {} if found is None else {name: found}
 
 
-def _spell_state(status: str, others: Sequence[Json]) -> str:
-    """Return a state spelled like the others: `Closed` beside `Open`; the one among them, if there is one."""
-    there = next((str(one) for one in others if snake(str(one)) == status), None)
-    if there is not None:
-        return there
-    texts = [str(one) for one in others]
-    if texts and all(text.isupper() for text in texts):
-        return status.upper()
-    is_titled = bool(texts) and all(text[:1].isupper() for text in texts)
-    spaced = any(" " in text for text in texts) or (is_titled and not any("_" in text for text in texts))
-    text = status.replace("_", " ") if spaced else status
+def _known_states(field: str, schema: Record, rows: Sequence[Record]) -> list[str]:
+    """Return the choices of the field, and the values of the first given records."""
+    held = dict.fromkeys(str(row[field]) for row in islice(rows, _MAX_ROWS) if isinstance(row.get(field), str))
+    return [str(one) for one in (*choices_of(schema), *held)]
+
+
+def _state_among(states: Sequence[str], word: str, status: str) -> Json:
+    return nearest_choice(word, states) or next((one for one in states if snake(one) == status), None)
+
+
+def _spell_like(others: Sequence[str], state: str) -> str:
+    """Return a state spelled like the others: `On Hold` beside `In Use`."""
+    if others and all(text.isupper() for text in others):
+        return state.upper()
+    is_titled = bool(others) and all(text[:1].isupper() for text in others)
+    joined = "".join(others)
+    text = state.replace("_", " ") if " " in joined or (is_titled and "_" not in joined) else state
     return " ".join(word.capitalize() for word in text.split(" ")) if is_titled else text
