@@ -114,18 +114,18 @@ def _find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
     """Return the state field that arguments or verbs like `close` imply, or None."""
     arguments = [one for features in feature_list for one in properties(features.input).items()]
     leads = [features.status for features in feature_list if features.verb == "update" and features.status]
-    named = [(name, _listed_values(part)) for name, part in arguments if snake(name) in STATUS]
-    usual = ("status", [] if named else _states_of_verbs(leads))
-    name, states = next((one for one in named if one[1]), usual)
-    if not states or any(_is_flag(name, part, leads) for name, part in arguments):
+    if any(_is_flag(name, part, leads) for name, part in arguments):
         return None
-    return Field(name, {"type": "string", "enum": [*dict.fromkeys(states)]}, required=True)
+    named = {name: _listed_values(part) for name, part in arguments if snake(name) in STATUS}
+    named = named or {"status": _states_of_verbs(leads)}
+    name = max(named, key=lambda name: bool(named[name]))
+    return Field(name, {"type": "string", "enum": named[name]}, required=True) if named[name] else None
 
 
 def _states_of_verbs(leads: Sequence[str]) -> list[Json]:
     """Return the states that verbs lead to, and the one before; none if no usual one is before."""
     before = [_PREVIOUS_STATES[state] for state in leads if state in _PREVIOUS_STATES][:1]
-    return [*before, *leads] if before else []
+    return [*dict.fromkeys([*before, *leads])] if before else []
 
 
 def _is_flag(name: str, schema: Record, leads: Sequence[str]) -> bool:
