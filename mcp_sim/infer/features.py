@@ -14,7 +14,7 @@ from mcp_sim.infer.envelopes import find_envelope, record_schema
 from mcp_sim.infer.evidence import Evidence, choose, supporting
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
-from mcp_sim.infer.result_schemas import find_json_texts, infer_output
+from mcp_sim.infer.result_schemas import argument_schemas, find_json_texts, infer_output
 from mcp_sim.infer.singletons import find_singleton
 from mcp_sim.infer.verbs import STARTED_STATES
 from mcp_sim.types import Record, Tool
@@ -85,13 +85,13 @@ def collect_features(
     """
     server = ServerFacts.of(parsed_names.values(), declared, held)
     shown = {example.tool: example.result for example in reversed(examples)}
-    texts = find_json_texts(tools)
+    texts, arguments = find_json_texts(tools), argument_schemas(tools.values())
     facts = (
         ToolFacts(
             tool,
             parsed_names[id_],
             expanded(tool.input_schema),
-            infer_output(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts),
+            infer_output(tool, shown.get(id_, shown.get(tool.name)), arguments[tool.server], is_text=id_ in texts),
             overrides.get(id_, {}),
             texts.get(id_),
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, mentions_data
+from mcp_sim.infer.result_forms import shown_form
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
@@ -88,9 +89,22 @@ def _mention_fields(wrapped: Sequence[Tool], tools: Sequence[Tool]) -> bool:
     return any(name not in known for tool in wrapped for name in _IDENTIFIER.findall(tool.description))
 
 
-def infer_output(tool: Tool, example: Json, *, is_text: bool = False) -> Record:
-    """Return the expanded outputSchema, else the shape of an example, else {}, also if the result is JSON as text."""
-    if tool.output_schema is None:
-        return schema_of(example) if isinstance(example, dict | list) else {}
-    schema = result_schema(tool)
-    return {} if is_open(schema) or is_text else schema
+def argument_schemas(tools: Iterable[Tool]) -> dict[str, dict[str, Record]]:
+    """Return server -> snake-case name of an argument -> its schema in the first tool that has it."""
+    found: dict[str, dict[str, Record]] = defaultdict(dict)
+    for tool in tools:
+        for name, part in properties(tool.input_schema).items():
+            found[tool.server].setdefault(snake(name), part)
+    return found
+
+
+def infer_output(tool: Tool, example: Json, arguments: Mapping[str, Record], *, is_text: bool) -> Record:
+    """Return the outputSchema, else the shape of an example, else the form that the description shows, else {}.
+
+    `arguments` are those of all tools of the server. `is_text`: the result is JSON in a text, whose form the
+    outputSchema does not declare.
+    """
+    if tool.output_schema is None and isinstance(example, dict | list):
+        return schema_of(example)
+    schema = {} if is_text else result_schema(tool)
+    return schema if schema and not is_open(schema) else shown_form(tool.description, arguments) or {}

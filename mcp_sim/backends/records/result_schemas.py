@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcp_sim.infer.result_forms import shown_result
 from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
@@ -24,7 +25,7 @@ _SUCCESS = vocabulary("success ok successful deleted removed updated created ack
 def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     """Return the schema of a tool's results: the output schema if it is specific, else that of an example.
 
-    Without both, it is a plain schema of the plan's envelope.
+    Without both, it is what the description shows, else a plain schema of the plan's envelope.
     """
     declared = result_schema(tool) if tool.output_schema is not None else None
     if declared is not None and _is_confirmation(declared, plan, domain):
@@ -34,7 +35,7 @@ def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     example = example_of(tool, domain)
     if example is not None:
         return schema_of(example)
-    return _plain_schema(plan)
+    return shown_result(tool.description) or _plain_schema(plan)
 
 
 def _is_confirmation(schema: Record, plan: Plan, domain: Domain) -> bool:
