@@ -12,6 +12,7 @@ from dataclasses import replace
 from mcp_sim.infer.argument_names import QUERIES
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.result_kinds import usual_fields
+from mcp_sim.infer.result_schemas import text_place
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import properties, required
@@ -50,7 +51,7 @@ def _issues_records(features: ToolFeatures, entity: str) -> bool:
 def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     """Return the usual fields of an entity, with a text that the words of a search can occur in."""
     reads = [features for features in feature_list if features.verb in _READS]
-    if any(properties(features.shape) for features in reads):
+    if any(map(_shows_fields, reads)):
         return {}
     schemas: dict[str, Record] = {}
     for features in reads:
@@ -61,6 +62,12 @@ def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     if schemas.keys() <= {*_NAMES}:
         schemas["description"] = {"type": "string"}
     return {name: Field(name, schema, required=True) for name, schema in schemas.items()}
+
+
+def _shows_fields(features: ToolFeatures) -> bool:
+    """Whether a result schema describes more than a text."""
+    tool = features.tool
+    return bool(properties(features.shape)) or (tool.output_schema is not None and text_place(tool) is None)
 
 
 def with_usual_fields(entities: Mapping[str, Entity], feature_list: Sequence[ToolFeatures]) -> dict[str, Entity]:

@@ -89,7 +89,7 @@ class Demand:
         about = titles_about(wanted.words, self._entity, count, turn.draws) if wanted.words else []
         for at in range(count):
             known = {**wanted.values, **self._limited(turn, wanted, at / max(1, count - 1))}
-            known |= dict.fromkeys(texts, about[at]) if about else {}
+            known = {**dict.fromkeys(texts, about[at]), **known} if about else known
             made = self._made(turn.after(changes), known, f"{wanted.values}/{at}", invent)
             changes += [] if made is None else [made]
         found = {key for key, _ in self._matching(turn.after(changes).view, turn.call.arguments)}
