@@ -9,7 +9,7 @@ from typing import Any
 from mcp_sim.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
-from mcp_sim.infer.verbs import STARTED_STATES, STRONG, WEAK
+from mcp_sim.infer.verbs import NOUNS_TOO, STARTED_STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
@@ -18,6 +18,7 @@ from mcp_sim.types.lexicon.terms import terms
 
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES = terms("nouns.attributes")
+_READS = frozenset({"get", "list", "search"})
 _SCALAR = frozenset({"string", "integer", ""})
 
 
@@ -133,7 +134,7 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity of the noun, unless it is an attribute of something else."""
     noun = _part_of_noun(facts, server)
-    is_entity = facts.parsed.plural or "_".join(facts.parsed.noun) in server.declared
+    is_entity = facts.parsed.plural or facts.parsed.verb == "create" or "_".join(facts.parsed.noun) in server.declared
     return server.nouns.get(noun, "_".join(noun)) if noun and (is_entity or not _ATTRIBUTES.issuperset(noun)) else None
 
 
@@ -199,6 +200,9 @@ def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
     elif parsed.verb_from_description:
         reason = f"its description begins with '{parsed.described_verb}'"
     yield facts.evidence("verb", parsed.verb, weight, reason)
+    described = STRONG.get(parsed.described_verb)
+    if parsed.word in NOUNS_TOO and described in _READS and parsed.verb not in _READS:
+        yield facts.evidence("verb", described, 0.55, f"its description begins with '{parsed.described_verb}'")
 
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
