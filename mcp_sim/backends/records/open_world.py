@@ -9,7 +9,8 @@ from mcp_sim.backends.records.accepted_keys import Accept, acceptance
 from mcp_sim.backends.records.arguments import Fetch, argument
 from mcp_sim.backends.records.demanded_records import Demand
 from mcp_sim.generate.missing_records import generate_record
-from mcp_sim.types import Change, Transition, Turn
+from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.types import Change, Record, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
@@ -40,10 +41,17 @@ def _with_named_record(answer: Answer, fetch: Fetch, entity: Entity, accepts: Ac
         key = fetch(turn.call.arguments)
         if not isinstance(key, str | int) or not accepts(turn.view, key):
             return answer(turn, invent)
-        record = generate_record(turn, entity, key, invent)
+        record = generate_record(turn, entity, key, invent, _given_fields(entity, turn.call.arguments))
         return _pinned(answer, turn, invent, [Change("put", entity.name, key, record, expected=0)])
 
     return invented
+
+
+def _given_fields(entity: Entity, arguments: Record) -> Record:
+    """Return the fields that arguments of the same name give, such as the date of a flight beside its number."""
+    fields = {name: entity.fields[name] for name in arguments if name in entity.fields and name != entity.key}
+    plain = {name for name, field in fields.items() if field.link is None and field.derived is None}
+    return {name: arguments[name] for name in plain if validity_test(fields[name].schema)(arguments[name])}
 
 
 def _with_matching_records(answer: Answer, demand: Demand) -> Answer:
