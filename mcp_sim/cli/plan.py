@@ -267,12 +267,13 @@ def _filters(plan: Plan) -> Iterator[str]:
 
 
 def _paging(paging: Paging) -> str:
-    if not paging.is_asked and paging.most is not None:
-        return f"at most {paging.most}"
-    if not paging.is_asked:
-        return ""
     names = ", ".join(name for name in (paging.limit, paging.offset, paging.page, paging.cursor) if name)
-    return f"{names} (default {paging.size}{f', max {paging.most}' if paging.most else ''})"
+    if names:
+        names += f" (default {paging.size}{f', max {paging.most}' if paging.most else ''})"
+    elif paging.most is not None:
+        names = f"at most {paging.most}"
+    ordering = " ".join(name for name in (paging.sort, paging.order) if name)
+    return ", ".join(part for part in (names, f"by {ordering}" if ordering else "") if part)
 
 
 def _envelope(envelope: Envelope) -> str:
@@ -301,8 +302,6 @@ _VALUES: Mapping[str, Callable[[Plan], str]] = {
     "choices": lambda plan: ", ".join(_choices(plan)),
     "filters": lambda plan: ", ".join(_filters(plan)),
     "query": lambda plan: plan.query or "",
-    "sort": lambda plan: plan.sort or "",
-    "order": lambda plan: plan.order or "",
     "paging": lambda plan: _paging(plan.paging),
     "envelope": lambda plan: _envelope(plan.envelope),
 }

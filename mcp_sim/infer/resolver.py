@@ -35,7 +35,7 @@ _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
 _DECLARED_FORM = Basis("schema", 1.0, ("its outputSchema declares it",))
 _ARGUMENT_NAMES = Basis("inferred", 0.8, ("the names of its arguments",))
-_FROM_ARGUMENTS = ("sets", "how", "each", "if_exists", "holder", "filters", "query", "sort", "order", "paging")
+_FROM_ARGUMENTS = ("sets", "how", "each", "if_exists", "holder", "filters", "query", "paging")
 """The fields that follow from the names of arguments."""
 
 
@@ -129,9 +129,7 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         holder=roles.holder,
         filters=roles.filters,
         query=roles.query,
-        sort=roles.sort,
-        order=roles.order,
-        paging=roles.paging,
+        paging=replace(roles.paging, sort=roles.sort, order=roles.order),
         envelope=_result_places(features),
     )
     whole = features.item_arguments.refold(inferred)

@@ -17,12 +17,12 @@ from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Filter
 
-_ARGUMENT_KEYS = ("key", "each", "holder", "query", "sort", "order", "choice")
+_ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
 """Keys that name an argument. Null means that there is none; for other keys it is the same as leaving them out."""
 _NOT_IN_PLANS = ("ask", "notify", "blocks", "python")
 """Keys under `sim:` that are no fields of a plan: those about the answer, and `python`."""
 
-_PAGE_KEYS = ("limit", "offset", "page", "cursor")
+_PAGE_KEYS = ("limit", "offset", "page", "cursor", "sort", "order")
 _PARTS = ("paging", "envelope")
 
 

@@ -56,7 +56,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The arguments that choose a page."""
+    """The arguments that order records and choose a page."""
 
     limit: str | None = None
     offset: str | None = None
@@ -68,6 +68,10 @@ class Paging:
     """The largest page size."""
     first_page: int = 1
     """The number of the first page, if pages are numbered."""
+    sort: str | None = None
+    """The argument that names the field to sort by."""
+    order: str | None = None
+    """The argument that says whether to sort up or down."""
 
     @property
     def is_asked(self) -> bool:
@@ -150,10 +154,6 @@ class Plan:
     """Argument -> how it filters a list."""
     query: str | None = None
     """The free-text argument of a search."""
-    sort: str | None = None
-    """The argument that names the field to sort by."""
-    order: str | None = None
-    """The argument that says whether to sort up or down."""
     paging: Paging = field(default_factory=Paging)
     envelope: Envelope = field(default_factory=Envelope)
     basis: Mapping[str, Basis] = field(default_factory=dict[str, Basis])

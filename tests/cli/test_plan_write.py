@@ -159,9 +159,7 @@ WHOLE = Plan(
     holder="cart",
     filters={"q": Filter("note", "contains"), "buyer": Filter("stall_id"), "by": Filter("status", only="open")},
     query="q",
-    sort="by",
-    order="dir",
-    paging=Paging(limit="limit", size=5, most=9),
+    paging=Paging(limit="limit", size=5, most=9, sort="by", order="dir"),
     envelope=Envelope(record="order", rows="orders", echoes={"asked": "q"}, shows={"order": "id"}),
 )
 

@@ -13,7 +13,7 @@ from support.declared import INTEGER, STRING, obj, tool
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.write_overrides import spec_text
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.plans import Filter, Paging, Plan
 
 Json = Any
 
@@ -49,7 +49,6 @@ IN_PART: list[tuple[str, Json, Json]] = [
     ("cancel_sale", {"fixed": {"status": "open"}}, {"fixed": {"status": "open"}}),
     ("list_sales", {"filters": {"code": "seed"}}, {"filters": {"code": Filter("seed")}}),
     ("list_sales", {"query": "code"}, {"query": "code"}),
-    ("list_sales", {"sort": "code"}, {"sort": "code"}),
     ("update_sale", {"holder": "code"}, {"holder": "code"}),
 ]
 
@@ -66,17 +65,17 @@ def test_an_override_fixes_its_fields_and_the_rest_is_inferred(
 
 def test_a_part_of_paging_or_of_the_envelope_leaves_the_other_parts_inferred(tmp_path: Path) -> None:
     plain = domain_of(tmp_path, {}).plans["list_sales"]
-    declared = {"paging": {"size": 5, "offset": None}, "envelope": {"total": None}}
+    declared = {"paging": {"size": 5, "offset": None, "sort": "code"}, "envelope": {"total": None}}
     plan = domain_of(tmp_path, {"list_sales": declared}).plans["list_sales"]
-    assert (plain.paging.limit, plain.paging.offset, plain.paging.size) == ("limit", "offset", 20)
-    assert (plan.paging.limit, plan.paging.offset, plan.paging.size) == ("limit", None, 5)
+    assert plain.paging == Paging("limit", "offset", sort="sort_by")
+    assert plan.paging == Paging("limit", size=5, sort="code")
     assert (plan.envelope.rows, plan.envelope.total, plain.envelope.total) == ("sales", None, "total")
 
 
 @pytest.mark.parametrize("name", [one["name"] for one in TOOLS])
 def test_a_field_declared_as_inferred_changes_nothing(name: str, tmp_path: Path) -> None:
     plain = domain_of(tmp_path, {}).plans[name]
-    declarable = ("verb", "entity", "key", "sets", "fixed", "query", "sort", "order", "each")
+    declarable = ("verb", "entity", "key", "sets", "fixed", "query", "each")
     for field in declarable:
         if value := getattr(plain, field):
             assert values(domain_of(tmp_path, {name: {field: value}}).plans[name]) == values(plain), field

@@ -78,7 +78,7 @@ def test_arguments_of_a_list_filter_sort_and_page() -> None:
         "tag": Filter("tags", "contains"),
         "ids": Filter("id", "in"),
     }
-    assert (plan.query, plan.sort, plan.order) == ("q", "sort_by", "order")
+    assert (plan.query, plan.paging.sort, plan.paging.order) == ("q", "sort_by", "order")
     paging, envelope = plan.paging, plan.envelope
     assert (paging.limit, paging.cursor, paging.size, paging.most) == ("pageSize", "pageToken", 5, 50)
     assert (envelope.rows, envelope.total, envelope.cursor) == ("deals", "totalCount", "nextPageToken")

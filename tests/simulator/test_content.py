@@ -112,7 +112,7 @@ def test_every_argument_of_a_list_tool_has_a_role(name: str) -> None:
     for plan in domain.plans.values():
         if plan.verb not in {"list", "search"}:
             continue
-        known = {plan.query, plan.sort, plan.order, *plan.filters}
+        known = {plan.query, plan.paging.sort, plan.paging.order, *plan.filters}
         known |= {plan.paging.limit, plan.paging.offset, plan.paging.page, plan.paging.cursor}
         assert set(properties(expanded(domain.tools[plan.tool].input_schema))) <= known, plan.tool
 
@@ -121,9 +121,9 @@ def test_every_argument_of_a_list_tool_has_a_role(name: str) -> None:
 def test_every_choice_of_a_sort_argument_is_a_field(name: str) -> None:
     domain = load(name).domain
     for plan in domain.plans.values():
-        if plan.sort is None:
+        if plan.paging.sort is None:
             continue
-        offered = constants(properties(expanded(domain.tools[plan.tool].input_schema))[plan.sort])
+        offered = constants(properties(expanded(domain.tools[plan.tool].input_schema))[plan.paging.sort])
         assert {field.removeprefix("-") for field in offered} <= domain.entities[plan.entity or ""].fields.keys()
 
 

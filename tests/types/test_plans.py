@@ -29,7 +29,7 @@ def test_a_plan_is_as_sure_as_the_weakest_field_that_decides_its_effect() -> Non
 
 def test_each_field_may_be_a_guess() -> None:
     plan = replace(LISTED, basis={"query": Basis("inferred", 0.2)}).with_basis(0.8)
-    assert [name for name in ("verb", "entity", "query", "sort") if plan.is_guessed(name)] == ["query"]
+    assert [name for name in ("verb", "entity", "query", "holder") if plan.is_guessed(name)] == ["query"]
     assert Plan("x", "unknown").is_guessed("entity")
 
 

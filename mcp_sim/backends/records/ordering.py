@@ -49,7 +49,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
 
     def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row] | Observation:
         parts = _parts(asked)
-        if not parts and newest_first and plan.order is None:
+        if not parts and newest_first and plan.paging.order is None:
             return _sorted(rows[::-1], happened, key_of(happened), reverse=True) if happened is not None else rows[::-1]
         if not parts:
             return _default_order(rows, plan, direction, text, named)
@@ -64,7 +64,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
                 rows = _sorted(rows, field, key_of(field), reverse=down or _is_down(direction))
             elif plain not in _NEWEST | _OLDEST | _ANY and part not in allowed and name not in allowed:
                 known = ", ".join(entity.fields)
-                return invalid(tool, plan.sort, asked, f"Cannot sort by {name!r}; choose from {known}")
+                return invalid(tool, plan.paging.sort, asked, f"Cannot sort by {name!r}; choose from {known}")
         return rows
 
     return order
@@ -75,7 +75,7 @@ def _times(entity: Entity) -> list[tuple[str, str | None]]:
 
 
 def _allowed(tool: Tool, plan: Plan) -> list[Json]:
-    schema = at(expanded(tool.input_schema), plan.sort or "") if plan.sort else {}
+    schema = at(expanded(tool.input_schema), plan.paging.sort) if plan.paging.sort else {}
     return constants(schema) or constants(items(schema))
 
 
@@ -87,7 +87,7 @@ def _parts(asked: Json) -> list[str]:
 
 
 def _default_order(rows: Sequence[Row], plan: Plan, direction: Json, text: str, named: str | None) -> Sequence[Row]:
-    if plan.sort is None and _is_down(direction):
+    if plan.paging.sort is None and _is_down(direction):
         return rows[::-1]
     if text and named is not None and len(rows) > 1:
         return sorted(rows, key=lambda row: _distance(row[1].get(named), text))

@@ -110,7 +110,11 @@ def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Enti
     """Compile the selection of rows. It returns a page, or a failure if the query is invalid."""
     matching = matching_rows(tool, plan, entity, entities)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
-    sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
+    sort, direction, query = (
+        argument(plan.paging.sort or ""),
+        argument(plan.paging.order or ""),
+        argument(plan.query or ""),
+    )
     find_unknown, parse_terms = unknown_clause(entity), term_parser(entity)
 
     def select(turn: Turn) -> Page | Observation:

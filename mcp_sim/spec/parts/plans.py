@@ -23,7 +23,7 @@ class FilterPart(Part):
 
 
 class PagingPart(Part):
-    """The arguments that choose a page."""
+    """The arguments that order records and choose a page."""
 
     limit: str | None = Field(default=None, description="Argument with the page size.")
     offset: str | None = Field(default=None, description="Argument with the number of records to skip.")
@@ -32,6 +32,8 @@ class PagingPart(Part):
     size: Count = Field(default=20, description="Default page size, in records.")
     most: Count | None = Field(default=None, description="Largest page size, in records.")
     first_page: CountFromZero = Field(default=1, description="Number of the first page.")
+    sort: str | None = Field(default=None, description="Argument with the field to sort by.")
+    order: str | None = Field(default=None, description="Argument with the direction, ascending or descending.")
 
 
 class EnvelopePart(Part):
@@ -95,9 +97,7 @@ class SimPart(Part):
         None
     ) = Field(default=None, description="Argument -> field it filters a list by, or {field, op}.")
     query: str | None = Field(default=None, description="Argument with the text to search for.")
-    sort: str | None = Field(default=None, description="Argument with the field to sort by.")
-    order: str | None = Field(default=None, description="Argument with the direction, ascending or descending.")
-    paging: PagingPart | None = Field(default=None, description="Arguments that select a page.")
+    paging: PagingPart | None = Field(default=None, description="Arguments that order records and select a page.")
     envelope: EnvelopePart | None = Field(default=None, description="Paths of values in the result.")
     blocks: Blocks | None = Field(
         default=None, description="Result as content blocks; {slots} are fields of the result, answers, arguments."

@@ -82,7 +82,7 @@ def test_every_word_of_a_text_must_occur(text: str, ids: list[int]) -> None:
      ("name", "asc", [2, 3, 1, 4]), ("name", "DESC", [4, 1, 3, 2]), (None, None, [1, 2, 3, 4])],
 )  # fmt: skip
 def test_rows_without_the_sort_field_come_last(sort: Json, order: Json, ids: list[int]) -> None:
-    plan = Plan("list_boxes", "list", "box", sort="sort_by", order="order")
+    plan = Plan("list_boxes", "list", "box", paging=Paging(sort="sort_by", order="order"))
     assert asked(plan, sort_by=sort, order=order) == ids
 
 

@@ -33,8 +33,8 @@ entities:
       created_at: {type: string, format: date-time}
 sim:
   search_notes:
-    {verb: search, entity: note, query: query, sort: sort_by,
-     paging: {limit: limit, offset: offset}}
+    {verb: search, entity: note, query: query,
+     paging: {limit: limit, offset: offset, sort: sort_by}}
 """
 WORLD = """
 records:
