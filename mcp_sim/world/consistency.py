@@ -221,12 +221,17 @@ def _set_problems(turn: Turn, plan: Plan, settings: list[_Setting], changes: tup
     for change in written:
         arguments = _arguments_of(turn, plan, change)
         for setting in settings:
-            given = value_at(arguments, setting.argument)
-            if given is NOWHERE or (given is None and not setting.may_be_null):
-                continue
-            held, beside = _held(change.record or {}, setting.field), _set_below(setting, settings, arguments)
-            if not _agrees(held, {**given, **beside} if beside and isinstance(given, dict) else given, setting.how):
+            given, held = value_at(arguments, setting.argument), _held(change.record or {}, setting.field)
+            if not _is_set(held, given, setting, settings, arguments):
                 yield f"R3: {plan.entity} {change.key!r}: {setting.field} is {held!r}, but {given!r} was given"
+
+
+def _is_set(held: Json, given: Json, setting: _Setting, settings: list[_Setting], arguments: Record) -> bool:
+    """Whether a field holds what an argument set, if it was given."""
+    if given is NOWHERE or (given is None and not setting.may_be_null):
+        return True
+    beside = _set_below(setting, settings, arguments)
+    return _agrees(held, {**given, **beside} if beside and isinstance(given, dict) else given, setting.how)
 
 
 def _set_below(setting: _Setting, settings: list[_Setting], arguments: Record) -> Record:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 from mcp_sim.backends.records.arguments import argument
-from mcp_sim.backends.records.effects import Batch, Failed
+from mcp_sim.backends.records.effects import Batch, Effect, Failed
 from mcp_sim.backends.records.projection import projector
 from mcp_sim.backends.records.result_values import Facts, Fill
 from mcp_sim.backends.refusal import sentence_of
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import (
     as_object,
@@ -29,7 +29,8 @@ FAILURES = vocabulary(
 )
 """Names of places that hold the failed items."""
 
-_WHY = vocabulary("error message reason detail details error_message why")
+_HOLDERS = vocabulary("record data item object result value")
+_WHY = vocabulary("error message reason detail details error_message why text description")
 _OUTCOMES = vocabulary("status result outcome state")
 _WORKED = vocabulary("success ok succeeded successful")
 _PLACES = vocabulary("index item position item_index")
@@ -63,91 +64,67 @@ def _row_fails(row: Record, entity: Entity) -> bool:
     return bool(own & (_WORKED | _WHY)) and not needed
 
 
-# rows -----------------------------------------------------------------------------------------------------------------
-
-
 def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fill:
     """Return what fills the rows of a batch: a row per written item, and per failed item if rows can report it."""
     row = items(schema)
-    done = _done_row(entity, row, domain)
-    if not _row_fails(row, entity):
-        return lambda facts: [done(facts, place) for place in range(len(_batch(facts).done))]
-    failed = _failed_row(plan, entity, row)
+    show, keyed, parts = _done_row(entity, row, domain), _key_getter(plan), properties(row)
 
     def rows(facts: Facts) -> Json:
         found = _batch(facts)
-        rendered = [(part, done(facts, place)) for place, (part, _) in enumerate(found.done)]
-        rendered += [(one.part, failed(one)) for one in found.failed]
+        rendered = [(part, show(part, effect, facts.view)) for part, effect in found.done]
+        if _row_fails(row, entity):
+            rendered += [(one.part, _report(parts, entity, one.part, keyed(one), one)) for one in found.failed]
         return [value for _, value in sorted(rendered, key=lambda entry: entry[0])]
 
     return rows
 
 
-def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[Facts, int], Json]:
+def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[int, Effect, View], Json]:
     show, parts = projector(entity, row, domain.entities), properties(row)
     own = {name: part for name, part in parts.items() if name not in entity.fields}
-    objects = _named_parts(own, _names(entity), "object")
-    inner = {name: projector(entity, parts[name], domain.entities) for name in objects}
-    places, keys = _named_parts(own, _PLACES, "integer"), _named_parts(own, {"id", "key", f"{entity.name}_id"})
-    good = {name: _good(snake(name), part) for name, part in own.items()}
-    fixed = {name: value for name, value in good.items() if value is not None}
+    holding = [name for name in own if main_type(own[name]) == "object" and snake(name) in {entity.name, *_HOLDERS}]
+    inner = {name: projector(entity, parts[name], domain.entities) for name in holding}
 
-    def done(facts: Facts, place: int) -> Json:
-        part, effect = _batch(facts).done[place]
-        value: Json = show(effect.record, facts.view)
+    def done(part: int, effect: Effect, view: View) -> Json:
+        value: Json = show(effect.record, view)
         if not own or not isinstance(value, dict):
             return value
         kept = {name: one for name, one in as_object(value).items() if name not in own}
-        kept |= {name: show_one(effect.record, facts.view) for name, show_one in inner.items()}
-        kept |= fixed | dict.fromkeys(places, part) | dict.fromkeys(keys, effect.key)
+        kept |= {name: show_one(effect.record, view) for name, show_one in inner.items()}
+        kept |= _report(own, entity, part, effect.key, None)
         return {name: kept[name] for name in parts if name in kept}
 
     return done
 
 
-def _named_parts(parts: Mapping[str, Record], names: Collection[str], kind: str = "") -> list[str]:
-    return [name for name, part in parts.items() if snake(name) in names and kind in {"", main_type(part)}]
+def _report(parts: Mapping[str, Record], entity: Entity, part: int, key: Json, failed: Failed | None) -> Record:
+    """Return what properties report of an item: success, outcome, reason, index and key. `failed`: None if written."""
+    rendered: Record = {}
+    for name, schema in parts.items():
+        plain, kind = snake(name), main_type(schema)
+        if plain in _WORKED and kind == "boolean":
+            rendered[name] = failed is None
+        elif plain in _OUTCOMES and kind == "string" and name not in entity.fields:
+            rendered[name] = _spelt(schema, _GOOD if failed is None else _BAD)
+        elif plain in _WHY:
+            rendered |= _reason(name, schema, failed)
+        elif plain in _PLACES and kind == "integer":
+            rendered[name] = part
+        elif name == entity.key or plain in {"id", "key", f"{entity.name}_id"}:
+            rendered |= _fitting(name, key, schema)
+    return rendered
 
 
-def _names(entity: Entity) -> frozenset[str]:
-    return frozenset({entity.name, "record", "data", "item", "object", "result", "value"})
-
-
-def _good(name: str, schema: Record) -> Json:
-    if name in _WORKED and main_type(schema) == "boolean":
-        return True
-    if name in _OUTCOMES and main_type(schema) == "string":
-        return _spelt(schema, _GOOD)
-    return "" if name in _WHY and main_type(schema) == "string" and not is_nullable(schema) else None
+def _reason(name: str, schema: Record, failed: Failed | None) -> Record:
+    if failed is not None:
+        return {name: sentence_of(failed.why)}
+    return {name: ""} if main_type(schema) == "string" and not is_nullable(schema) else {}
 
 
 def _spelt(schema: Record, words: tuple[str, ...]) -> Json:
     """Return the first of the words that the schema allows."""
     choices = {snake(str(value)): value for value in constants(schema)}
     return next((choices[word] for word in words if word in choices), words[0])
-
-
-def _failed_row(plan: Plan, entity: Entity, row: Record) -> Callable[[Failed], Record]:
-    parts = properties(row)
-    keyed = _key_getter(plan)
-
-    def failed(one: Failed) -> Record:
-        rendered: Record = {}
-        for name, schema in parts.items():
-            plain = snake(name)
-            if plain in _WORKED and main_type(schema) == "boolean":
-                rendered[name] = False
-            elif plain in _OUTCOMES and name not in entity.fields and main_type(schema) == "string":
-                rendered[name] = _spelt(schema, _BAD)
-            elif plain in _WHY:
-                rendered[name] = sentence_of(one.why)
-            elif plain in _PLACES and main_type(schema) == "integer":
-                rendered[name] = one.part
-            elif name == entity.key or plain in {"id", "key", f"{entity.name}_id"}:
-                rendered |= _fitting(name, keyed(one), schema)
-        return rendered
-
-    return failed
 
 
 def _fitting(name: str, key: Json, schema: Record) -> Record:
@@ -171,14 +148,11 @@ def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
     return asked
 
 
-# beside the rows ------------------------------------------------------------------------------------------------------
-
-
-def beside_rows(name: str, schema: Record, plan: Plan) -> Fill | None:
+def beside_rows(name: str, schema: Record, plan: Plan, entity: Entity) -> Fill | None:
     """Return what fills a property beside the rows of a batch, or None if its name is not known."""
     kind, row = main_type(schema), items(schema)
     if name in FAILURES and kind in {"array", "object"}:
-        return _failures(schema, plan) if kind == "array" else _failures_by_key(plan)
+        return _failures(items(schema), plan, entity) if kind == "array" else _failures_by_key(plan)
     if kind == "array" and main_type(row) in {"string", "integer"}:
         return lambda facts: [_typed(effect.key, row) for _, effect in _batch(facts).done]
     if kind in {"integer", "number"}:
@@ -205,15 +179,14 @@ def _typed(key: Key, schema: Record) -> Json:
     return str(key) if main_type(schema) == "string" else key
 
 
-def _failures(schema: Record, plan: Plan) -> Fill:
+def _failures(row: Record, plan: Plan, entity: Entity) -> Fill:
     """Return what fills a list of failed items: reasons, keys, or both, as its rows require."""
-    row, keyed = items(schema), _key_getter(plan)
+    keyed, parts = _key_getter(plan), properties(row)
     if main_type(row) == "integer":
         return lambda facts: [one.part for one in _batch(facts).failed]
     if main_type(row) == "string":
         return lambda facts: [_line(keyed(one), one) for one in _batch(facts).failed]
-    parts = properties(row)
-    return lambda facts: [_failure_object(one, keyed(one), parts) for one in _batch(facts).failed]
+    return lambda facts: [_failure_object(one, keyed(one), parts, entity) for one in _batch(facts).failed]
 
 
 def _line(key: Json, one: Failed) -> str:
@@ -221,20 +194,14 @@ def _line(key: Json, one: Failed) -> str:
     return why if key is None or str(key) in why else f"{key}: {why}"
 
 
-def _failure_object(one: Failed, key: Json, parts: Mapping[str, Record]) -> Record:
+def _failure_object(one: Failed, key: Json, parts: Mapping[str, Record], entity: Entity) -> Record:
     if not parts:
         return plain_failure_row(one, key)
-    rendered: Record = {}
+    rendered = {name: value for name, value in as_object(one.item).items() if name in parts}
+    rendered |= _report(parts, entity, one.part, key, one)
     for name, schema in parts.items():
-        plain = snake(name)
-        if plain in _WHY or plain in {"text", "description"}:
-            rendered[name] = sentence_of(one.why)
-        elif plain in _PLACES or main_type(schema) == "integer":
-            rendered[name] = one.part
-        elif name in as_object(one.item):
-            rendered[name] = as_object(one.item)[name]
-        else:
-            rendered |= _fitting(name, key, schema)
+        if name not in rendered:
+            rendered |= {name: one.part} if main_type(schema) == "integer" else _fitting(name, key, schema)
     return rendered
 
 

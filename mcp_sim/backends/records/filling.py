@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.batch_results import batch_rows, beside_rows
 from mcp_sim.backends.records.projection import projector
@@ -69,9 +71,10 @@ class Filler:
         return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
 
     def _rows_within(self, schema: Record, path: str) -> Fill:
-        """Return what fills an object without a place for rows: the rows, if its schema is open."""
+        """Return what fills an object without a place for rows: the first row, or all of them if its schema is open."""
         if properties(schema):
-            return self._object(schema, path)
+            fill = self._object(schema, path)
+            return lambda facts: fill(_with_first_row(facts))
         if not is_open(schema):
             return lambda _facts: {}
         row, name = projector(self.entity, {}, self.domain.entities), plural(self.entity.name)
@@ -185,9 +188,8 @@ class Filler:
         key = self.entity.key
 
         def field(facts: Facts) -> Json:
-            if facts.record is None and name == key:
-                return facts.key
-            shown_record: Json = show(facts.record or {key: facts.key}, facts.view)
+            known = facts.record or ({} if facts.key is None else {key: facts.key})
+            shown_record: Json = show(known, facts.view)
             return as_object(shown_record).get(name, ABSENT)
 
         return field
@@ -210,7 +212,7 @@ class Filler:
         return None
 
     def _beside(self, name: str, schema: Record) -> Fill | None:
-        return beside_rows(name, schema, self.plan) if self.is_batch else None
+        return beside_rows(name, schema, self.plan, self.entity) if self.is_batch else None
 
     def _echo(self, argument: str, schema: Record) -> Fill:
         """Return what repeats an argument, or its default."""
@@ -261,6 +263,11 @@ def _places(envelope: Envelope) -> dict[str, Fill]:
     echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
     shown = {path: record_value(field) for path, field in envelope.shows.items()}
     return {path: fill for path, fill in fills.items() if path} | echoes | shown
+
+
+def _with_first_row(facts: Facts) -> Facts:
+    key, record = next(iter(facts.page.rows), (None, None))
+    return replace(facts, key=key, record=record)
 
 
 def _given(argument: str) -> Fill:

@@ -38,14 +38,3 @@ async def test_a_whole_float_finds_the_record_of_that_integer(tmp_path: Path, ki
         basket = value(await world.call("create_basket", {"lines": [{"yarn_id": 1.0, "skeins": 3.0}]}))
         assert json.dumps(basket["lines"]) == '[{"yarn_id": 1, "skeins": 3}]'
         assert refused(await world.call("create_rug", {"yarn_id": 7.0, "knots": 90}))
-
-
-async def test_given_float_keys_are_read_as_integers(tmp_path: Path) -> None:
-    async with service(tmp_path, _stock(1.0), *_looms(INTEGER)) as simulator, simulator.open("w") as world:
-        for key in (1, 1.0):
-            yarn = value(await world.call("get_yarn", {"yarn_id": key}))
-            assert json.dumps(yarn) == '{"id": 1, "colour": "red", "weight": 2.0}'
-            assert json.dumps(value(await world.call("get_rug", {"rug_id": key}))["yarn_id"]) == "1"
-        assert json.dumps(value(await world.call("create_yarn", {"colour": "green"}))["id"]) == "3"
-        made = value(await world.call("create_rug", {"yarn_id": 3, "knots": 5}))
-        assert json.dumps([made["id"], made["yarn_id"]]) == "[2, 3]"
