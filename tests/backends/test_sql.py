@@ -333,51 +333,6 @@ async def test_a_view_is_replaced_and_long_series_are_refused(tmp_path: Path) ->
         assert "steps" in await refused(world, "query", sql="SELECT COUNT(*) AS n FROM generate_series(1, 100000000)")
 
 
-def _reply(name: str, parts: Json) -> Json:
-    return {"title": f"{name}Response", "type": "object", "properties": parts, "required": [*parts]}
-
-
-_SUCCESS: Json = {"const": True, "type": "boolean"}
-_REPLIES: Json = [
-    _reply("CreateRow", {"success": _SUCCESS, "id": {"type": "integer"}}),
-    _reply("ListTables", {"success": _SUCCESS, "tables": {"type": "array", "items": TEXT}}),
-    _reply("ReadRows", {"success": _SUCCESS, "rows": {"type": "array", "items": {"type": "object"}}}),
-    _reply("RenameTable", {"success": _SUCCESS}),
-    _reply("Error", {"success": {"const": False, "type": "boolean"}, "error": TEXT}),
-]
-_UNION: Json = {"type": "object", "properties": {"result": {"anyOf": _REPLIES}}, "required": ["result"]}
-
-
-async def test_a_tool_returns_its_own_variant_of_a_union_and_only_created_tables_exist(
-    tmp_path: Path,
-) -> None:
-    sim = simulator(tmp_path, [
-        tool("make_table", "Make a SQLite table", table_name=TEXT, columns={"type": "array"}),
-        tool("create_row", "Make a row", output=_UNION, table_name=TEXT, data={"type": "object"}),
-        tool("read_rows", "Read rows", output=_UNION, needed="table_name", table_name=TEXT, where={"type": "object"}),
-        tool("delete_rows", "Delete rows", table_name=TEXT, where={"type": "object"}),
-        tool("rename_table", "Rename a table", output=_UNION, old_name=TEXT, new_name=TEXT),
-        tool("list_tables", "List all tables", output=_UNION),
-        tool("search_content", "Search the rows of this SQLite database", query=TEXT),
-        tool("archive_memory", "Archive a memory", memory_id=TEXT),
-        tool("get_memory", "Get a memory", memory_id=TEXT),
-    ])  # fmt: skip
-    assert backends(sim)["rename_table"] == "sql rename_table"
-    assert "sql" not in backends(sim).get("search_content", "")
-    async with sim.open() as world:
-        assert await answered(world, "list_tables") == {"result": {"success": True, "tables": []}}
-        await answered(world, "make_table", table_name="notes", columns=[{"name": "id", "type": "INTEGER PRIMARY KEY"}])
-        made = await answered(world, "create_row", table_name="notes", data={"id": 7})
-        assert made == {"result": {"success": True, "id": 7}}
-        assert await answered(world, "rename_table", old_name="notes", new_name="memos") == {
-            "result": {"success": True}
-        }
-        assert "notes" in await refused(world, "rename_table", old_name="notes", new_name="other")
-        assert await answered(world, "list_tables") == {"result": {"success": True, "tables": ["memos"]}}
-        rows = await answered(world, "read_rows", table_name="memos")
-        assert rows == {"result": {"success": True, "rows": [{"id": 7}]}}
-
-
 async def test_an_analytic_database_returns_the_number_of_changes_as_a_row(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
     async with sim.open() as world:
