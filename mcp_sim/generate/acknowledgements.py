@@ -43,8 +43,9 @@ def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
     after = place + (2 if parts[place : place + 2] in PHRASES else 1)
     verb = "_".join(parts[place:after])
     rest = parts[after:] or parts[:place]
-    noun, _, are_several, _, _ = parse_noun_phrase(rest)
-    named = (*noun[:-1], plural(noun[-1])) if are_several and noun else noun or rest
+    phrase = parse_noun_phrase(rest)
+    noun = phrase.noun
+    named = (*noun[:-1], plural(noun[-1])) if phrase.plural and noun else noun or rest
     return _sentence((*named, participle(_PLAINER.get(verb, verb)), "successfully"))
 
 

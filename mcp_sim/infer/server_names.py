@@ -15,6 +15,7 @@ from mcp_sim.infer.names import (
     Words,
     first_nouns,
     last_nouns,
+    of_number,
     parse_name,
     parse_noun_phrase,
 )
@@ -26,23 +27,36 @@ from mcp_sim.infer.verbs import (
     RECORDLESS_VERBS,
     RETURN_VERBS,
     STRONG,
-    TRANSITIONS,
-    WEAK,
+    VERBS_OF_RECORDS,
+    classify_verb,
     find_described_verb,
     find_recordless_verb,
     find_verb,
+    plain_form,
     skip_opener,
 )
 from mcp_sim.types import Tool
-from mcp_sim.types.lexicon.english import singular, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
 
-_CREATE_WORDS, _UPDATE_WORDS = vocabulary("create add insert"), vocabulary("update replace edit modify patch set")
-_CREATES_OR_UPDATES = re.compile(
-    r"(?:create|add|insert|save|store|set|write)s?(?:/| or )(?:updates?|replaces?|overwrites?|edits?)\b", re.IGNORECASE
-)
-"""Beginnings of descriptions of upserts."""
+_TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
+_REPLACES = terms("arguments.write_mode.replace")
+_LEADING_VERBS = RECORDLESS_VERBS | CREATION_VERBS | INSPECTION_VERBS
+
+
+def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
+    """Return the parsed names of all tools, by tool id. The names of each server are parsed together."""
+    by_server: dict[str, list[Tool]] = defaultdict(list)
+    for tool in tools.values():
+        by_server[tool.server].append(tool)
+    parsed_names: dict[str, ParsedName] = {}
+    for mine in by_server.values():
+        descriptions = {tool.name: tool.description for tool in mine}
+        named = parse_names(descriptions, descriptions)
+        parsed_names.update({tool.id: named[tool.name] for tool in mine})
+    return parsed_names
 
 
 def parse_names(names: Iterable[str], descriptions: Mapping[str, str] = MappingProxyType({})) -> dict[str, ParsedName]:
@@ -53,23 +67,18 @@ def parse_names(names: Iterable[str], descriptions: Mapping[str, str] = MappingP
     """
     bare = _translate({name: words(last_segment(name)) for name in names})
     shared = _shared_prefix([*bare.values()])
-    bare = {
-        name: _join_phrase(parts[len(shared) :] if parts[: len(shared)] == shared else parts)
-        for name, parts in bare.items()
-    }
+    size = len(shared)
+    bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
     parsed_names = {name: parse_name(parts) for name, parts in bare.items()}
     nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"}
     return {
-        name: _with_upsert(_complete(parsed, bare[name], find_described_verb(about), nouns), about)
-        for name, parsed in parsed_names.items()
-        for about in (descriptions.get(name, ""),)
+        name: _complete(parsed, bare[name], descriptions.get(name, ""), nouns) for name, parsed in parsed_names.items()
     }
 
 
-def _with_upsert(parsed: ParsedName, description: str) -> ParsedName:
-    """Mark `save` as an upsert if its description says so."""
-    is_both = parsed.verb == "create" and _CREATES_OR_UPDATES.match(skip_opener(description)) is not None
-    return replace(parsed, word="upsert") if is_both else parsed
+def last_segment(name: str) -> str:
+    """Return what follows the last separator: `slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`."""
+    return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
 
 
 def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
@@ -81,56 +90,49 @@ def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
 
 def _join_phrase(parts: Words) -> Words:
     """Join `turn on` into one word, and replace `create or update` by `upsert`."""
-    if parts[1:2] == ("or",) and {parts[0]} <= _CREATE_WORDS and {*parts[2:3]} <= _UPDATE_WORDS:
+    if parts[1:2] == ("or",) and _is_upsert(parts[0], *parts[2:3]):
         return ("upsert", *parts[3:])
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts
 
 
-def _complete(parsed: ParsedName, parts: Words, described_verb: str, nouns: AbstractSet[Words]) -> ParsedName:
+def _is_upsert(first: str, second: str = "") -> bool:
+    """Whether `first or second` is to create or update."""
+    return classify_verb(first) == "create" and (STRONG.get(second) == "update" or second in _REPLACES)
+
+
+def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[Words]) -> ParsedName:
     """Complete a parsed name with the verb of its description, and with that verb alone if it has none."""
-    if parsed.verb != "unknown" or len(parts) == 0:
-        return replace(parsed, described_verb=described_verb)
+    described_verb = find_described_verb(about)
+    if parsed.verb == "unknown" and parts:
+        parsed = _with_found_verb(parsed, parts, described_verb, nouns)
+    pair = _TWO_VERBS.match(skip_opener(about).lower()) if parsed.verb == "create" else None
+    is_upsert = pair is not None and _is_upsert(*map(plain_form, pair.groups()))
+    return replace(parsed, described_verb=described_verb, word="upsert" if is_upsert else parsed.word)
+
+
+def _with_found_verb(parsed: ParsedName, parts: Words, described_verb: str, nouns: AbstractSet[Words]) -> ParsedName:
+    """Return a parsed name without a usual verb with the one that is found elsewhere, if any."""
     recordless_verb = find_recordless_verb(parts, described_verb)
     verb = _infer_verb(parts, described_verb, recordless_verb, nouns)
     if verb is None:
-        return replace(parsed, described_verb=described_verb, recordless_verb=recordless_verb)
-    starts = parts[0] in RECORDLESS_VERBS | CREATION_VERBS | INSPECTION_VERBS and len(parts) > 1
-    word, rest = (parts[0], parts[1:]) if starts else (described_verb, parts)
-    noun, after, plural, batch, special = parse_noun_phrase(rest)
-    return ParsedName(
-        "list" if verb == "get" and plural else verb,
-        noun,
-        after,
-        word,
-        plural,
-        batch=batch,
-        one_of_a_kind=special,
-        described_verb=described_verb,
-        verb_from_description=not starts,
-    )
+        return replace(parsed, recordless_verb=recordless_verb)
+    first, *others = parts
+    starts = bool(others) and first in _LEADING_VERBS
+    phrase = parse_noun_phrase(parts[1:] if starts else parts)
+    word = first if starts else described_verb
+    return replace(phrase, verb=of_number(verb, phrase), word=word, verb_from_description=not starts)
 
 
 def _infer_verb(parts: Words, described_verb: str, recordless_verb: str, nouns: AbstractSet[Words]) -> Verb | None:
     """Return the verb that other tools and the description imply, or None."""
-    rest = parse_noun_phrase(parts[1:])[0]
+    rest = parse_noun_phrase(parts[1:]).noun
     if parts[0] in CREATION_VERBS and rest in nouns:
         return "create"
-    if parts[0] in INSPECTION_VERBS and not nouns.isdisjoint((rest, *first_nouns(rest), *last_nouns(rest))):
-        return "get"
-    return (
-        None
-        if recordless_verb or parts[0] in INSPECTION_VERBS
-        else STRONG.get(described_verb) or RETURN_VERBS.get(described_verb)
-    )
-
-
-def last_segment(name: str) -> str:
-    """Return what follows the last separator: `slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`."""
-    return _segments(name)[-1] or name
-
-
-def _segments(name: str) -> list[str]:
-    return re.split(r"[./:]|__", name.strip("_./:"))
+    if parts[0] in INSPECTION_VERBS:
+        is_known = not nouns.isdisjoint((rest, *first_nouns(rest), *last_nouns(rest)))
+        return "get" if is_known else None
+    is_return = described_verb in RETURN_VERBS
+    return None if recordless_verb else "get" if is_return else STRONG.get(described_verb)
 
 
 def _shared_prefix(names: Sequence[Words]) -> Words:
@@ -148,25 +150,12 @@ def _shared_word(names: Sequence[Words], shared: Words) -> str:
     size = len(shared)
     counts = Counter(parts[size] for parts in names if parts[:size] == shared and len(parts) > size + 1)
     word, count = counts.most_common(1)[0] if counts else ("", 0)
-    is_verb = word in STRONG or word in WEAK or word in TRANSITIONS
-    return word if count >= 3 and count >= 0.6 * len(names) and not is_verb else ""
+    return word if count >= 3 and count >= 0.6 * len(names) and word not in VERBS_OF_RECORDS else ""
 
 
 def _are_distinct(names: Sequence[Words], shared: Words) -> bool:
     """Whether names have more than a verb after these words, and differ."""
-    ends = [parts[len(shared) :] for parts in names if parts[: len(shared)] == shared and len(parts) > len(shared)]
+    size = len(shared)
+    ends = [parts[size:] for parts in names if parts[:size] == shared and len(parts) > size]
     followers = {singular(parts[0]) for parts in ends}
     return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & PLAIN_VERBS) < 2
-
-
-def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
-    """Return the parsed names of all tools, by tool id. The names of each server are parsed together."""
-    by_server: dict[str, list[Tool]] = defaultdict(list)
-    for tool in tools.values():
-        by_server[tool.server].append(tool)
-    parsed_names: dict[str, ParsedName] = {}
-    for mine in by_server.values():
-        descriptions = {tool.name: tool.description for tool in mine}
-        named = parse_names(descriptions, descriptions)
-        parsed_names.update({tool.id: named[tool.name] for tool in mine})
-    return parsed_names
