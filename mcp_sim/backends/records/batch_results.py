@@ -99,7 +99,7 @@ def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[int, Eff
 
 def _report(parts: Mapping[str, Record], entity: Entity, part: int, key: Json, failed: Failed | None) -> Record:
     """Return what properties report of an item: success, outcome, reason, index and key. `failed`: None if written."""
-    rendered: Record = {}
+    rendered, key_names = Record(), {snake(entity.key), "id", "key", f"{entity.name}_id"}
     for name, schema in parts.items():
         plain, kind = snake(name), main_type(schema)
         if plain in _WORKED and kind == "boolean":
@@ -110,7 +110,7 @@ def _report(parts: Mapping[str, Record], entity: Entity, part: int, key: Json, f
             rendered |= _reason(name, schema, failed)
         elif plain in _PLACES and kind == "integer":
             rendered[name] = part
-        elif name == entity.key or plain in {"id", "key", f"{entity.name}_id"}:
+        elif plain in key_names:
             rendered |= _fitting(name, key, schema)
     return rendered
 
