@@ -9,6 +9,7 @@ from dataclasses import replace
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.shapes import as_object, constants
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import groups
 
 _LINE = re.compile(r"^\s*+(?:[-*•]\s*+)?[`\"']?(\w++)[`\"']?\s*+(?:\([^()]*+\)\s*+)?(?::|[-–—](?=\s))\s*+(\S.*)$")
 _HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
@@ -18,29 +19,8 @@ _ANNOUNCED = re.compile(
     r"((?:\s*+(?:,\s*+(?:or|and)?|or|and)?\s*+[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
     re.IGNORECASE,
 )
+_STATES_AFTER = groups("states.after")
 _QUOTED = re.compile(r"[\"'`]([^\"'`]{1,40})[\"'`]")
-_SYNONYMS = (
-    ("start", "running", "started", "in_progress", "on", "active", "open"),
-    ("stop", "stopped", "off", "inactive", "halted"),
-    ("enable", "enabled", "on", "active"),
-    ("disable", "disabled", "off", "inactive"),
-    ("activate", "active", "activated", "engaged", "enabled", "on"),
-    ("deactivate", "inactive", "deactivated", "released", "disabled", "off"),
-    ("engage", "engaged", "active", "on"),
-    ("release", "released", "inactive", "off"),
-    ("close", "closed", "done", "completed", "resolved"),
-    ("reopen", "open", "reopened", "active"),
-    ("open", "open", "opened"),
-    ("resolve", "resolved", "closed", "done"),
-    ("complete", "completed", "complete", "done", "finished", "closed"),
-    ("finish", "finished", "completed", "done"),
-    ("cancel", "cancelled", "canceled", "void"),
-    ("archive", "archived", "inactive"),
-    ("approve", "approved", "accepted"),
-    ("reject", "rejected", "declined", "denied"),
-    ("pause", "paused", "suspended", "on_hold"),
-    ("resume", "active", "running", "resumed", "in_progress"),
-)
 
 
 def describe_arguments(tool: Tool) -> Tool:
@@ -86,9 +66,11 @@ def choices_of(schema: Record) -> list[Json]:
 
 def nearest_choice(word: str, choices: Sequence[Json]) -> Json:
     """Return the choice that a verb leads to: `close` to `Closed`, `start` to `running`. None if there is none."""
-    by_name = {snake(str(value)).replace("canceled", "cancelled"): value for value in reversed(choices)}
-    group = next((names for names in _SYNONYMS if names[0] == word), (word,))
-    for name in (f"{word}d", f"{word}ed", f"{word}led", *group, f"{word}{word[-1:]}ed"):
-        if name.replace("canceled", "cancelled") in by_name:
-            return by_name[name.replace("canceled", "cancelled")]
-    return None
+    by_name = {_spelled(str(value)): value for value in reversed(choices)}
+    names = (f"{word}d", f"{word}ed", f"{word}led", word, *_STATES_AFTER.get(word, ()), f"{word}{word[-1:]}ed")
+    return next((by_name[name] for name in map(_spelled, names) if name in by_name), None)
+
+
+def _spelled(value: str) -> str:
+    """Return the words of a value with one spelling of `canceled`."""
+    return snake(value).replace("canceled", "cancelled")

@@ -9,11 +9,10 @@ from mcp_sim.infer.effect_evidence import NO_NOUNS
 from mcp_sim.infer.names import ParsedName, noun_spans
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import main_type, properties
-from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.terms import terms
 
-COLLECTIONS = vocabulary(
-    "list map queue record records table history store db database collection data entries index dict registry log set"
-)
+COLLECTIONS = terms("nouns.collections")
 
 
 @dataclass(frozen=True, slots=True)
