@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from mcp_sim.infer.argument_names import CONTAINERS
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
-from mcp_sim.types.lexicon.english import plural, snake, vocabulary
+from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan, Verb
 
-_GENERIC = vocabulary("items records entries rows objects data list batch elements")
+_GENERIC = terms("arguments.batch", "arguments.container", "results.rows")
 _SCALAR = frozenset({"string", "integer", "number", ""})
 
 
@@ -30,8 +30,7 @@ class UnfoldedArguments:
         if self.each is None:
             return plan
         sets = {self._original_path(path): name for path, name in plan.sets.items()}
-        key = None if plan.key is None else self._original_path(plan.key)
-        return replace(plan, each=self.each, sets=sets, key=key)
+        return replace(plan, each=self.each, sets=sets, key=plan.key and self._original_path(plan.key))
 
     def _original_path(self, path: str) -> str:
         head, dot, rest = path.partition(".")
@@ -48,10 +47,10 @@ def unfold_arguments(
     if verb not in {"create", "update", "delete"} or not entity:
         return UnfoldedArguments(schema)
     found = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), "")
-    part = properties(schema).get(found)
-    if part is None:
+    others = properties(schema)
+    if found not in others:
         return UnfoldedArguments(schema)
-    inner, others = items(part), {name: one for name, one in properties(schema).items() if name != found}
+    inner = items(others.pop(found))
     paths = {name: f"{found}.{name}" for name in properties(inner)}
     if not paths:
         paths = {f"{entity}_id": found}
@@ -71,10 +70,9 @@ def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) ->
 
 
 def _is_batch(name: str, schema: Record, parsed: ParsedName, verb: Verb, entity: str) -> bool:
-    short = entity.rsplit("_", 1)[-1]
-    many = (snake(plural(entity)), snake(plural(short)))
-    named = name in many or name.endswith(tuple(f"_{one}" for one in many))
+    nouns = (entity, entity.rsplit("_", 1)[-1])
+    named = any(f"_{name}".endswith(f"_{snake(plural(noun))}") for noun in nouns)
     if properties(items(schema)):
-        return (parsed.plural or parsed.batch) and (named or name in _GENERIC | CONTAINERS)
-    keys = {"ids", "keys", f"{entity}_ids", f"{entity}_keys", f"{short}_ids"}
+        return (parsed.plural or parsed.batch) and (named or name in _GENERIC)
+    keys = {"ids", "keys", *(f"{noun}_{ending}" for noun in nouns for ending in ("ids", "keys"))}
     return verb != "create" and main_type(items(schema)) in _SCALAR and (named or name in keys)

@@ -12,30 +12,25 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.plans import Plan
 
-_ONE = frozenset({"get", "update", "delete"})
-
 
 def corrections(domain: Domain) -> Mapping[str, Record]:
     """Return for every guessed plan what to write under `sim:`, to be corrected by a person."""
     named = parse_names(tool.name for tool in domain.tools.values())
-    guesses = (plan for plan in domain.plans.values() if plan.guessed)
-    return {
-        domain.tools[plan.tool].name: _suggest(plan, domain, named[domain.tools[plan.tool].name].noun)
-        for plan in guesses
-    }
+    guesses = ((domain.tools[plan.tool].name, plan) for plan in domain.plans.values() if plan.guessed)
+    return {name: _suggest(plan, domain, named[name].noun) for name, plan in guesses}
 
 
 def alternatives(domain: Domain) -> Mapping[str, Record]:
     """Return the update that a tool makes if the guess that it touches no records is wrong."""
     guesses = (plan for plan in domain.plans.values() if plan.guessed and plan.verb == "none")
-    found = {domain.tools[plan.tool].name: _update_of_named(plan, domain) for plan in guesses}
-    return {name: part for name, part in found.items() if part}
+    keys = ((domain.tools[plan.tool].name, _key_of_record(plan, domain)) for plan in guesses)
+    return {name: {"verb": "update", "entity": noun_of_key(key), "key": key} for name, key in keys if key}
 
 
-def _update_of_named(plan: Plan, domain: Domain) -> Record:
-    schema = expanded(domain.tools[plan.tool].input_schema)
-    key = next((name for name in properties(schema) if noun_of_key(name) in domain.entities), None)
-    return {} if key is None else {"verb": "update", "entity": noun_of_key(key), "key": key}
+def _key_of_record(plan: Plan, domain: Domain) -> str | None:
+    """Return the argument of a tool that is named after the key of some entity."""
+    arguments = properties(expanded(domain.tools[plan.tool].input_schema))
+    return next((name for name in arguments if noun_of_key(name) in domain.entities), None)
 
 
 def _suggest(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
@@ -43,6 +38,5 @@ def _suggest(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
         return {"verb": "none"}
     entity = plan.entity or "_".join(noun) or next(iter(domain.entities), "record")
     verb = plan.verb if plan.verb != "unknown" else "get"
-    key, _ = key_argument("get", entity, "id", expanded(domain.tools[plan.tool].input_schema))
-    key = plan.key or key
-    return {"verb": verb, "entity": entity, **({"key": key} if key is not None and verb in _ONE else {})}
+    key = plan.key or key_argument("get", entity, "id", expanded(domain.tools[plan.tool].input_schema))[0]
+    return {"verb": verb, "entity": entity, **({"key": key} if key and verb in {"get", "update", "delete"} else {})}

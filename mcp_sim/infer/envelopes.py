@@ -2,65 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, properties
-from mcp_sim.types.lexicon.english import plural, snake, vocabulary
+from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
 
-ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
-RECORD_NAMES = ("data", "result", "record", "item", "object", "entity", "response", "value")
-TOTALS = vocabulary(
-    "total total_count total_results total_items total_matches total_hits total_records total_size count_total"
-)
-CURSORS = vocabulary("next_cursor next_page_token next_token cursor next continuation_token end_cursor after")
-MORE = vocabulary("has_more has_next has_next_page more is_truncated truncated")
-SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged succeeded completed cancelled")
-_FAILED = vocabulary(
-    "errors failed failures not_found notfound skipped rejected invalid missing failed_items failed_ids"
-)
-_MESSAGE = vocabulary("result message text output success status ok detail content")
+SUCCESS = terms("results.success")
+_ROWS, _RECORD = ordered("results.rows"), terms("results.record")
+_TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
+_MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
+_MANY = frozenset({"list", "search"})
 _MAX_DEPTH = 2
+
+
+def find_envelope(
+    verb: Verb, entity: str, output: Record, *, bare: bool = False, limited: bool = False, text: str | None = None
+) -> Envelope:
+    """Return the places in the result, by its schema if there is one.
+
+    `text` is the property that holds everything as JSON text. `bare` and `limited` are as in `_usual_envelope`.
+    """
+    if verb in RECORDLESS:
+        return Envelope()
+    is_declared = properties(output) or items(output)
+    found = read_envelope(verb, entity, output) if is_declared else _usual_envelope(verb, entity, bare, limited)
+    return replace(found, text=text)
 
 
 def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     """Return the places in an expanded outputSchema. `record` is '' if the whole is the record."""
-    parts = dict(_walk(output, "", 0))
-    rows = _rows_place(entity, output, parts) if verb in {"list", "search"} else None
-    record = None if rows is not None else _record_place(entity, output, parts)
+    parts = dict(_walk(output))
+    rows = _rows_place(entity, output, parts) if verb in _MANY else None
+    record = _record_place(entity, output, parts) if rows is None and verb != "delete" else None
+    paged = parts if rows is not None else {}
     return Envelope(
-        record=record if verb != "delete" else None,
+        record=record,
         rows=rows,
-        total=_find_place(parts, TOTALS, ("integer", "number")) if verb in {"list", "search"} else None,
-        cursor=_find_place(parts, CURSORS, ("string",)) if rows is not None else None,
-        more=_find_place(parts, MORE, ("boolean",)) if rows is not None else None,
-        key=_key_place(entity, parts) if record is None or verb == "delete" else None,
-        success=_find_place(parts, SUCCESS, ("boolean",)) if verb not in {"get", "list", "search"} else None,
+        total=_find_place(parts, _TOTAL, "integer", "number") if verb in _MANY else None,
+        cursor=_find_place(paged, _CURSOR, "string"),
+        more=_find_place(paged, _MORE, "boolean"),
+        key=_key_place(entity, parts) if record is None else None,
+        success=_find_place(parts, SUCCESS, "boolean") if verb not in {"get", *_MANY} else None,
     )
 
 
-def default_envelope(verb: Verb, entity: str, *, bare: bool = False, limited: bool = False) -> Envelope:
+def _usual_envelope(verb: Verb, entity: str, bare: bool, limited: bool) -> Envelope:
     """Return the places in the result of a tool that declares none.
 
     `bare`: rows come with nothing around them. The total is the `count` of a complete list, else the `total`. A search
     has `results`.
     """
-    if verb in {"list", "search"}:
-        if bare:
-            return Envelope(rows="")
-        rows = "results" if verb == "search" else plural(entity)
-        return Envelope(rows=rows, total="total" if limited else "count", cursor="next_cursor")
-    return Envelope(key="id", success="deleted") if verb == "delete" else Envelope(record="")
+    if verb not in _MANY:
+        return Envelope(key="id", success="deleted") if verb == "delete" else Envelope(record="")
+    rows = "results" if verb == "search" else plural(entity)
+    whole = Envelope(rows=rows, total="total" if limited else "count", cursor="next_cursor")
+    return Envelope(rows="") if bare else whole
 
 
 def batch_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     """Return the places in the result of a tool that writes several records."""
     if not properties(output) and not items(output):
         return Envelope(rows="deleted" if verb == "delete" else plural(entity))
-    parts = {path: part for path, part in _walk(output, "", 0) if _last(path) not in _FAILED}
-    return Envelope(rows=_rows_place(entity, output, parts), success=_find_place(parts, SUCCESS, ("boolean",)))
+    parts = {path: part for path, part in _walk(output) if _last(path) not in _FAILED}
+    return Envelope(rows=_rows_place(entity, output, parts), success=_find_place(parts, SUCCESS, "boolean"))
 
 
 def record_schema(envelope: Envelope, output: Record) -> Record:
@@ -70,39 +78,46 @@ def record_schema(envelope: Envelope, output: Record) -> Record:
     return at(output, envelope.record) if envelope.record is not None else {}
 
 
-def _walk(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record]]:
+def _walk(schema: Record, path: str = "", depth: int = 0) -> Iterator[tuple[str, Record]]:
     for name, part in properties(schema).items():
-        here = f"{path}.{name}" if path else name
-        yield here, part
+        yield path + name, part
         if depth < _MAX_DEPTH and main_type(part) == "object":
-            yield from _walk(part, here, depth + 1)
+            yield from _walk(part, f"{path}{name}.", depth + 1)
 
 
 def _last(path: str) -> str:
     return snake(path.rsplit(".", 1)[-1])
 
 
-def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
+def _find_place(parts: Mapping[str, Record], names: Container[str], *types: str) -> str | None:
+    """Return the shallowest place with one of the names and types."""
+    found = (path for path, part in parts.items() if _last(path) in names and main_type(part) in types)
+    return min(found, key=lambda path: path.count("."), default=None)
+
+
+def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str | None:
     if main_type(output) == "array":
         return ""
     lists = [path for path, part in parts.items() if _may_be(part, "array")]
     objects = [path for path in lists if is_rows(parts[path])]
-    wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *ROW_NAMES)
+    wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *_ROWS)
     named = (path for name in wanted for path in objects or lists if _last(path) == name)
-    shallow = sorted(objects, key=lambda path: path.count(".")) or (lists if len(lists) == 1 else [])
-    return next(named, next(iter(shallow), None))
+    shallow = min(objects, key=lambda path: path.count("."), default=lists[0] if len(lists) == 1 else None)
+    return next(named, shallow)
 
 
-def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
+def _record_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str | None:
     """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
     objects = [path for path, part in parts.items() if _may_be(part, "object") and "." not in path]
-    wanted = ({entity, entity.rsplit("_", 1)[-1]}, RECORD_NAMES)
+    whole = {snake(name) for name in properties(output)}
+    wanted = ({entity, entity.rsplit("_", 1)[-1]}, _RECORD)
     named = [path for names in wanted for path in objects if _last(path) in names]
-    if named and not _has_key(entity, output):
+    if named and whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
         return named[0]
-    if len(objects) == 1 == len(properties(output)):
+    if len(objects) == 1 == len(whole):
         return objects[0]
-    return "" if main_type(output) == "object" and not _is_message(output) else None
+    is_message = bool(whole) and whole <= _MESSAGE
+    return "" if main_type(output) == "object" and not is_message else None
 
 
 def _may_be(schema: Record, kind: str) -> bool:
@@ -110,41 +125,7 @@ def _may_be(schema: Record, kind: str) -> bool:
     return main_type(schema) == kind or not schema.keys() - {"title", "description", "default"}
 
 
-def _is_message(output: Record) -> bool:
-    """Whether a result only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
-    names = {snake(name) for name in properties(output)}
-    return bool(names) and names <= _MESSAGE
-
-
-def _has_key(entity: str, output: Record) -> bool:
-    names = {snake(name) for name in properties(output)}
-    return bool(names & {"id", f"{entity}_id", "uuid", "key"})
-
-
-def _find_place(parts: dict[str, Record], names: frozenset[str], types: tuple[str, ...]) -> str | None:
-    found = [path for path, part in parts.items() if _last(path) in names and main_type(part) in types]
-    return min(found, key=lambda path: path.count("."), default=None)
-
-
-def _key_place(entity: str, parts: dict[str, Record]) -> str | None:
+def _key_place(entity: str, parts: Mapping[str, Record]) -> str | None:
     names = (f"{entity}_id", "id", f"deleted_{entity}_id", "deleted_id", f"{entity}_key", "key", "uuid")
-    scalar = {path for path, part in parts.items() if main_type(part) in {"string", "integer", ""}}
-    return next((path for name in names for path in sorted(scalar) if _last(path) == name), None)
-
-
-def find_envelope(
-    verb: Verb, entity: str, output: Record, *, bare: bool = False, limited: bool = False, text: str | None = None
-) -> Envelope:
-    """Return the places in the result, by its schema if there is one.
-
-    `text` is the property that holds everything as JSON text.
-    """
-    if verb in RECORDLESS:
-        return Envelope()
-    is_declared = properties(output) or items(output)
-    envelope = (
-        read_envelope(verb, entity, output)
-        if is_declared
-        else default_envelope(verb, entity, bare=bare, limited=limited)
-    )
-    return replace(envelope, text=text)
+    scalar = sorted(path for path, part in parts.items() if main_type(part) in {"string", "integer", ""})
+    return next((path for name in names for path in scalar if _last(path) == name), None)

@@ -110,7 +110,8 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     if single is not None and verb != "update" and "verb" not in facts.overrides:
         verb = "get"
     schema, override = facts.input, facts.overrides
-    is_bare = entity in server.held and not is_paged(schema)
+    is_declared = facts.tool.output_schema is not None and facts.text is None
+    is_bare = entity in server.held and not is_paged(schema) and not is_declared
     envelope = find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(schema), text=facts.text)
     item = (
         unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-TEXT_NAMES: Final = frozenset({"result", "text", "output", "content", "response"})
+from mcp_sim.types.lexicon.terms import terms
+
+TEXT_NAMES: Final = terms("results.text")
 """Names of the only property of a result, if it is a text for people."""
 
-MESSAGE_NAMES: Final = TEXT_NAMES | {"message"}
+MESSAGE_NAMES: Final = TEXT_NAMES | terms("results.message")
 """Names of such a property that may hold a message about the call."""
 
 _PROSE = re.compile(
@@ -32,6 +34,7 @@ _DATA_BACK = re.compile(
     r"\b(?:returns?|result|output|response)\b[^.\n]{0,60}\b(?:json|dict|dictionary|objects?)\b|\breturns?:?\s*\{",
     re.IGNORECASE,
 )
+_RESULT = re.compile(r"\b(?:returns?|returning|outputs?)\b", re.IGNORECASE)
 
 
 def is_prose(description: str) -> bool:
@@ -46,14 +49,11 @@ def mentions_data(description: str) -> bool:
 
 def mentions_result(description: str) -> bool:
     """Whether a description says what is returned."""
-    return re.search(r"\b(?:returns?|returning|outputs?)\b", description, re.IGNORECASE) is not None
+    return bool(_RESULT.search(description))
 
 
 def returns_data(description: str) -> bool:
-    """Whether a description says that the result is data.
-
-    The input of a tool that computes may be data too.
-    """
+    """Whether a description says that the result, and not only an argument, is data."""
     return bool(_DATA_BACK.search(description))
 
 

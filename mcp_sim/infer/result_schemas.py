@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, mentions_data
 from mcp_sim.infer.result_forms import shown_form
@@ -21,21 +21,21 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     schema_of,
 )
-from mcp_sim.types.lexicon.english import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.terms import terms
 
-_GOOD = vocabulary("success ok successful succeeded")
-_BAD = vocabulary("error errors failure exception")
+_GOOD, _BAD = terms("results.success"), terms("results.error")
 _IDENTIFIER = re.compile(r"(?<![\w/.=-])[a-z]+(?:_[a-z0-9]+)+(?![\w/=.(-])")
 
 
 def result_schema(tool: Tool) -> Record:
     """Return the expanded outputSchema, or {}. Of a union (`Task | Error`), it is the first successful form."""
-    if tool.output_schema is None:
-        return {}
-    schema = expanded(tool.output_schema)
+    schema = expanded(tool.output_schema) if tool.output_schema is not None else {}
     parts = properties(schema)
-    if len(parts) != 1:
-        return schema if parts else _successful_form(schema)
+    if not parts:
+        return _successful_form(schema)
+    if len(parts) > 1:
+        return schema
     ((name, part),) = parts.items()
     return {**schema, "properties": {name: part if properties(part) else _successful_form(part)}}
 
@@ -48,8 +48,7 @@ def _successful_form(schema: Record) -> Record:
 
 
 def _is_failure(form: Record) -> bool:
-    parts = {snake(name): part for name, part in properties(form).items()}
-    if any(constants(part) == [False] for name, part in parts.items() if name in _GOOD):
+    if any(snake(name) in _GOOD and constants(part) == [False] for name, part in properties(form).items()):
         return True
     called = words(str(form.get("title", "")))
     return not _BAD.isdisjoint(called) and not _BAD.isdisjoint(map(snake, required(form)))
@@ -57,9 +56,8 @@ def _is_failure(form: Record) -> bool:
 
 def text_place(tool: Tool) -> str | None:
     """Return the only property of an outputSchema if it is a text. Frameworks declare any text so."""
-    parts = properties(result_schema(tool))
-    name = next(iter(parts), None)
-    return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
+    parts = [*properties(result_schema(tool)).items()]
+    return parts[0][0] if len(parts) == 1 and main_type(parts[0][1]) == "string" else None
 
 
 def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
@@ -71,22 +69,18 @@ def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
     by_server: dict[str, list[Tool]] = defaultdict(list)
     for tool in tools.values():
         by_server[tool.server].append(tool)
-    found: dict[str, str] = {}
-    for mine in by_server.values():
-        wrapped = {tool.id: place for tool in mine if snake(place := text_place(tool) or "") in TEXT_NAMES}
-        is_data = bool(wrapped) and _mention_fields([tools[id_] for id_ in wrapped], mine)
-        found |= {
-            id_: place
-            for id_, place in wrapped.items()
-            if mentions_data(tools[id_].description) or (is_data and not is_prose(tools[id_].description))
-        }
-    return found
+    return {tool.id: place for mine in by_server.values() for tool, place in _json_texts(mine)}
 
 
-def _mention_fields(wrapped: Sequence[Tool], tools: Sequence[Tool]) -> bool:
-    """Whether descriptions contain names that only fields of results can have."""
-    known = " ".join(json.dumps([tool.name, tool.input_schema]) for tool in tools)
-    return any(name not in known for tool in wrapped for name in _IDENTIFIER.findall(tool.description))
+def _json_texts(tools: Sequence[Tool]) -> Iterator[tuple[Tool, str]]:
+    """Yield the tools of one server whose text is JSON, each with its property."""
+    wrapped = [(tool, place) for tool in tools if snake(place := text_place(tool) or "") in TEXT_NAMES]
+    known = " ".join(json.dumps([tool.name, tool.input_schema]) for tool in tools) if wrapped else ""
+    named = (name for tool, _ in wrapped for name in _IDENTIFIER.findall(tool.description))
+    is_data = any(name not in known for name in named)
+    for tool, place in wrapped:
+        if mentions_data(tool.description) or (is_data and not is_prose(tool.description)):
+            yield tool, place
 
 
 def argument_schemas(tools: Iterable[Tool]) -> dict[str, dict[str, Record]]:
