@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -109,32 +110,57 @@ def required_roles(operation: Operation) -> Iterator[str]:
     return (one.name for one in operation.roles if not one.optional)
 
 
-_NAMES_LINE = re.compile(r"(role|fact) (\w+)(?:=(\w+))?((?: \w+)*):(.*)")
+@dataclass(frozen=True, slots=True)
+class BackendNames:
+    """What the tools of a backend call things, as `names.txt` beside it lists."""
+
+    roles: dict[str, Role]
+    facts: Names
+    lists: Mapping[str, tuple[str, ...]]
+    """Other lists of words by name. The parts of a name such as `commit.hash` are those of `table`."""
+
+    def ordered(self, name: str) -> tuple[str, ...]:
+        """Return the words of a list in the order of the file."""
+        return self.lists[name]
+
+    def terms(self, *names: str) -> frozenset[str]:
+        """Return the words of one or several lists, as a set for lookups."""
+        return frozenset(word for name in names for word in self.lists[name])
+
+    def table(self, group: str) -> dict[str, tuple[str, ...]]:
+        """Return the lists of a group by the rest of their names: `hash` for `commit.hash`."""
+        return {name.partition(".")[2]: listed for name, listed in self.lists.items() if name.startswith(f"{group}.")}
+
+
+_NAMES_LINE = re.compile(r"(role|fact|words) ([\w.]+)(?:=(\w+))?((?: \w+)*):(.*)")
 _TYPES = TEXT | NUMBER | FLAG | LIST | TEXTS | NUMBERS | {"object", "objects"}
 
 
-def read_names(module: str) -> tuple[dict[str, Role], Names]:
-    """Return the roles of a backend and the names of its facts, from `names.txt` beside the module of this name.
+def read_names(module: str) -> BackendNames:
+    """Return the names in `names.txt` beside the module of this name.
 
-    A line is `role NAME: NAMES` or `fact NAME: NAMES`; lines that begin with a space go on with the names. Behind the
-    name of a role are the types of its argument (`string`), `positional` and `similar`. `KEY=NAME` is another role of
-    the same name. Raises `ValueError` for any other line, except for comments.
+    A line is `role NAME: NAMES`, `fact NAME: NAMES` or `words NAME: WORDS`; lines that begin with a space go on with
+    the names. Behind the name of a role are the types of its argument (`string`), `positional` and `similar`.
+    `KEY=NAME` is another role of the same name. Raises `ValueError` for any other line, except for comments.
     """
-    package = module.rpartition(".")[0]
+    return _read_names(module.rpartition(".")[0])
+
+
+@cache
+def _read_names(package: str) -> BackendNames:
     text = (get_data(package, "names.txt") or b"").decode().replace("\n ", " ")
-    known: dict[str, Role] = {}
-    facts: dict[str, tuple[str, ...]] = {}
+    roles, lists = dict[str, Role](), {"fact": dict[str, tuple[str, ...]](), "words": dict[str, tuple[str, ...]]()}
     for line in text.splitlines():
         if line.startswith("#"):
             continue
         found = _NAMES_LINE.fullmatch(line)
         marks = frozenset(found[4].split() if found is not None else ())
         if found is None or marks - _TYPES - {"positional", "similar"}:
-            raise ValueError(f"{package}/names.txt: {line!r} is neither a role nor a fact")
+            raise ValueError(f"{package}/names.txt: {line!r} is no role, fact or list of words")
         kind, key, name, _, names = found.groups()
-        if kind == "fact":
-            facts[key] = tuple(names.split())
-        else:
+        if kind == "role":
             flags = {mark: mark in marks for mark in ("positional", "similar")}
-            known[key] = role(name or key, names, marks & _TYPES, **flags)
-    return known, facts
+            roles[key] = role(name or key, names, marks & _TYPES, **flags)
+        else:
+            lists[kind][key] = tuple(names.split())
+    return BackendNames(roles, lists["fact"], lists["words"])

@@ -38,14 +38,26 @@ def test_usual_names_are_read_from_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     names = tmp_path / "shelf" / "names.txt"
     names.write_text(
         "# Names.\nrole path string similar: file_path\n filename\nrole new=path: name\nfact size: bytes length\n"
+        "words key.noun: book\n"
     )
-    known, facts = read_names("shelf.backend")
-    assert known == {"path": KNOWN["path"], "new": role("path", "name")}
-    assert facts == {"size": ("bytes", "length")}
-    for line in ("role path strnig: name", "names: a b", ""):
-        names.write_text(f"{line}\n")
-        with pytest.raises(ValueError, match=r"shelf/names\.txt: .* is neither a role nor a fact"):
-            read_names("shelf.backend")
+    found = read_names("shelf.backend")
+    assert found.roles == {"path": KNOWN["path"], "new": role("path", "name")}
+    assert found.facts == {"size": ("bytes", "length")}
+    assert found.table("key") == {"noun": ("book",)}
+    assert found.terms("key.noun") == {"book"}
+
+
+@pytest.mark.parametrize("line", ["role path strnig: name", "names: a b", ""])
+def test_another_line_among_the_usual_names_is_an_error(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    package = f"shelf_{len(line)}"
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").touch()
+    (tmp_path / package / "names.txt").write_text(f"{line}\n")
+    with pytest.raises(ValueError, match=rf"{package}/names\.txt: .* is no role, fact or list of words"):
+        read_names(f"{package}.backend")
 
 
 def profile(name: str, arguments: Json) -> Json:

@@ -10,23 +10,24 @@ from mcp_sim.backends.auth.sessions import CURRENT, FLAGS, SECRETS, SESSION, USE
 from mcp_sim.backends.given import Given, Sought, is_named, take_given
 from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, takes
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, contains_phrase
-from mcp_sim.backends.operation import Names, Operation, Test, role
+from mcp_sim.backends.operation import Names, Operation, Test, read_names, role
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type, properties, schema_of
 from mcp_sim.types.kinds import Match, ServerEvidence, Tables, backends
-from mcp_sim.types.lexicon.english import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
 
+_WORDS = read_names(__name__)
 _LOGINS = (("login",), ("log", "in"), ("signin",), ("sign", "in"), ("logon",), ("authenticate",))
 _LOGOUTS = (("logout",), ("log", "out"), ("signout",), ("sign", "out"), ("logoff",))
 _WHO = (("current", "user"), ("who", "am", "i"), ("whoami",))
-_STATES = vocabulary("status state check is verify logged authenticated")
-_ABOUT = vocabulary("login auth authentication session logged signed authenticated")
-_COMMON = _STATES | _ABOUT | vocabulary("log in authenticate")
-_NO_LOGIN = _STATES | vocabulary("history attempts attempt list get url link page config")
+_STATES = _WORDS.terms("state")
+_ABOUT = _WORDS.terms("about")
+_COMMON = _STATES | _ABOUT | {"log", "in", "authenticate"}
+_NO_LOGIN = _STATES | _WORDS.terms("no_login")
 _SHOWN = frozenset({*USERS, *CURRENT, "id", "result", "message", "logged_in"})
 """What the result of a tool that shows who is logged in may have."""
 _SHARED_WORD = 20
@@ -76,9 +77,7 @@ class Auth(OperationsBackend):
         "user": ("username", "user_name", "user_id", "email", "login", *CURRENT),
         "done": ("success", "login_status", "logout_status", "authentication_status", "status"),
     }
-    idle = vocabulary(
-        "user username email account phone client password secret token key grant scope remember domain name"
-    )
+    idle = _WORDS.terms("idle")
 
     # matching
 

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mcp_sim.backends.given import MAX_DEPTH, MAX_OBJECTS, is_named
+from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import last_word, singular, vocabulary, words
 
+_WORDS = read_names(__name__)
 SESSION = "session"
 """The entity of the session, if there is only one."""
 FLAGS = ("authenticated", "is_authenticated", "logged_in", "is_logged_in")
 CURRENT = ("current_user", "current_user_id", "logged_in_user", "active_user", "current_username")
-USERS = ("username", "user_name", "user_id", "email", "email_address", "user", "login", "account", "account_id",
-         "phone", "phone_number", "client_id", "name")  # fmt: skip
-SECRETS = ("password", "passwd", "pass", "passcode", "pin", "secret", "client_secret", "api_key", "token",
-           "refresh_token", "access_key")  # fmt: skip
+USERS = _WORDS.ordered("user")
+SECRETS = _WORDS.ordered("secret")
 _CREDENTIALS = (("username", "password"), ("email", "password"), ("user_id", "password"), ("username", "pin"))
 _TABLES = vocabulary("session login auth authentication credential")
 """Names of tables that may hold a single session."""

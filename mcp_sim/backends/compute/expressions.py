@@ -12,8 +12,8 @@ from typing import Any
 from simpleeval import InvalidExpression, SimpleEval  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
 from mcp_sim.backends.compute.arithmetic import Number, factorial, finite, power, round_to
+from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types.lexicon.english import vocabulary
 
 MAX_EXPRESSION = 2000
 """The largest number of characters of an expression."""
@@ -32,10 +32,7 @@ _NAMES = _Folded(pi=math.pi, e=math.e, tau=math.tau)
 _FUNCTIONS = _Folded(
     {
         name: getattr(math, name)
-        for name in vocabulary(
-            "sqrt cbrt exp log log2 log10 sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians floor ceil "
-            "trunc gcd lcm hypot fabs"
-        )
+        for name in read_names(__name__).ordered("function")
     },
     abs=abs, round=round_to, min=min, max=max, ln=math.log, pow=power, factorial=factorial,
 )  # fmt: skip

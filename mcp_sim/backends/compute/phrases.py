@@ -8,13 +8,11 @@ from functools import cached_property
 
 from mcp_sim.backends.matching.matched_tools import MatchedTool, match_tool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import Operation, compact
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.backends.operation import Operation, compact, read_names
+from mcp_sim.types.lexicon.english import snake
 
-_NOISE = vocabulary(
-    "calculate compute calc calculator get find math maths arithmetic perform do tool number numbers num nums value "
-    "values two list of the a an function operation text string str"
-)
+_WORDS = read_names(__name__)
+_NOISE = _WORDS.terms("noise")
 _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "×": "multiply", "x": "multiply", "/": "divide",
           "÷": "divide", "^": "power", "**": "power", "%": "modulo"}  # fmt: skip
 
@@ -35,11 +33,6 @@ class Called:
         if profile.mentions(*self.excludes) or (self.hints and not profile.mentions(*self.hints)):
             return False
         return any(phrase in self.phrases for phrase in phrases_of(profile.words))
-
-
-def phrases(line: str) -> frozenset[str]:
-    """Return the phrases of a line, separated by spaces, each without separators: `randomint` for `random_int`."""
-    return frozenset(compact(phrase) for phrase in line.split())
 
 
 def phrases_of(named: Sequence[str]) -> Iterator[str]:

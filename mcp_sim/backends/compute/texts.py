@@ -14,24 +14,21 @@ from itertools import islice
 from typing import Any
 
 from mcp_sim.backends.compute.operations import ALGORITHMS
+from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.patterns import compile_expression
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.english import vocabulary, words
+from mcp_sim.types.lexicon.english import words
 
+_WORDS = read_names(__name__)
 MAX_LENGTH = 10_000_000
 """The largest number of characters of a text that is composed of others."""
 
 _MOST_PAIRS = 4_000_000
 _MOST_MATCHES = 1_000
-_GOOD = vocabulary("good great excellent love loved wonderful happy best amazing nice perfect fantastic enjoy awesome "
-                   "like brilliant pleased thanks thank delighted superb beautiful recommend helpful fast")  # fmt: skip
-_BAD = vocabulary("bad terrible awful hate hated worst sad poor horrible broken angry disappointed disappointing fail "
-                  "failed slow wrong useless annoying problem problems never ugly refund rude late")  # fmt: skip
-_COMMON = vocabulary("the a an and or but of to in on for with is are was were be been it its this that these those as "
-                     "at by from not no i you he she we they them his her our your their has have had do does did will "
-                     "would can could should may more most than then so if into about over also which who "
-                     "what")  # fmt: skip
+_GOOD = _WORDS.terms("good")
+_BAD = _WORDS.terms("bad")
+_COMMON = _WORDS.terms("common")
 _SLOT = re.compile(r"{{?\s*(\w+)\s*}?}")
 
 

@@ -20,19 +20,19 @@ from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
 from mcp_sim.types.kinds import Tables, backends
-from mcp_sim.types.lexicon.english import singular, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, words
 from mcp_sim.types.plans import Plan, Verb
 
 _DOCUMENTS = "document|doc|presentation|notebook|file|deck"
-_HOLDERS = vocabulary("slide page section")
+_HOLDERS = frozenset({"slide", "page", "section"})
 """Parts that contain others, which are put there by the index of the part."""
 _MAKES, _TAKES, _READS = "add|append|insert|new", "delete|remove", "get|read|view|show|extract"
 _EDITS = "edit|update|set|modify|change|replace|format|customize"
-_COUNTED = f"slide page section {KINDS} task element entry question"
-_PLACES = (f"{part}_{word}" for part in _COUNTED.split() for word in ("index", "idx", "number", "position"))
+_COUNTED = ("slide", "page", "section", *KINDS, "task", "element", "entry", "question")
+_PLACES = (f"{part}_{word}" for part in _COUNTED for word in ("index", "idx", "number", "position"))
 _INDEX = role("index", " ".join((*_PLACES, "index idx position number")), NUMBER)
-_NAMED, _ = read_names(__name__)
-_ROLES = _NAMED | {one.name: one for one in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
+_WORDS = read_names(__name__)
+_ROLES = _WORDS.roles | {one.name: one for one in (_INDEX, Role("kind"), Role("holder"), Role("fields"))}
 """Roles, and other argument names for some of them in some operations."""
 
 
@@ -55,9 +55,9 @@ def field_of(role: str, names: Iterable[str]) -> str:
     return next((name for name in names if compact(name) in _ROLES[role].names), "")
 
 
-def _worded(listed: str) -> Test:
+def _worded(*listed: str) -> Test:
     """Return a test whether a tool's name has one of these words, which may be plurals."""
-    known = vocabulary(listed)
+    known = frozenset(listed)
     return lambda profile: not known.isdisjoint(profile.words)
 
 
@@ -89,8 +89,8 @@ def _about(profile: ToolProfile) -> bool:
     return profile.has("property", "metadata", "kernel") and _OF_WHOLE(profile) and not _needs_index(profile)
 
 
-_OF_PART, _OF_WHOLE, _UNINDEXED = named(KINDS.replace(" ", "|")), unnamed(KINDS), lacks(_INDEX)
-_OF_MANY = _worded("paragraphs headings slides cells items steps bullets checklist blocks")
+_OF_PART, _OF_WHOLE, _UNINDEXED = named("|".join(KINDS)), unnamed(" ".join(KINDS)), lacks(_INDEX)
+_OF_MANY = _worded(*_WORDS.terms("many"))
 _SOME, _OF_DOCUMENT = both(_OF_PART, _UNINDEXED), both(named(_DOCUMENTS), _UNINDEXED)
 _SAVES = both(_OF_WHOLE, lambda profile: bool(possible_roles((_ROLES["opened"],), profile)))
 
@@ -133,7 +133,7 @@ _OPERATIONS = (
     _operation("create", "create", "created? fields?", f"create {_DOCUMENTS}", _OF_WHOLE),
     _operation("copy", "create", "target? document?", f"copy|duplicate {_DOCUMENTS}"),
     _operation("delete", "delete", "document?", _TAKES, _OF_DOCUMENT, _OF_WHOLE),
-    _operation("list_documents", "list", "", "list", _worded("documents docs presentations notebooks")),
+    _operation("list_documents", "list", "", "list", _worded("documents", "docs", "presentations", "notebooks")),
     _operation("outline", "get", "kind? document?", f"{_READS}|list", _OF_MANY, _UNINDEXED),
     _operation("text", "get", "document?", f"{_READS} text|content", _OF_DOCUMENT),
     _operation("outline", "get", "kind? document?", f"{_READS} outline|structure", _OF_DOCUMENT),

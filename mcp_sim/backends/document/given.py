@@ -7,22 +7,23 @@ from functools import partial
 
 from mcp_sim.backends.document.request import DEFAULT_NAME
 from mcp_sim.backends.given import Given, Sought, take_given, take_matching, wrapped
+from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import decode_strict
-from mcp_sim.types.lexicon.english import last_word, singular, vocabulary
+from mcp_sim.types.lexicon.english import last_word, singular
 
+_WORDS = read_names(__name__)
 DOCUMENT = "document"
-KINDS = ("paragraph heading slide cell item block section line table picture image break page_break list bullet "
-          "footnote endnote step textbox shape chart row")  # fmt: skip
-PARTS = vocabulary(KINDS)
+KINDS = _WORDS.ordered("part")
+PARTS = frozenset(KINDS)
 """Kinds of parts."""
 
-_NAMES = vocabulary("document doc presentation notebook deck")
-_KEYS = ("name", "filename", "file_name", "path", "file_path", "filepath", "id", "title")
+_NAMES = frozenset({"document", "doc", "presentation", "notebook", "deck"})
+_KEYS = _WORDS.ordered("key")
 """Names of the field that holds the name of a document."""
-_HELD = PARTS | vocabulary("part content text body source element block checklist task")
+_HELD = PARTS | _WORDS.terms("held")
 """Names, in the singular, of the field that holds the parts or the text of a document."""
 _TEXTS = ("content", "source", "body", "task", "value")
 """Names of the field that holds the text of a part, if it has neither a text nor a title."""

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.english import vocabulary
 
+_WORDS = read_names(__name__)
 DEFAULT_NAME = "document"
 """Name of the only document if no tool names one."""
 
-_KINDS = vocabulary("table slide cell item picture footnote endnote")
+_KINDS = _WORDS.terms("counted")
 """Kinds of parts that are counted separately. The index of another kind counts all parts."""
 
 

@@ -20,7 +20,7 @@ from mcp_sim.backends.files.paths import DIRECTORY, FILE, ROOT, directories_abov
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_of_tool
-from mcp_sim.backends.operation import Names
+from mcp_sim.backends.operation import Names, read_names
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Key, Record
@@ -31,13 +31,8 @@ from mcp_sim.types.kinds import Tables, backends
 from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 from mcp_sim.types.plans import Plan
 
-_KNOWN = vocabulary(
-    "path paths file files filename name type kind size bytes content contents text data lines line total count "
-    "success message error result results matches entries items children directory directories folder is modified "
-    "created at time mtime ctime accessed permissions mode encoding exists offset limit has more truncated output "
-    "diff source destination old new status extension mime hash checksum depth pattern query words characters "
-    "usage"
-)
+_WORDS = read_names(__name__)
+_KNOWN = _WORDS.terms("known")
 """The words of fields that tools for files return."""
 _BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter grep")
 """Operations on a file if an argument is called a path, whatever the name of the tool."""

@@ -11,25 +11,21 @@ from mcp_sim.backends.files.operations import OPERATION_WORDS, SPACES
 from mcp_sim.backends.files.paths import DIRECTORY, FILE, ROOT, SHELL, is_within, join_path, normalize, parent
 from mcp_sim.backends.given import Given, innermost
 from mcp_sim.backends.matching.matched_tools import MatchedTool
+from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.outcome import as_text
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import last_word, singular, snake, vocabulary
 
-_WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
+_WORDS = read_names(__name__)
+_WORKING = _WORDS.terms("working_directory")
 _ALLOWED = vocabulary("allowed_directories allowed_dirs allowed_paths allowed_roots roots")
-_ROOTS = vocabulary(
-    "root root_dir root_path root_directory base_dir base_path base_directory workspace workspace_root workspace_path "
-    "workspace_dir project_root project_path sandbox sandbox_path sandbox_dir allowed_directory allowed_path"
-)
+_ROOTS = _WORDS.terms("root")
 _CONTENT_KEYS = ("contents", "children", "entries", "items", "files")
 _TEXTS = ("content", "contents", "text", "data", "body")
-_PLACES = ("path", "file_path", "filepath", "full_path", "filename", "file_name", "file")
-_NAMED = vocabulary(
-    "file files filesystem file_system fs file_tree tree directory directories folder folders root disk "
-    "vaults projects workspaces buckets notebooks"
-)
+_PLACES = _WORDS.ordered("place")
+_NAMED = _WORDS.terms("named")
 _KINDS = {"file": FILE, "directory": DIRECTORY, "dir": DIRECTORY, "folder": DIRECTORY}
 
 Found: TypeAlias = "tuple[str, Record | None]"

@@ -11,12 +11,16 @@ from mcp_sim.backends.matching.tool_profiles import ToolProfile, split_by_choice
 from mcp_sim.backends.operation import TEXT, Operation, Test, pick, read_names, required_roles
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
-from mcp_sim.types.lexicon.english import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Verb
 
-SPACES = vocabulary("project vault workspace bucket notebook collection library repository repo space bank drive")
+_WORDS = read_names(__name__)
+_ROLES, NAMES = _WORDS.roles, _WORDS.facts
+"""Each role by its name; `new_path` and `one` are other names for `path`."""
+
+SPACES = _WORDS.terms("space")
 """What tools call a place that has files of its own."""
-EXACT = vocabulary("path paths file_path filepath filename file_name absolute_path relative_path file_paths")
+EXACT = _WORDS.terms("exact")
 """Names of arguments that are paths of files, whatever the tool is called."""
 RANGES = ("patches", "ranges", "line_ranges", "edits", "changes")
 STARTS = ("start", "start_line", "line_start", "from_line")
@@ -24,12 +28,7 @@ ENDS = ("end", "end_line", "line_end", "to_line")
 SURE, LIKELY = 0.91, 0.7
 """How sure a match is if the tool's name mentions files (surer than that it computes something), and if not."""
 
-_IDLE = vocabulary(
-    "encoding format timeout timeout_ms timeout_seconds reason description explanation message verbose sort_by "
-    "sort_order"
-)
-_ROLES, NAMES = read_names(__name__)
-"""Each role by its name; `new_path` and `one` are other names for `path`."""
+_IDLE = _WORDS.terms("idle")
 
 _FILES = "file|filename|filesystem"
 _DIRECTORIES = "directory|dir|folder|subdirectory|subfolder"
@@ -38,14 +37,10 @@ _WRITES = "write|save|create|put|overwrite|update|store|upload|set|add|new|make"
 _CHANGES = "edit|patch|update|modify|change"
 _IN_FILES = ("frontmatter", "front matter", "hierarch")
 """Words of descriptions that show that tags are stored in files."""
-_RUNS = vocabulary("run execute exec shell bash sh terminal start launch spawn")
-_COMMANDS = vocabulary(
-    "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe process in the a and"
-)
+_RUNS = _WORDS.terms("run")
+_COMMANDS = _WORDS.terms("command")
 """Words in the names of tools that run command lines."""
-_COMMAND_NAMES = vocabulary(
-    "ls dir cat cd chdir pwd cp mv rm unlink rmdir mkdir touch grep find glob tail head wc sort diff du echo tree stat"
-)
+_COMMAND_NAMES = _WORDS.terms("command_name")
 OPERATION_WORDS = frozenset((*_READS.split("|"), *_WRITES.split("|"), "by", "path", "content", "text", "the", "a"))
 """Words for what is done to a file, as opposed to what the file is called."""
 

@@ -12,13 +12,14 @@ from posixpath import relpath
 from mcp_sim.backends.files.paths import ROOT, is_absolute
 from mcp_sim.backends.files.tree import Entry, Tree
 from mcp_sim.backends.matching.matched_tools import MatchedTool
-from mcp_sim.backends.operation import Operation
+from mcp_sim.backends.operation import Operation, read_names
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.english import singular, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, words
 
-_OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
+_WORDS = read_names(__name__)
+_OF_FILES = _WORDS.terms("of_files")
 _ESSENTIAL = ("name", "path", "type", "size", "modified")
 _NOTHING = ("", "None", "null")
 

@@ -12,7 +12,7 @@ from mcp_sim.backends.git.operations import NAMES, OPERATIONS
 from mcp_sim.backends.given import Given
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
-from mcp_sim.backends.operation import Names
+from mcp_sim.backends.operation import Names, read_names
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
@@ -20,13 +20,11 @@ from mcp_sim.types.kinds import Tables, backends
 from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
-_OWNERS = vocabulary(
-    "owner org organization organisation workspace workspace_slug repo_slug repository_slug project_id project_key "
-    "repo_id repository_id repo_name namespace account username group_id repo_full_name"
-)
+_WORDS = read_names(__name__)
+_OWNERS = _WORDS.terms("owner")
 """Arguments that locate a repository at a hosting service."""
 _WORKING_TREE = frozenset({"status", "stage", "unstage", "diff_staged", "diff_unstaged", "checkout"})
-_MENTIONS = vocabulary("git repo repository branch branches commit commits staged staging revision")
+_MENTIONS = _WORDS.terms("mention")
 _FILTERED = frozenset({"diff", "diff_staged", "diff_unstaged", "log", "commit", "reset"})
 """Operations on a repository that files only restrict: `path` alone is the path of the repository."""
 

@@ -10,38 +10,17 @@ from mcp_sim.backends.files.given import read_given_files
 from mcp_sim.backends.files.paths import DIRECTORY, FILE, ROOT, join_path, normalize
 from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG, parse_author
 from mcp_sim.backends.given import MAX_DEPTH, MAX_OBJECTS, Given
+from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
 
-_PARTS: Mapping[str, frozenset[str]] = {
-    "commits": vocabulary("commits commit_history commit_log history log"),
-    "branches": vocabulary("branches local_branches"),
-    "tags": vocabulary("tags"),
-    "current": vocabulary("current_branch head active_branch branch checked_out"),
-    "remotes": vocabulary("remotes remote"),
-    "owner": vocabulary("author user committer git_user config"),
-    "root": vocabulary("repo_path repository_path root path repo repository_root"),
-    "staged": vocabulary("staged staged_files staging_area"),
-    "untracked": vocabulary("untracked untracked_files"),
-    "modified": vocabulary("modified modified_files unstaged unstaged_files"),
-}
+_WORDS = read_names(__name__)
+_PARTS = _WORDS.table("state")
 """Part of a repository -> the names that a state may have for it."""
 _MARKS = ("staged", "untracked", "modified")
-_NAMES: Mapping[str, Sequence[str]] = {
-    "hash": ("hash", "sha", "commit_hash", "commit_id", "commit", "id", "oid", "hexsha", "head", "tip", "target"),
-    "message": ("message", "msg", "subject", "title", "commit_message"),
-    "author": ("author", "author_name", "committer", "user"),
-    "email": ("author_email", "email"),
-    "date": ("date", "timestamp", "committed_at", "authored_date", "created_at", "time", "committed_date"),
-    "parents": ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha"),
-    "files": ("files", "changes", "changed_files", "tree", "snapshot"),
-    "path": ("path", "file", "filename", "file_path", "name"),
-    "ref": ("name", "branch", "tag", "remote"),
-    "url": ("url", "fetch_url", "push_url"),
-    "current": ("branch", "ref", "name"),
-}
+_NAMES = _WORDS.table("field")
 """Field of a commit, a file or a reference -> the names that a state may have for it."""
 _FIRST = re.compile(r"\b(init|initial|first)", re.IGNORECASE)
 

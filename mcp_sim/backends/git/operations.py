@@ -7,7 +7,8 @@ from mcp_sim.backends.matching.matched_tools import either, named
 from mcp_sim.backends.operation import Operation, pick, read_names
 from mcp_sim.types.plans import Verb
 
-_ROLES, NAMES = read_names(__name__)
+_WORDS = read_names(__name__)
+_ROLES, NAMES = _WORDS.roles, _WORDS.facts
 
 _FILLERS = "git repo repository the current working tree directory local file change view run all my from"
 """Words without a meaning of their own in the names of tools."""

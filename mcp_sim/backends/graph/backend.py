@@ -18,7 +18,7 @@ from mcp_sim.types.kinds import backends
 from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Verb
 
-_ROLES, _ = read_names(__name__)
+_ROLES = read_names(__name__).roles
 
 
 def _has(*fields: str) -> Test:

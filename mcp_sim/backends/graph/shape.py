@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
 from mcp_sim.backends.given import Given, is_named
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
 
+_WORDS = read_names(__name__)
 NODES = ("entity", "node", "vertex", "concept")
 EDGES = ("relation", "relationship", "edge", "link", "triple")
-FIELDS: Mapping[str, Sequence[str]] = {
-    "key": ("name", "id", "node_id", "entity_name", "entity_id", "key", "node", "entity", "label", "title"),
-    "kind": ("entity_type", "node_type", "type", "kind", "category", "label"),
-    "notes": ("observations", "contents", "facts", "notes"),
-    "source": ("from", "source", "src", "subject", "from_entity", "source_id", "from_id", "from_node", "source_node",
-               "head"),
-    "target": ("to", "target", "dst", "object", "to_entity", "target_id", "to_id", "to_node", "target_node", "tail"),
-    "relation": ("relation_type", "relation", "relationship", "predicate", "type", "label", "relationship_type",
-                 "edge_type"),
-}  # fmt: skip
+FIELDS = _WORDS.table("field")
 """Field of a `Shape` -> usual names, the likeliest first."""
 EDGE = "edge"
 """The key of an edge, made of its ends and its relation."""

@@ -19,13 +19,14 @@ from mcp_sim.types.given_rows import rows_of
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.lexicon.english import singular, snake, vocabulary
+from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.plans import Verb
 
-_ROLES, _NAMES = read_names(__name__)
+_WORDS = read_names(__name__)
+_ROLES, _NAMES = _WORDS.roles, _WORDS.facts
 _KEY_OR_KEYS = role("key", " ".join((*_ROLES["key"].names, "keys", "names")))
 _COMMAND_ROLES = roles(
-    role("key", "name hash_name hash_key list_name set_name stream hash list set key"),
+    _ROLES["structure"],
     role("field", "field field_name key"),
     role("value", "value member element values members"),
     role("fields", "fields mapping entries values"),
@@ -40,15 +41,13 @@ _COMMAND_ROLES = roles(
     role("seconds", "expire_seconds expire expiration ttl seconds ex"),
 )
 
-_STORES = vocabulary(
-    "key value kv cache memory setting preference config configuration variable store redis entry secret"
-)
+_STORES = _WORDS.terms("store")
 ENTRY = "entry"
 KINDS = {"h": "hash", "l": "list", "r": "list", "s": "set", "z": "zset", "x": "stream"}
 """First letter of a command -> the kind of structure that it works on."""
-DATABASES = vocabulary("redis valkey keydb dragonfly memcached upstash etcd")
+DATABASES = _WORDS.terms("database")
 """Words for databases that answer, instead of failing, if a key does not exist."""
-_MENTIONS = DATABASES | vocabulary("key keys")
+_MENTIONS = DATABASES | {"key", "keys"}
 
 
 def _mentions_keys(profile: ToolProfile) -> bool:
@@ -62,10 +61,10 @@ def _is_of_store(profile: ToolProfile) -> bool:
     return not (_STORES.isdisjoint(profile.nouns) and arguments.isdisjoint({"key", "entry"})) or _mentions_keys(profile)
 
 
-def _called(line: str) -> Test:
+def _called(*known: str) -> Test:
     """Return a test whether the name of a tool of a store contains one of these words."""
-    known = vocabulary(line)
-    return lambda profile: not known.isdisjoint(profile.words) and _is_of_store(profile)
+    words = frozenset(known)
+    return lambda profile: not words.isdisjoint(profile.words) and _is_of_store(profile)
 
 
 def _is_command(name: str) -> Test:
@@ -73,13 +72,13 @@ def _is_command(name: str) -> Test:
     return lambda profile: bool(profile.words) and name in {"".join(profile.words), profile.words[-1]}
 
 
-_SETS = _called("set mset put store save write remember update add create insert")
-_GETS = _called("get mget read fetch retrieve recall lookup load show")
-_DELETES = _called("delete del remove forget unset invalidate evict")
+_SETS = _called(*_WORDS.terms("set"))
+_GETS = _called(*_WORDS.terms("get"))
+_DELETES = _called(*_WORDS.terms("delete"))
 _FILTERS = both(takes(*pick("key space limit", _ROLES)), lambda profile: not (profile.needed or profile.selector))
-_NAMES_KEYS = either(_called("key keys scan"), lambda profile: "keys" in profile.tool.description)
+_NAMES_KEYS = either(_called("key", "keys", "scan"), lambda profile: "keys" in profile.tool.description)
 _IS_TYPE_OF_KEY = both(_is_command("type"), either(_mentions_keys, lambda profile: [*profile.arguments] == ["key"]))
-_LISTS = either(_called("list keys scan ls all browse"), both(_GETS, lacks(_ROLES["key"])))
+_LISTS = either(_called(*_WORDS.terms("listing")), both(_GETS, lacks(_ROLES["key"])))
 
 
 def _commands(names: str, line: str, verb: Verb = "get", run: str = "") -> list[Operation]:
@@ -118,16 +117,16 @@ _COMMANDS = (
     Operation("type", "structures:kind_of", "get", pick("key", _COMMAND_ROLES), _IS_TYPE_OF_KEY),
 )
 _ENTRIES = (
-    _entry("increment", "key amount? space?", _called("increment incr incrby"), "update"),
-    _entry("decrement", "key amount? space?", _called("decrement decr decrby"), "update", "increment"),
+    _entry("increment", "key amount? space?", _called("increment", "incr", "incrby"), "update"),
+    _entry("decrement", "key amount? space?", _called("decrement", "decr", "decrby"), "update", "increment"),
     _entry("append", "key value space?", _called("append"), "update"),
     _entry("persist", "key space?", _called("persist"), "update", "expire"),
-    _entry("expire", "key seconds space?", _called("expire touch"), "update"),
+    _entry("expire", "key seconds space?", _called("expire", "touch"), "update"),
     _entry("ttl", "key space?", _called("ttl")),
     _entry("rename", "key target space?", _called("rename"), "update"),
-    _entry("exists", "key space?", _called("exists exist has contains")),
-    _entry("count", "space?", _called("count size dbsize length")),
-    _entry("clear", "pattern? space?", _called("clear flush flushall flushdb reset purge"), "delete"),
+    _entry("exists", "key space?", _called("exists", "exist", "has", "contains")),
+    _entry("count", "space?", _called("count", "size", "dbsize", "length")),
+    _entry("clear", "pattern? space?", _called("clear", "flush", "flushall", "flushdb", "reset", "purge"), "delete"),
     _entry("set", "key value seconds? fresh? overwrite? space?", _SETS, "update", "set_value"),
     _entry("set_many", "entries space?", both(_SETS, lacks(_ROLES["key"])), "update"),
     Operation("delete", "entries:delete", "delete", (_KEY_OR_KEYS, *pick("space?", _ROLES)), _DELETES),
@@ -136,13 +135,13 @@ _ENTRIES = (
     _entry("recall", "key? limit?", both(_GETS, _FILTERS), "list"),
     _entry("keys", "pattern? limit? space?", both(_LISTS, _NAMES_KEYS), "list", "list_entries"),
     _entry("list", "pattern? limit? space?", _LISTS, "list", "list_entries"),
-    _entry("search", "pattern limit? space?", _called("search find"), "search", "list_entries"),
+    _entry("search", "pattern limit? space?", _called("search", "find"), "search", "list_entries"),
     _entry("get", "key default? space?", _GETS),
 )
 """Operations on entries, in the order in which the words of a tool are compared."""
 _STORED = {"key": Field("key", {"type": "string"}, required=True), "value": Field("value", {}, required=True)}
-_TABLES = vocabulary("store data entry cache memory setting kv value key storage preference variable redis")
-_FIELDS = vocabulary("key name value kind type namespace expires_at about")
+_TABLES = _WORDS.terms("table")
+_FIELDS = _WORDS.terms("field")
 """Fields of rows that are entries; the row is a value if it has other ones."""
 
 

@@ -21,13 +21,14 @@ from mcp_sim.types.kinds import Match, ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, vocabulary
 from mcp_sim.types.plans import Verb
 
-_ROLES, _NAMES = read_names(__name__)
+_WORDS = read_names(__name__)
+_ROLES, _NAMES = _WORDS.roles, _WORDS.facts
 _BOX = "message|dm|sms|inbox|outbox|conversation|chat"
 _SHOWN = "get|view|list|read|show|fetch|check|inbox|history|conversation"
 _PERSON = "user|contact|member"
-_OF_RECORDS = vocabulary("message_id id ids message_ids channel channel_id thread_id chat_id chat_jid conversation_id")
-_NOUNS = vocabulary("message email mail comment post review ticket sms dm conversation")
-_MAKES = vocabulary("send create post add compose get list read search")
+_OF_RECORDS = _WORDS.terms("of_records")
+_NOUNS = _WORDS.terms("noun")
+_MAKES = _WORDS.terms("verb")
 _IMPLIED = {
     "inward": vocabulary("inbox received unread incoming"),
     "both": vocabulary("conversation chat history thread with"),

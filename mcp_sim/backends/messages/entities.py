@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
+from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 
+_WORDS = read_names(__name__)
 MESSAGE, DIRECTORY = "message", "user"
 FLAGS = {"is_read": True, "read": True, "seen": True, "unread": False, "is_unread": False}
 """Fields that show whether a message was read, and their value if it was."""
-NAMES: Mapping[str, Sequence[str]] = {
-    "text": ("text", "content", "body", "message", "comment", "reply", "reply_text", "message_text"),
-    "sender": ("sender", "from", "sender_id", "from_id", "from_email", "from_user", "author", "author_id",
-               "from_address"),
-    "receiver": ("to", "receiver", "recipient", "recipients", "receiver_id", "recipient_id", "to_user", "to_email",
-                 "to_address"),
-    "sent_at": ("sent_at", "created_at", "timestamp", "date", "received_at", "sent", "created", "time"),
-    "thread": ("thread_id", "thread_ts", "conversation_id", "parent_id", "in_reply_to", "reply_to_id"),
-    "subject": ("subject", "title"),
-    "read": [*FLAGS],
-    "id": ("id", "user_id", "contact_id"),
-    "name": ("name", "user_name", "username", "full_name"),
-    "owner": ("current_user", "current_user_id"),
-}  # fmt: skip
+NAMES = _WORDS.table("field") | {"read": tuple(FLAGS)}
 """Field of a message, a user or a login -> the names that it may have."""
 
 _TEXT: Record = {"type": ["string", "null"]}

@@ -7,13 +7,15 @@ from itertools import islice
 
 from mcp_sim.backends.given import MAX_DEPTH, MAX_OBJECTS, Given, Sought, is_named, take_given
 from mcp_sim.backends.messages.entities import DIRECTORY, FLAGS, MESSAGE, first_name
+from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
 
-_BOXES = vocabulary("inbox message sent outbox message_history sent_message")
-_PEOPLE = vocabulary("user_map user user_id user_directory contact contact_map directory")
+_WORDS = read_names(__name__)
+_BOXES = _WORDS.terms("box")
+_PEOPLE = _WORDS.terms("people")
 
 
 def given_records(state: Json, entities: Sequence[Entity], *, inward: bool, asks: bool, is_whole: bool) -> Given:

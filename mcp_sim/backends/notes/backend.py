@@ -10,26 +10,21 @@ from mcp_sim.backends.matching.matched_tools import MatchedTool, both, either, l
 from mcp_sim.backends.matching.positions import first_position
 from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.notes.entries import KEY, TEXTS, entry
-from mcp_sim.backends.operation import LIST, NUMBER, TEXT, Names, Operation, pick, role, roles
+from mcp_sim.backends.operation import TEXT, Names, Operation, pick, read_names, role
 from mcp_sim.backends.operations_backend import OperationsBackend
 from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary
+from mcp_sim.types.lexicon.english import plural, singular, snake
 
-_NOUNS = vocabulary("note scratchpad scratch memo todo to_do task memory insight journal reminder jotting finding log "
-                    "checklist thought idea notepad notebook diary")  # fmt: skip
-_GROUPS = vocabulary("id path file filename key name project user")
+_WORDS = read_names(__name__)
+_NOUNS = _WORDS.terms("noun")
+_GROUPS = _WORDS.terms("group")
 """Last words of arguments that choose one of several lists."""
 
-_ROLES = roles(
-    role("text", f"{TEXTS} new_text", TEXT),
-    role("index", "number position item_number task_number todo_index item_index line n idx", NUMBER),
-    role("items", "todos items notes tasks entries list memories", LIST),
-    role("query", "query q text keyword search term", TEXT),
-)
+_ROLES = {**_WORDS.roles, "text": role("text", " ".join((*TEXTS, "new_text")), TEXT)}
 _UNINDEXED = lacks(_ROLES["index"])
 _NOTE = Entity(
     "note", KEY, 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.outcome import Outcome, done
 from mcp_sim.backends.refusal import Refused, label, noun
 from mcp_sim.backends.request import Request
@@ -9,17 +10,17 @@ from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import plural
 
+_WORDS = read_names(__name__)
 KEY = "number"
 """The key of an entry: its number in the order of writing."""
 
-TEXTS = ("text content note task todo item memory insight entry message title thought description idea finding "
-         "reminder observation value")  # fmt: skip
+TEXTS = _WORDS.ordered("text")
 """Names of the field that holds the text of an entry."""
 
 
 def entry(row: Record) -> Record:
     """Return an object as an entry: with its text, whatever field holds it."""
-    text = next((row[name] for name in TEXTS.split() if isinstance(row.get(name), str)), None)
+    text = next((row[name] for name in TEXTS if isinstance(row.get(name), str)), None)
     return row if text is None else {**row, "text": text}
 
 

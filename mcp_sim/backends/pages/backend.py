@@ -14,17 +14,16 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.lexicon.english import vocabulary
 
 PAGE = "page"
-_ROLES, _NAMES = read_names(__name__)
+_WORDS = read_names(__name__)
+_ROLES, _NAMES = _WORDS.roles, _WORDS.facts
 _SEARCHES = "search|query|find|lookup|google|browse|research|ask"
-_WEB = vocabulary("web internet google bing brave duckduckgo tavily exa serp online wikipedia wiki news website site "
-                  "arxiv pubmed scholar perplexity kagi searxng")  # fmt: skip
-_TEXTS = vocabulary("page webpage website html markdown article doc document documentation paper knowledge link")
+_WEB = _WORDS.terms("web")
+_TEXTS = _WORDS.terms("text")
 _MAKES = "create|add|insert|update|delete|remove|edit|save|write|upload|download|set"
 _UNRELATED = unnamed("browser navigate tab click screenshot element selector")
-_TABLES = vocabulary("document page article doc knowledge corpus paper knowledge_base web website library")
+_TABLES = _WORDS.terms("table")
 _CONTENTS = ("text", "content", "body", "markdown", "abstract")
 
 

@@ -15,15 +15,17 @@ from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, gi
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.kinds import Tables, backends
-from mcp_sim.types.lexicon.english import vocabulary
+from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan, Verb
 
-_BOOK_WORDS = vocabulary("workbook workbooks spreadsheet spreadsheets excel xlsx")
-_SHEET_WORDS = vocabulary("sheet sheets worksheet worksheets tab tabs")
+_WORDS = read_names(__name__)
+_NAMED, _NAMES = _WORDS.roles, _WORDS.facts
+_BOOKS, _SHEETS = _WORDS.ordered("book"), _WORDS.ordered("sheet")
+_NOUNS = (*_BOOKS, *_SHEETS)
 _FORMATS = ("format", "style", "highlight")
 """Verbs of tools that change how cells look."""
 
-_BOOK, _SHEET, _FORMAT = "workbook|spreadsheet|excel|xlsx", "sheet|worksheet|tab", "|".join(_FORMATS)
+_BOOK, _SHEET, _FORMAT = "|".join(_BOOKS), "|".join(_SHEETS), "|".join(_FORMATS)
 _READS, _MAKES, _TAKES = "read|get|fetch|view", "create|add|new|insert", "delete|remove|drop"
 _WRITES, _CHECKS = "write|update|set|put|fill|apply|edit", "validate|check|verify"
 _DESCRIBES, _EXTENTS = "metadata|info|describe|information|summary", "dimension|size|extent|bound"
@@ -31,7 +33,6 @@ _CELLS = "cell|range|data|value|row|column|formula"
 _CONTENTS = f"data|value|content|row|{_SHEET}"
 _PLACED = f"{_CELLS}|{_SHEET}"
 
-_NAMED, _NAMES = read_names(__name__)
 _ROLES = _NAMED | {name: Role(name) for name in ("kind", "fields")}
 """Roles, and other argument names for some of them in some operations."""
 
@@ -39,7 +40,7 @@ _ROLES = _NAMED | {name: Role(name) for name in ("kind", "fields")}
 def _mentions_sheets(profile: ToolProfile) -> bool:
     """Return whether the name, the description or the arguments of a tool are about sheets."""
     arguments = " ".join(profile.arguments).lower()
-    return "cell" in arguments or "sheet" in arguments or profile.mentions(*_BOOK_WORDS, *_SHEET_WORDS)
+    return "cell" in arguments or "sheet" in arguments or profile.mentions(*_NOUNS, *map(plural, _NOUNS))
 
 
 def _begins(verbs: str) -> Test:
@@ -54,7 +55,7 @@ _EDITS_NO_TEXT = lacks(role("old_string", "old_text old_str", TEXT))
 _ANNOTATES = unnamed(_PLACED.replace("|", " "))
 _SHOWS = unnamed(f"{_DESCRIBES}|{_EXTENTS}".replace("|", " "))
 _IS_READ = either(both(_HAS_RANGE, either(_HAS_SHEET, _HAS_BOOK), _mentions_sheets), both(_HAS_SHEET, named(_CONTENTS)))
-_IS_BOOK = either(named(_BOOK), both(named("file"), lambda profile: profile.mentions(*_BOOK_WORDS)))
+_IS_BOOK = either(named(_BOOK), both(named("file"), lambda profile: profile.mentions(*_BOOKS, *map(plural, _BOOKS))))
 _FINDS = either(named(f"find|search {_PLACED}|{_BOOK}"), named("search", ""))
 
 
@@ -154,7 +155,7 @@ class Spreadsheet(OperationsBackend):
         implied: Record = {"kind": kind, "formulas": profile.has("formula")}
         for one in super().match_tool(profile):
             fixed = {role: value for role, value in implied.items() if value and one.operation.role(role) is not None}
-            sure = 0.95 if "sheet" in one.arguments or profile.mentions(*_BOOK_WORDS) else 0.8
+            sure = 0.95 if "sheet" in one.arguments or profile.mentions(*_BOOKS, *map(plural, _BOOKS)) else 0.8
             yield replace(one, fixed=fixed, confidence=sure)
 
     def accepts(self, found: Sequence[MatchedTool], listed: Sequence[ToolProfile]) -> Sequence[MatchedTool]:

@@ -6,22 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mcp_sim.backends.given import Given, is_named, take_matching, wrapped
+from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.types import Json, Record
 from mcp_sim.types.given_rows import column_names
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.english import vocabulary
 
+_WORDS = read_names(__name__)
 SHEET = "sheet"
 WORKBOOK = "workbook"
 DEFAULT_NAME = "workbook"
 """Name of the only workbook if no tool names one."""
 
-_BOOKS, _SHEETS = vocabulary("workbook spreadsheet excel xlsx"), vocabulary("sheet worksheet tab")
-_NAMES = ("name", "title", "sheet_name", "sheet", "path", "filename", "file_path", "filepath", "file", "id",
-          "workbook", "spreadsheet_id")  # fmt: skip
+_BOOKS, _SHEETS = _WORDS.terms("book"), _WORDS.terms("sheet")
+_NAMES = _WORDS.ordered("name")
 """Names of the field that holds the name of a sheet or a workbook."""
-_ROWS = ("rows", "data", "values", "cells", "records", "grid")
+_ROWS = _WORDS.ordered("rows")
 _COLUMNS = ("columns", "headers", "header")
 _ADDRESS = re.compile(r"[A-Za-z]{1,3}[1-9]\d{0,4}")
 _FILE = re.compile(r".+\.(?:xlsx|xlsm|xls|ods|csv)", re.IGNORECASE)

@@ -11,10 +11,11 @@ from mcp_sim.backends.operation import Operation, Test, pick, read_names
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.english import singular, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, words
 from mcp_sim.types.plans import Verb
 
-_ROLES, NAMES = read_names(__name__)
+_WORDS = read_names(__name__)
+_ROLES, NAMES = _WORDS.roles, _WORDS.facts
 _STATEMENT = _ROLES["statement"]
 SCHEMA = "sql_table"
 """The entity of tables that SQL created or a state gave."""
@@ -24,10 +25,7 @@ CREATING = frozenset({"create", "create_table"})
 _OF_ROWS = frozenset({"insert", "select", "update", "delete"})
 _MIN_OF_ROWS = 3
 """Required number of operations on rows if no tool takes a statement."""
-ABOUT = vocabulary(
-    "database db schema catalog catalogue connection dataset project warehouse instance cluster workspace branch "
-    "timeout format description explanation reason limit offset role region account dry_run confirm verbose"
-)
+ABOUT = _WORDS.terms("about")
 """Words of arguments for where a statement runs, or how its result is shown."""
 
 _DATABASES = re.compile(r"(?i:\b(sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b)")
@@ -36,16 +34,11 @@ _STATEMENTS = re.compile(r"\b(select\b.+\bfrom|insert into|update\b.+\bset|delet
 _OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql|kusto|kql", re.IGNORECASE)
 _READS_ONLY = re.compile(r"read[- ]only|only select|select (queries|statements?|query) only")
 _CHANGES = re.compile(r"insert|update|delete|create|any sql|ddl")
-_RUNS = vocabulary(
-    "execute exec run query sql statement mutation mutate select insert update delete write read modify raw custom "
-    "safe db database data"
-)
+_RUNS = _WORDS.terms("run")
 """Words of names of tools that run statements, and do nothing else."""
-_INFORMS = vocabulary(
-    "get show list describe read database db sqlite info information stat statistic overview summary all"
-)
-_ROWS = ("record", "row", "data", "entry", "item", "value", "content")
-_BARE = vocabulary("insert update delete select query run execute")
+_INFORMS = _WORDS.terms("inform")
+_ROWS = _WORDS.ordered("row")
+_BARE = _WORDS.terms("bare")
 
 
 def takes_sql(profile: ToolProfile) -> bool:

@@ -22,15 +22,16 @@ DOCUMENT = "document"
 KEY = "key"
 """Field that identifies a text within the world: its collection and its id."""
 
-_ROLES, _FACTS = read_names(__name__)
-_TEXT_NOUNS = ("document", "text", "chunk", "embedding", "record", "item", "entry", "vector", "point")
+_WORDS = read_names(__name__)
+_ROLES, _FACTS = _WORDS.roles, _WORDS.facts
+_TEXT_NOUNS = _WORDS.ordered("noun")
 _PAGE = "limit? offset?"
 _FILTERS = f"where? holding? include? {_PAGE}"
 
 _NAMES = ("name", "collection_name", "collection", "id")
-_LISTS = ("documents", "texts", "chunks", "contents", "points", "vectors", "entries", "items", "records")
+_LISTS = _WORDS.ordered("list")
 """Names under which a collection holds its texts."""
-_TEXTS = ("text", "document", "content", "page_content", "chunk", "body")
+_TEXTS = _WORDS.ordered("text")
 """Names under which a text is held beside its id."""
 _ABOUT = frozenset({*_NAMES, *_LISTS, "ids", "metadata", "metadatas", "description", "count", "dimension", "rows"})
 """Names that a collection has itself. Any other name is the id of a text."""
