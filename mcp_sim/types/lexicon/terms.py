@@ -14,7 +14,7 @@ from typing import Any
 
 @cache
 def _lexicon() -> Mapping[str, Any]:
-    return json.loads(get_data(__package__, "lexicon.json") or b"")
+    return json.loads(get_data("mcp_sim.types.lexicon", "lexicon.json") or b"")
 
 
 def _group(path: str) -> Any:
@@ -41,6 +41,11 @@ def table(path: str) -> Mapping[str, str]:
     return _group(path)
 
 
+def groups(path: str) -> dict[str, tuple[str, ...]]:
+    """Return the groups below a path, by name."""
+    return {name: tuple(group) for name, group in _group(path).items()}
+
+
 def by_word(path: str) -> dict[str, str]:
     """Return the groups below a path by their words: the name of the group for each of its words."""
-    return {word: name for name, group in _group(path).items() for word in group}
+    return {word: name for name, group in groups(path).items() for word in group}
