@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
-from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, required
+from mcp_sim.types.lexicon.english import is_plural, plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan, Verb
 
@@ -53,8 +53,8 @@ def unfold_arguments(
     inner = items(others.pop(found))
     paths = {name: f"{found}.{name}" for name in properties(inner)}
     if not paths:
-        paths = {f"{entity}_id": found}
-        inner = {"properties": {f"{entity}_id": inner or {"type": "string"}}, "required": [*paths]}
+        name = singular(found) if verb == "create" else f"{entity}_id"
+        paths, inner = {name: found}, {"properties": {name: inner or {"type": "string"}}, "required": [name]}
     needed = [name for name in as_list(schema.get("required")) if name != found] + as_list(inner.get("required"))
     whole = {**schema, "properties": {**others, **properties(inner)}, "required": needed}
     return UnfoldedArguments(whole, found, paths)
@@ -64,9 +64,18 @@ def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) ->
     """Yield the lists of records to write, or of keys of records to change. Changes of one record have none."""
     if verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2:
         return
+    lists = [name for name, part in properties(schema).items() if main_type(part) == "array"]
     for name, part in properties(schema).items():
+        if lists == [name] and verb == "create" and parsed.plural and _is_list_of_field(snake(name), part, schema):
+            yield name
         if main_type(part) == "array" and _is_batch(snake(name), part, parsed, verb, entity):
             yield name
+
+
+def _is_list_of_field(name: str, schema: Record, whole: Record) -> bool:
+    """Whether a required list holds one field of each new record: `titles` of `import_notes`."""
+    is_field = is_plural(name) and not name.endswith(("_ids", "_keys")) and name not in _GENERIC
+    return is_field and name in map(snake, required(whole)) and main_type(items(schema)) in _SCALAR
 
 
 def _is_batch(name: str, schema: Record, parsed: ParsedName, verb: Verb, entity: str) -> bool:

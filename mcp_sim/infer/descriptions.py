@@ -19,6 +19,7 @@ _ANNOUNCED = re.compile(
     r"((?:\s*+(?:,\s*+(?:or|and)?|or|and)?\s*+[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
     re.IGNORECASE,
 )
+_PIPED = re.compile(r"^\s*+((?:[\"'`][^\"'`]{1,40}[\"'`]\s*+\|\s*+)+[\"'`][^\"'`]{1,40}[\"'`])")
 _STATES_AFTER = groups("states.after")
 _QUOTED = re.compile(r"[\"'`]([^\"'`]{1,40})[\"'`]")
 
@@ -58,9 +59,9 @@ def parse_argument_lines(description: str, names: Container[str]) -> dict[str, s
 
 
 def choices_of(schema: Record) -> list[Json]:
-    """Return the values of an enum, or those in quotes that the description announces: `one of "open", "done"`."""
-    listed = constants(schema)
-    found = None if listed else _ANNOUNCED.search(str(schema.get("description", "")))
+    """Return the values of an enum, or those in quotes that the description lists: `one of "open", "done"`."""
+    listed, about = constants(schema), str(schema.get("description", ""))
+    found = None if listed else _PIPED.match(about) or _ANNOUNCED.search(about)
     return [*dict.fromkeys(_QUOTED.findall(found[1]))] if found else listed
 
 

@@ -172,7 +172,8 @@ def are_alike(rows: Sequence[Record]) -> bool:
 def is_scope(nouns: Nouns, name: str, inner: Record) -> bool:
     """Whether an object is an entity or a part of the state, not a field of the object around it."""
     if all(isinstance(value, list) for value in inner.values()):
-        return any(map(nouns.includes, inner))
+        has_rows = any(isinstance(one, dict) for value in inner.values() for one in as_list(value))
+        return has_rows or any(map(nouns.includes, inner))
     nested = sum(isinstance(value, dict | list) for value in inner.values())
     return (
         last_word(name) in _DETAIL_NAMES

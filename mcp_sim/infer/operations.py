@@ -52,7 +52,7 @@ def _find_multi_tool(tool: Tool, declared: Mapping[str, Any]) -> MultiTool | Non
         argument, values = declared.get("choice") or argument, [*values, *declared.get("choices", {})]
     elif declared.keys() - _COMBINABLE:
         return None
-    if argument not in properties(tool.input_schema):
+    if not values or argument not in properties(tool.input_schema):
         return None
     return MultiTool(tool, argument, {value: _make_variant(tool, argument, value) for value in values})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from typing import Any
 
 from jsonschema import Draft202012Validator
 
@@ -17,11 +18,8 @@ def read(name: str) -> str:
 def test_the_lexicon_follows_its_schema() -> None:
     schema = json.loads(read("lexicon.schema.json"))
     Draft202012Validator.check_schema(schema)
-    problems = [
-        f"{error.json_path}: {error.message}"
-        for error in Draft202012Validator(schema).iter_errors(json.loads(read("lexicon.json")))
-    ]
-    assert problems == []
+    validator: Any = Draft202012Validator(schema)
+    validator.validate(json.loads(read("lexicon.json")))
 
 
 def test_a_verb_has_one_meaning() -> None:

@@ -1,4 +1,4 @@
-"""Pages in projects: tools whose arguments are only shown by examples, and tags in texts."""
+"""Pages in projects, and tags in texts."""
 
 from __future__ import annotations
 
@@ -13,31 +13,7 @@ _PAGES = [
 ]
 
 
-_CHANGE_PAGE = """Change an existing page of a project.
-
-There are these modes:
-- append: more at its end
-- prepend: more at its beginning
-- replace: all of it anew
-
-Examples:
-- { "projectName": "mill", "fileName": "a.md", "mode": "append", "content": "more" }
-- Another: { "projectName": "mill", "fileName": "b.md", "mode": "replace", "content": "all" }
-- WRONG: { "fileName": "mill/a.md" }"""
 _TAGS = "Tags of pages, in the front matter and in the text."
-
-
-async def test_arguments_are_read_from_examples_in_the_description(tmp_path: Path) -> None:
-    tools = [*_PAGES, {"name": "page_change", "description": _CHANGE_PAGE, "inputSchema": {"type": "object"}}]
-    here = {"projectName": "mill", "fileName": "a.md"}
-    async with simulator(tmp_path, tools, {"files": {"mill": {"a.md": "one"}, "farm": {}}}).open() as world:
-        await answered(world, "page_change", **here, mode="append", content="two")
-        await answered(world, "page_change", **here, mode="prepend", content="none")
-        assert await answered(world, "page_read", **here) == "none\none\ntwo"
-        await answered(world, "page_change", **here, mode="replace", content="new")
-        assert await answered(world, "page_read", **here) == "new"
-        assert "append" in await refused(world, "page_change", **here, mode="shuffle", content="x")
-        assert await refused(world, "page_change", **{**here, "fileName": "z.md"}, mode="append", content="x")
 
 
 async def test_tags_are_kept_in_the_front_matter_and_in_the_text(tmp_path: Path) -> None:

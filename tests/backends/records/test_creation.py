@@ -133,7 +133,11 @@ LODGING: Json = {
 
 
 async def test_a_new_record_has_the_references_that_a_given_one_implies(tmp_path: Path) -> None:
-    tools = given.tool("create_booking", "guest", **_BOTH), given.tool("list_rooms"), given.tool("list_hotels")
+    tools = (
+        given.tool("create_booking", "guest", about="Book a room.", **_BOTH),
+        given.tool("list_rooms"),
+        given.tool("list_hotels"),
+    )
     async with given.service(tmp_path, LODGING, *tools) as simulator, simulator.open("w") as world:
         made = given.value(await world.call("create_booking", {"guest": "Bo", "room_id": "R7"}))
         assert made["hotel_id"] == "H7"

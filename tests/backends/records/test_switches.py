@@ -65,7 +65,7 @@ async def test_an_unconfirmed_deletion_does_nothing(tmp_path: Path) -> None:
         async with service(tmp_path, STATE, tool, READ) as simulator, simulator.open("w") as world:
             failure = await world.call("delete_template", {"name": "memo", **unconfirmed})
             assert refused(failure)
-            assert "confirm must be true" in failure.body.value
+            assert "confirm must be true" in str(failure.body)
             value(await world.call("get_template", {"name": "memo"}))
             value(await world.call("delete_template", {"name": "memo", "confirm": True}))
             assert refused(await world.call("get_template", {"name": "memo"}))
@@ -89,7 +89,9 @@ async def test_a_draft_is_created_in_its_state(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["unread", "unread_only", "only_unread"])
 async def test_unread_lists_what_is_not_read(tmp_path: Path, name: str) -> None:
     state = {"letters": [{"id": 1, "to": "Ada", "is_read": True}, {"id": 2, "to": "Bo", "is_read": False}]}
-    async with service(tmp_path, state, given.tool("list_letters", **{name: FLAG})) as sim, sim.open("w") as world:
+    flags: dict[str, Json] = {name: FLAG}
+    tool = given.tool("list_letters", about="List letters.", **flags)
+    async with service(tmp_path, state, tool) as sim, sim.open("w") as world:
         assert [one["id"] for one in value(await world.call("list_letters", {name: True}))] == [2]
         assert len(value(await world.call("list_letters", {}))) == 2
 
