@@ -127,6 +127,10 @@ class BackendNames:
         """Return the words of one or several lists, as a set for lookups."""
         return frozenset(word for name in names for word in self.lists[name])
 
+    def line(self, name: str) -> str:
+        """Return the words of a list, separated by spaces."""
+        return " ".join(self.lists[name])
+
     def table(self, group: str) -> dict[str, tuple[str, ...]]:
         """Return the lists of a group by the rest of their names: `hash` for `commit.hash`."""
         return {name.partition(".")[2]: listed for name, listed in self.lists.items() if name.startswith(f"{group}.")}

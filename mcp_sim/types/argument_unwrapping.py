@@ -10,10 +10,11 @@ from typing import Any, cast
 from mcp_sim.types import Call, Json, Record, Tool
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, at, main_type, properties
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.lexicon.terms import terms
 
-_WRAPPERS = vocabulary("args arguments params parameters input inputs request req payload options query_params")
-_ENDINGS = ("_args", "_arguments", "_params", "_parameters", "_input", "_request", "_req", "_payload", "_in")
+_WRAPPERS = terms("arguments.wrapper")
+"""Last words of the names of such arguments."""
 
 
 def find_wrapper(schema: Record) -> str | None:
@@ -29,8 +30,7 @@ def _wrappers(schema: Record) -> tuple[str, ...]:
     name = next(iter(parts), "")
     if len(parts) != 1 or "." in name or main_type(parts[name]) != "object" or not properties(parts[name]):
         return ()
-    is_one = snake(name) in _WRAPPERS or snake(name).endswith(_ENDINGS)
-    return (name, *_wrappers(parts[name])) if is_one else ()
+    return (name, *_wrappers(parts[name])) if last_word(name) in _WRAPPERS else ()
 
 
 def unwrap_tool(tool: Tool, wrapper: str) -> Tool:

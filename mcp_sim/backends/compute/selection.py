@@ -17,12 +17,13 @@ from mcp_sim.backends.request import Binding
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.lexicon.english import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.terms import terms
 
 CHOSEN = Operation("chosen", "results:chosen", roles=(role("operation"), role("variant", optional=True)))
 """The operation of tools with an argument that selects another one."""
 
-_SELECTORS = vocabulary("operation operator op operation_type action function method type mode")
+_SELECTORS = terms("arguments.chooser") | {"operator", "function", "type"}
 _MAX_CHOICES = 300
 """Arguments with more choices do not select operations."""
 _FAMILIES = tuple(Phrasebook(family) for family in FAMILIES)

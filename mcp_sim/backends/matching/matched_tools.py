@@ -10,6 +10,7 @@ from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types
 from mcp_sim.backends.operation import Operation, Role, Test
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import vocabulary, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan, Source
 
 _FITTING = 0.85
@@ -107,7 +108,7 @@ def _positioned(role: Role, profile: ToolProfile, used: Collection[str]) -> str 
     return next(free, None)
 
 
-_NO_QUANTITY = vocabulary("id ids key index page limit offset cursor token path file filename uri")
+_NO_QUANTITY = terms("arguments.no_quantity")
 
 
 def is_quantity(name: str) -> bool:

@@ -16,13 +16,16 @@ from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type, properties, required, types_of
-from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, snake, words
+from mcp_sim.types.lexicon.terms import by_word, terms
 
-SELECTORS = ("operation", "action", "op", "command", "method", "mode", "operation_type", "action_type")
+_SELECTORS = terms("arguments.chooser")
 """Names of arguments that select what a tool does."""
 
-_EMPTY_WORDS = vocabulary("manage manager management operation operations ops tool tools do perform handle the a an")
-_VERBS = vocabulary("add calculate check compute convert create delete find get list read search send set update write")
+_EMPTY_WORDS = terms("phrases.tool_words") | {"the", "a", "an"}
+_VERBS = (
+    by_word("verbs.certain").keys() | by_word("verbs.likely").keys() | terms("verbs.recordless", "verbs.inspecting")
+) - terms("verbs.nouns_too", "verbs.recordless_nouns")
 MAX_DESCRIPTION = 4000
 """How many characters of a description are read."""
 
@@ -146,7 +149,7 @@ def _profile(tool: Tool, shared: str | None) -> ToolProfile:
 def _selected(whole: ToolProfile) -> Iterator[ToolProfile]:
     for name in whole.arguments:
         chosen = [value for value in choices_of(whole.arguments[name]) if isinstance(value, str)]
-        if snake(name) in SELECTORS and len(chosen) > 1:
+        if snake(name) in _SELECTORS and len(chosen) > 1:
             rest = tuple(word for word in whole.words if word not in _EMPTY_WORDS)
             needed = whole.needed - {name}
             for value in chosen:

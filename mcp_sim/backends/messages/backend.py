@@ -52,9 +52,9 @@ _BOXES = (
     _operation("search", "search", "query", named(f"{_BOX} search|find")),
     _operation("count", "get", "", named(f"{_BOX} stat|statistic|count")),
     _operation("list_messages", "list", "receiver? inward? both? unread?",
-               named(f"{_BOX} {_SHOWN}", "sent received all my with from user unread incoming historical recent new")),
+               named(f"{_BOX} {_SHOWN}", _WORDS.line("shown_with"))),
     _operation("find_user", "get", "name",
-               named("user id", "get find lookup look up by name username fetch resolve"), DIRECTORY),
+               named("user id", _WORDS.line("looks_up")), DIRECTORY),
     _operation("add_user", "create", "name", named(f"{_PERSON} add|invite"), DIRECTORY),
     _operation("list_users", "list", "", both(named(f"{_PERSON} list|get|show"), _lists_people), DIRECTORY),
 )  # fmt: skip

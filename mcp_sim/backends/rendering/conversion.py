@@ -19,6 +19,7 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
 )
 from mcp_sim.types.json_values import encode
+from mcp_sim.types.lexicon.terms import terms
 
 ABSENT: Any = object()
 """Returned if there is no value."""
@@ -28,7 +29,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$")
 RenderRow: TypeAlias = Callable[[Record, Record], Record]
 """Renders a row under the schema of rows."""
 
-_NAME_FIELDS = frozenset({"path", "name", "key", "text", "id", "title"})
+_NAME_FIELDS = terms("fields.naming")
 
 
 def convert_value(value: Json, schema: Record, part: RenderRow) -> Json:

@@ -18,10 +18,11 @@ from mcp_sim.types import Observation, Record, Tool, ToolResult, Turn
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, schema_of
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 
 _OPEN: Record = {"type": "object"}
-_PAGED = vocabulary("cursor page page_size page_token next_token next_cursor continuation_token")
+_PAGED = terms("arguments.cursor") | {"page", "page_size"}
 """Arguments for paging. Tools with one of them answer in data."""
 
 

@@ -22,16 +22,17 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     types_of,
 )
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 
-_YES = vocabulary("success ok successful succeeded acknowledged done valid status")
+_YES = terms("results.succeeded") | {"acknowledged", "valid", "status"}
 _DONE = ("_status", "_success", "_successful", "_successfully")
-_GOOD = vocabulary("ok success successful succeeded done completed")
-_SENTENCES = vocabulary("message detail details confirmation info msg")
-_PROSE = _SENTENCES | vocabulary("result text output summary description status result_status")
-_COUNTS = vocabulary("count total total_count num_results result_count results_count length returned size")
-_NO_PLACE = vocabulary("message error status")
-_WHOLE = vocabulary("result content contents text output response message answer data")
+_GOOD = terms("results.succeeded")
+_SENTENCES = terms("results.message") | {"details", "confirmation", "info", "msg"}
+_PROSE = _SENTENCES | terms("results.text") | {"summary", "description", "status", "result_status"}
+_COUNTS = terms("results.total", "results.count")
+_NO_PLACE = frozenset({"message", "error", "status"})
+_WHOLE = terms("results.text") | {"contents", "message", "answer", "data"}
 """Names of a single property that holds the whole result."""
 
 

@@ -16,17 +16,15 @@ from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical, nests_deeper
 from mcp_sim.types.kinds import Answer, Invent, backends
-from mcp_sim.types.lexicon.english import vocabulary, words
+from mcp_sim.types.lexicon.english import words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import MISSING, READS, get_part, replace_part, replace_shown
 
 MAX_DEPTH = 64
 """Maximum nesting depth of an observation."""
 
-_VARYING = vocabulary(
-    "random next roll shuffle flip send run execute start stop set add post put do make trigger generate submit book "
-    "pay order move play say reset toggle write save store register login logout poll wait retry cancel"
-)
+_VARYING = terms("verbs.varying")
 """Words in the names of tools that may answer the same call differently each time."""
 
 
