@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from mcp_sim.infer.argument_names import OPTIONS
+from mcp_sim.infer.arguments import OPTIONS
 from mcp_sim.infer.names import parse_noun_phrase
 from mcp_sim.infer.server_names import last_segment
 from mcp_sim.infer.verbs import PHRASES, RECORDLESS_VERBS, classify_verb, find_described_verb, is_verb

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mcp_sim.infer.arguments import sets_for_each
 from mcp_sim.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
@@ -49,6 +50,8 @@ class ServerFacts:
     declared: Mapping[str, Entity]
     held: Container[str]
     """The entities with given records."""
+    shown: frozenset[Words]
+    """The nouns that tools show and none creates, with the nouns that they begin with."""
 
     @staticmethod
     def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], held: Container[str]) -> ServerFacts:
@@ -56,7 +59,10 @@ class ServerFacts:
         named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
         nouns = {parsed.noun: "_".join(parsed.noun) for parsed in named} | {words(name): name for name in declared}
         made = frozenset("_".join(one.noun) for one in named if one.verb == "create" and one.word in STRONG)
-        return ServerFacts(nouns, made, declared, held)
+        reads = (one.noun for one in named if one.verb in {"get", "list", "search"})
+        shown = {noun[:size] for noun in reads for size in range(1, len(noun) + 1)}
+        created = {one.noun for one in named if one.verb == "create"}
+        return ServerFacts(nouns, made, declared, held, frozenset(shown - created))
 
 
 def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
@@ -141,7 +147,11 @@ def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _named_by_keys(schema: Record) -> set[str]:
     """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
     names = [snake(name) for name in properties(schema)]
-    return {noun for name in names for noun in (name, name.removesuffix("_id"), name.removesuffix("_key"))}
+    return {
+        noun
+        for name in names
+        for noun in (name, name.removesuffix("_id"), name.removesuffix("_ids"), name.removesuffix("_key"))
+    }
 
 
 def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -216,6 +226,9 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
             status = f", to {STARTED_STATES[parsed.word]}" if parsed.word in STARTED_STATES else ""
             yield facts.evidence("verb", "create", -0.1, "another tool creates such records")
             yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates{status}")
+    elif parsed.word == "set" and _is_upsert(facts, server, entity):
+        yield facts.evidence("verb", "update", -0.1, "no argument names a record, and no tool creates one")
+        yield facts.evidence("verb", "create", 0.65, "it sets a number for a text")
     elif parsed.verb == "list" and is_keyed and _is_one_record(output):
         yield facts.evidence("verb", "list", -0.1, "its result has no rows")
         yield facts.evidence("verb", "get", 0.65, f"'{key}' names one record, and its result has no rows")
@@ -225,6 +238,11 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     elif parsed.verb == "get" and not is_keyed and not output and _takes_list(facts.input):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "it takes a list of values")
+
+
+def _is_upsert(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
+    """Whether a tool sets a number for a text, of which other tools show records and none creates them."""
+    return facts.parsed.noun in server.shown and entity not in server.declared and sets_for_each(facts.input)
 
 
 def _is_one_record(output: Record) -> bool:

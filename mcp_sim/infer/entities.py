@@ -3,110 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from mcp_sim.infer.arguments import Roles
+from mcp_sim.infer.argument_fields import narrowing_choices
 from mcp_sim.infer.entity_keys import key_like
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.links import Targets, add_links
-from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
+from mcp_sim.infer.links import Targets, values_in
+from mcp_sim.infer.roles import Roles
+from mcp_sim.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, required
+from mcp_sim.types.json_schema.shapes import as_object, at, main_type, required
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
 
 _ONE = frozenset({"get", "update", "delete"})
+_STATES = terms("fields.state")
 
 
-def build_entities(
-    feature_list: Sequence[ToolFeatures],
-    roles: Mapping[str, Roles],
-    fields: Mapping[str, Mapping[str, Field]],
-    keys: Mapping[str, str],
-    declared: Mapping[str, Entity],
-    examples: Sequence[Example],
-    given: Given,
-    opened: Container[str],
-) -> dict[str, Entity]:
-    """Return the entities that the tools mention.
+@dataclass(frozen=True, slots=True)
+class EntityBuilder:
+    """All that entities are built from."""
 
-    Their fields come from results, arguments, declarations and given records. `opened` are the open entities.
-    """
-    groups = group_by_entity(feature_list)
-    targets = Targets({name: parts[keys[name]].schema for name, parts in fields.items()})
-    linked = {name: _with_name(add_links(name, parts, targets), keys[name]) for name, parts in fields.items()}
-    entities: dict[str, Entity] = {}
-    for name, parts in linked.items():
-        mine = groups[name]
-        seen = _seen_keys(name, keys[name], mine, examples)
-        like = key_like(declared.get(name), parts[keys[name]], seen, name)
-        rows = given.records.get(name, ())
-        whole = with_choices(_check_links(parts, rows, given, keys) if rows else parts, mine, roles, rows)
-        natural = _has_chosen_key(keys[name], mine, roles)
-        made = Entity(name, keys[name], like, _key_first(keys[name], whole), natural=natural)
-        if not rows and name not in declared:
-            made = replace(made, fields=with_creation_time(made.fields, mine))
-        whole_entity = with_initial_state(_as_declared(declared.get(name), made), rows)
-        whole_entity = with_given_defaults(whole_entity, rows)
-        entities[name] = replace(whole_entity, open=name in opened or whole_entity.open)
-    return entities
+    feature_list: Sequence[ToolFeatures]
+    roles: Mapping[str, Roles]
+    fields: Mapping[str, Mapping[str, Field]]
+    keys: Mapping[str, str]
+    declared: Mapping[str, Entity]
+    examples: Sequence[Example]
+    given: Given
+    opened: Container[str]
+    """The open entities."""
 
+    def build(self) -> dict[str, Entity]:
+        """Return the entities that the tools mention."""
+        groups = group_by_entity(self.feature_list)
+        targets = Targets({name: parts[self.keys[name]].schema for name, parts in self.fields.items()})
+        return {name: self._entity(name, groups[name], targets) for name in self.fields}
 
-def _has_chosen_key(key: str, feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]) -> bool:
-    """Whether the callers who create a record choose its key. The tools are those of its entity."""
-    creates = [features for features in feature_list if features.verb == "create"]
-    made = [roles[features.tool.id].sets.get(path, "") for features in creates for path in required(features.input)]
-    return key in made
+    def _entity(self, name: str, mine: Sequence[ToolFeatures], targets: Targets) -> Entity:
+        declared, key, rows = self.declared.get(name), self.keys[name], self.given.records.get(name, ())
+        whole = declared if declared is not None and self._is_whole(declared) else None
+        found = whole.fields if whole is not None else self._fields(name, mine, targets)
+        is_single = declared is not None and declared.singleton
+        state = next((one for one in found if snake(one) in _STATES), None)
+        fields = {
+            one.name: with_initial_value(
+                one, () if is_single else rows, is_state=one.name == state, is_key=one.name == key
+            )
+            for one in found.values()
+        }
+        if whole is not None:
+            return replace(whole, fields=fields, open=name in self.opened or whole.open)
+        like = key_like(declared, fields[key], self._seen_keys(name, mine), name)
+        is_natural = self._is_key_chosen(key, mine) or (declared is not None and declared.natural)
+        is_open = name in self.opened or (declared is not None and declared.open)
+        return Entity(name, key, like, fields, singleton=is_single, natural=is_natural, open=is_open)
 
+    def _is_whole(self, declared: Entity) -> bool:
+        """Whether a declaration has all fields of an entity: it is nested, or a singleton of which no more is known."""
+        known = {*declared.fields, declared.key, "name"}
+        return declared.inside is not None or (declared.singleton and self.fields[declared.name].keys() <= known)
 
-def _as_declared(declared: Entity | None, found: Entity) -> Entity:
-    """Return the inferred entity with the kind of the declared one."""
-    if declared is None:
+    def _fields(self, name: str, mine: Sequence[ToolFeatures], targets: Targets) -> dict[str, Field]:
+        """Return the fields with links and choices, the key first. A record that is only a key also has a name."""
+        key, rows = self.keys[name], self.given.records.get(name, ())
+        linked = [replace(one, link=targets.link_of(name, one)) for one in self.fields[name].values()]
+        if key != "name" and all(one.name == key or one.link is not None for one in linked):
+            linked.append(Field("name", {"type": "string"}, required=True))
+        if rows:
+            linked = [one if self._is_resolved(one, rows) else replace(one, link=None) for one in linked]
+        choices = self._listed_choices(mine)
+        whole = {one.name: _with_choices(one, choices.get(one.name, ()), rows) for one in linked}
+        made = find_creation_time(mine, whole) if not rows and name not in self.declared else {}
+        return {key: replace(whole[key], required=True)} | {n: one for n, one in whole.items() if n != key} | made
+
+    def _is_resolved(self, field: Field, rows: Sequence[Record]) -> bool:
+        """Whether the values in the given records are keys of given records that they link to."""
+        if field.link is None or field.link not in self.given.records:
+            return False
+        there = {row.get(self.keys[field.link]) for row in self.given.records[field.link]}
+        return all(isinstance(one, str | int) and one in there for one in values_in(rows, field.name))
+
+    def _listed_choices(self, mine: Sequence[ToolFeatures]) -> dict[str, list[Json]]:
+        """Return the choices of the arguments that set or filter fields, by field."""
+        found: dict[str, list[Json]] = {}
+        for features in mine:
+            roles = self.roles[features.tool.id]
+            for path, name in (*roles.sets.items(), *((path, one.field) for path, one in roles.filters.items())):
+                choices = narrowing_choices(at(features.input, path))
+                if len(choices) > 1:
+                    found.setdefault(name, choices)
         return found
-    is_all = declared.singleton and found.fields.keys() <= {*declared.fields, declared.key, "name"}
-    if is_all or declared.inside is not None:
-        return declared
-    return replace(found, singleton=declared.singleton, natural=declared.natural or found.natural, open=declared.open)
 
+    def _is_key_chosen(self, key: str, mine: Sequence[ToolFeatures]) -> bool:
+        """Whether the callers who create a record choose its key."""
+        creates = [features for features in mine if features.verb == "create"]
+        return key in [self.roles[one.tool.id].sets.get(path, "") for one in creates for path in required(one.input)]
 
-def _check_links(
-    fields: Mapping[str, Field], rows: Sequence[Record], given: Given, keys: Mapping[str, str]
-) -> dict[str, Field]:
-    """Return the fields of given records without links that lead nowhere."""
-    checked: dict[str, Field] = {}
-    for name, field in fields.items():
-        there = {row.get(keys[field.link]) for row in given.records.get(field.link, ())} if field.link else set[Json]()
-        values = [one for row in rows for one in _as_values(row.get(name))]
-        is_resolved = field.link in given.records and all(isinstance(one, str | int) and one in there for one in values)
-        checked[name] = field if is_resolved else replace(field, link=None)
-    return checked
-
-
-def _as_values(value: Json) -> list[Json]:
-    return [*value] if isinstance(value, list) else [] if value is None else [value]
-
-
-def _with_name(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
-    """Add a name to an entity without fields other than its key and links."""
-    if key == "name" or any(name != key and field.link is None for name, field in fields.items()):
-        return dict(fields)
-    return {**fields, "name": Field("name", {"type": "string"}, required=True)}
-
-
-def _key_first(key: str, fields: Mapping[str, Field]) -> dict[str, Field]:
-    return {key: replace(fields[key], required=True), **{name: part for name, part in fields.items() if name != key}}
-
-
-def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], examples: Sequence[Example]) -> list[Key]:
-    """Return the ids of this entity, to which the tools belong, that occur in examples."""
-    by_name = {features.tool.name: features for features in feature_list if features.verb not in RECORDLESS}
-    by_name |= {features.tool.id: features for features in by_name.values()}
-    shown = ((by_name[one.tool], one) for one in examples if one.tool in by_name)
-    values = [value for features, one in shown for value in _keys_of_example(entity, key, features, one)]
-    return [value for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+    def _seen_keys(self, name: str, mine: Sequence[ToolFeatures]) -> list[Key]:
+        """Return the ids of the entity that occur in examples of its tools."""
+        by_name = {features.tool.name: features for features in mine if features.verb not in RECORDLESS}
+        by_name |= {features.tool.id: features for features in by_name.values()}
+        shown = ((by_name[one.tool], one) for one in self.examples if one.tool in by_name)
+        values = [value for features, one in shown for value in _keys_of_example(name, self.keys[name], features, one)]
+        return [value for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
 
 
 def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Example) -> Iterator[Json]:
@@ -115,3 +120,12 @@ def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Exa
         yield example.arguments.get(name)
     if features.envelope.record == "":
         yield as_object(example.result).get(key)
+
+
+def _with_choices(field: Field, choices: Sequence[Json], rows: Sequence[Record]) -> Field:
+    """Return a text field with these choices and the values of given records, unless it is limited otherwise."""
+    bound = field.schema.keys() & {"format", "pattern", "enum", "const"}
+    if not choices or bound or field.link or main_type(field.schema) != "string":
+        return field
+    held = (row[field.name] for row in rows if isinstance(row.get(field.name), str))
+    return replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*choices, *held])]})

@@ -3,44 +3,65 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from mcp_sim.infer.argument_names import OPTIONS
+from mcp_sim.infer.arguments import OPTIONS
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.types import Key
+from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.terms import ordered, terms
 
-_GENERATED_NAMES = frozenset(
-    {"id", "key", "number", "code", "no", "ref", "reference", "identifier", "uuid", "sku", "pk"}
-)
-_KEY_SUFFIXES = ("id", "uuid", "key", "number", "code", "reference")
+_GENERATED = terms("fields.generated_key")
+_ENDINGS, _OTHERS = ordered("fields.key_ending"), ordered("fields.other_key")
 _ONE = frozenset({"get", "update", "delete"})
 _SCALAR = frozenset({"string", "integer", "number", ""})
 
 
-def choose_key(entity: str, declared: Entity | None, fields: Mapping[str, Field], keys: Sequence[str]) -> str:
-    """Return the field that identifies a record. `keys` are the arguments by which tools name one."""
+def choose_key(
+    entity: str, declared: Entity | None, fields: Mapping[str, Field], feature_list: Iterable[ToolFeatures]
+) -> str:
+    """Return the field that identifies a record. The tools are those of the entity; some name one record."""
     if declared is not None and (declared.key != "id" or "id" in declared.fields):
         return declared.key
     own = (entity, entity.rsplit("_", 1)[-1])
+    asked = (features.key_argument("id") for features in feature_list if features.verb in _ONE)
+    keys = [name for name in asked if name is not None]
     if not fields:
         return next((key for key in keys if not snake(key).endswith("id") and snake(key) not in own), "id")
-    named = [f"{name}_{ending}" for name in own for ending in _KEY_SUFFIXES]
-    wanted = ("id", *named, *map(snake, keys), "uuid", "key", "identifier", "slug", "number")
-    return _first_scalar(fields, wanted) or "id"
-
-
-def _first_scalar(fields: Mapping[str, Field], wanted: Iterable[str]) -> str | None:
     by_name = {snake(name): name for name, field in fields.items() if main_type(field.schema) in _SCALAR}
-    return next((by_name[name] for name in wanted if name in by_name), None)
+    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *map(snake, keys), *_OTHERS)
+    return next((by_name[name] for name in wanted if name in by_name), "id")
 
 
-def is_natural(key: str, made: Sequence[str]) -> bool:
-    """Whether the key is a name or a path that callers choose."""
-    return key in made and not is_generated_key(key)
+def key_schemas(groups: Mapping[str, Sequence[ToolFeatures]], entities: Iterable[str]) -> dict[str, Record]:
+    """Return the schemas of the keys of entities, as the arguments that name records have them."""
+    type_of: dict[str, str] = {}
+    types_on: dict[str, set[str]] = defaultdict(set)
+    for features in (one for mine in groups.values() for one in mine):
+        for name, part in properties(features.input).items():
+            if last_word(name) == "id":
+                types_on[features.tool.server].add(main_type(part))
+                type_of[snake(name)] = type_of.get(snake(name)) or main_type(part)
+    return {name: _key_schema(groups.get(name, ()), type_of.get(f"{name}_id"), types_on) for name in entities}
+
+
+def _key_schema(
+    feature_list: Sequence[ToolFeatures], named_type: str | None, types_on: Mapping[str, set[str]]
+) -> Record:
+    """Return the schema of the argument that names a record, with an example if there is one.
+
+    Without such an argument, ids are integers if all ids on the same servers are.
+    """
+    named = ((one, one.key_argument("id")) for one in feature_list if one.verb in _ONE)
+    own = [properties(one.input).get(name, {"type": "string"}) for one, name in named if name is not None]
+    if own:
+        return next((schema for schema in own if find_example_id(str(schema.get("description", "")))), own[0])
+    kinds = {kind for one in feature_list for kind in types_on.get(one.tool.server, ())}
+    return {"type": named_type or ("integer" if kinds == {"integer"} else "string")}
 
 
 def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: str) -> Key | None:
@@ -72,7 +93,7 @@ def find_example_id(text: str) -> str | None:
 
 def is_generated_key(name: str) -> bool:
     """Whether a key is an id or a number, which follow each other, rather than a name or a path."""
-    return not {*words(name)}.isdisjoint(_GENERATED_NAMES)
+    return not _GENERATED.isdisjoint(words(name))
 
 
 def find_naming_arguments(feature_list: Sequence[ToolFeatures], keys: Mapping[str, str]) -> dict[str, frozenset[str]]:

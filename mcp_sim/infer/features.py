@@ -62,6 +62,11 @@ class ToolFeatures:
         return STARTED_STATES.get(self.parsed.word) if started else self.parsed.status
 
     @property
+    def is_upsert(self) -> bool:
+        """Whether it creates a record or updates it if it exists."""
+        return self.verb == "create" and self.parsed.word in {"upsert", "set"}
+
+    @property
     def shape(self) -> Record:
         """The schema of the record or of a row, as the tool shows it."""
         return record_schema(self.envelope, self.output)

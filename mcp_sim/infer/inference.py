@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mcp_sim.infer.creates import find_upserts
-from mcp_sim.infer.entities import build_entities
+from mcp_sim.infer.entities import EntityBuilder
 from mcp_sim.infer.features import ToolFeatures, collect_features
 from mcp_sim.infer.fields import collect_shown_fields
 from mcp_sim.infer.given_state import Given, Path, read_given_state
@@ -57,7 +56,6 @@ def infer(
     given = (
         read_given_state(state, collect_nouns(parsed_names.values(), tools.values())) if state is not None else Given()
     )
-    parsed_names = find_upserts(parsed_names, tools, {*given.entities, *declared})
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
     declared = {
@@ -71,7 +69,7 @@ def infer(
     specified = {name for name, one in declared.items() if not one.open}
     opened = find_open_entities(feature_list, specified) if state is None else {}
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
-    entities = build_entities(feature_list, roles, fields, keys, declared, examples, given, opened)
+    entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities
     resolver = Resolver.of(feature_list, entities, declared, given)
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.infer.argument_names import QUERIES
+from mcp_sim.infer.arguments import QUERIES
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.result_kinds import usual_fields
 from mcp_sim.infer.result_schemas import text_place
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import properties, required
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 
 _READS = frozenset({"get", "list", "search"})
-_PLAIN_CREATES = vocabulary("create new insert register upsert")
+_PLAIN_CREATES = terms("verbs.issuing")
 _NAMES = ("title", "name")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.infer.arguments import Roles
-from mcp_sim.infer.creates import UPSERT
 from mcp_sim.infer.envelopes import batch_envelope
 from mcp_sim.infer.evidence import Evidence, basis_of
 from mcp_sim.infer.features import ToolFeatures
@@ -15,6 +13,7 @@ from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.names import noun_spans
 from mcp_sim.infer.overrides import declares_effect, resolve_overrides
 from mcp_sim.infer.plan_evidence import PlanFacts, count_verbs, read_plan, read_recordless
+from mcp_sim.infer.roles import Roles
 from mcp_sim.infer.states import find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Record
@@ -35,8 +34,8 @@ _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
 _DECLARED_FORM = Basis("schema", 1.0, ("its outputSchema declares it",))
 _ARGUMENT_NAMES = Basis("inferred", 0.8, ("the names of its arguments",))
-_FROM_ARGUMENTS = ("sets", "how", "each", "if_exists", "holder", "filters", "query", "paging")
-"""The fields that follow from the names of arguments."""
+_FROM_ARGUMENTS = ("how", "each", "if_exists", "holder")
+"""The fields that follow from the names of arguments, besides their roles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class Resolver:
         facts = PlanFacts(
             features, plan, entity, roles.unexplained, self.verbs[entity.name], entity.name in self.declared
         )
-        plan = plan.explained(_basis(features, [*read_plan(facts)]))
+        plan = plan.explained(_basis(features, roles, [*read_plan(facts)]))
         objection = _objection(plan, entity, is_special=self._is_special(features))
         if not is_fixed and _is_poor(features, plan, objection):
             return self._recordless(features)
@@ -125,11 +124,11 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         sets=roles.sets,
         how=_write_modes(features, roles, entity),
         fixed=find_target_state(features, entity, rows) if is_update else {},
-        if_exists="update" if features.verb == "create" and features.parsed.word == UPSERT else "refuse",
+        if_exists="update" if features.is_upsert else "refuse",
         holder=roles.holder,
         filters=roles.filters,
         query=roles.query,
-        paging=replace(roles.paging, sort=roles.sort, order=roles.order),
+        paging=roles.paging,
         envelope=_result_places(features),
     )
     whole = features.item_arguments.refold(inferred)
@@ -154,7 +153,7 @@ def _accepts_appending(field: Field) -> bool:
     return main_type(field.schema) in {"string", "array"} and field.link is None and not constants(field.schema)
 
 
-def _basis(features: ToolFeatures, judged: Sequence[Evidence]) -> dict[str, Basis]:
+def _basis(features: ToolFeatures, roles: Roles, judged: Sequence[Evidence]) -> dict[str, Basis]:
     """Return the basis of each field that is not declared.
 
     The verb, the entity and the key share their confidence, since what supports one supports the others.
@@ -169,7 +168,7 @@ def _basis(features: ToolFeatures, judged: Sequence[Evidence]) -> dict[str, Basi
     effect = {"verb": [*verbs, *others], "entity": [*named, *of_entity], "key": of_key}
     found = {name: Basis("inferred", confidence, _reasons(evidence)) for name, evidence in effect.items()}
     found |= {"fixed": found["verb"], "envelope": _form_basis(features)}
-    return found | dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES)
+    return {**found, **dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES), **roles.basis}
 
 
 def _reasons(evidence: Iterable[Evidence]) -> tuple[str, ...]:

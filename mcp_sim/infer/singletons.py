@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
 
-from mcp_sim.infer.argument_names import OPTIONS
+from mcp_sim.infer.arguments import OPTIONS, sets_for_each
 from mcp_sim.infer.envelopes import SUCCESS, read_envelope
 from mcp_sim.infer.flags import flag_name
 from mcp_sim.infer.keys import key_argument
@@ -17,10 +17,10 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, main_type, map_of, properties, required
-from mcp_sim.types.lexicon.english import singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular_phrase, snake, words
+from mcp_sim.types.lexicon.terms import terms
 
-_FACETS = vocabulary("status state setting settings mode level value config configuration option options preference")
-_NOT_ENTITIES = vocabulary("id key name type detail list all value number count message text data file")
+_FACETS, _NOT_ENTITIES = terms("nouns.facets"), terms("nouns.unspecific")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class _Use:
     arguments: Mapping[str, Record]
     needed: frozenset[str]
     output: Record
+    is_for_each: bool
+    """Whether it takes a number and a text that the number applies to."""
 
 
 def find_singletons(
@@ -78,7 +80,7 @@ def _use_of(parsed: ParsedName, tool: Tool) -> _Use:
     schema = expanded(tool.input_schema)
     arguments = {name: part for name, part in properties(schema).items() if snake(name) not in OPTIONS}
     output = expanded(tool.output_schema) if tool.output_schema is not None else {}
-    return _Use(parsed, arguments, required(schema) & arguments.keys(), output)
+    return _Use(parsed, arguments, required(schema) & arguments.keys(), output, sets_for_each(schema))
 
 
 def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words]) -> bool:
@@ -117,7 +119,9 @@ def _names_another(name: str, one: _Use) -> bool:
 
 
 def _is_setter(one: _Use) -> bool:
-    return one.parsed.verb == "update" and (bool(one.arguments) or bool(flag_name(one.parsed.word)))
+    """Whether a tool sets the singleton, and not one of several amounts."""
+    is_update = one.parsed.verb == "update" and not (one.parsed.word == "set" and one.is_for_each)
+    return is_update and (bool(one.arguments) or bool(flag_name(one.parsed.word)))
 
 
 def _make_entity(name: str, uses: Sequence[_Use]) -> Entity:

@@ -15,7 +15,7 @@ from mcp_sim.generate.makers import Make
 from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.argument_names import QUERIES
+from mcp_sim.infer.arguments import QUERIES
 from mcp_sim.infer.result_kinds import is_text
 from mcp_sim.infer.server_names import last_segment
 from mcp_sim.types import Json, Record, Tool, Turn
