@@ -69,20 +69,24 @@ class _Default:
         elif self.settled is not NOWHERE:
             record[field.name] = self.settled
         elif field.required:
-            linked = _linked(turn, invent, self.entity, field)
-            value = invent(turn, self.entity, field.name, field.schema, record) if linked is NOWHERE else linked
-            record[field.name] = value
+            value = self._invented(turn, invent, record)
+            record |= {} if value is NOWHERE else {field.name: value}
+
+    def _invented(self, turn: Turn, invent: Invent, record: Record) -> Json:
+        """Return a value, or the key of a linked record; NOWHERE if there are no records to link to."""
+        field = self.field
+        if field.link is None:
+            return invent(turn, self.entity, field.name, field.schema, record)
+        return _linked(turn, invent, self.entity, field, field.link)
 
 
-def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
+def _linked(turn: Turn, invent: Invent, entity: str, field: Field, target: str) -> Json:
     """Return the key for a link that no argument gives, or NOWHERE if there are no records to link to."""
-    if field.link is None:
-        return NOWHERE
-    keys = _link_candidates(turn, field, field.link)
+    keys = _link_candidates(turn, field, target)
     first = next(keys, None)
     if first is None:
         return NOWHERE
-    key = invent.choose_reference(turn, entity, field.name, field.link, chain((first,), keys))
+    key = invent.choose_reference(turn, entity, field.name, target, chain((first,), keys))
     return [key] if main_type(field.schema) == "array" else key
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
-from mcp_sim.backends.records.implied_links import implied_links
+from mcp_sim.backends.records.implied_links import implied_links, linked_records
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.defaults import record_maker
@@ -31,8 +31,9 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
     make, keys = record_maker(plan, entity, domain), key_maker(entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
+    complete = linked_records(entity, domain)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
-    known, drafted = _key_finder(plan, entity), _draft_state(tool, plan, entity)
+    known_key, drafted = _key_finder(plan, entity), _draft_state(tool, plan, entity)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
         values = {**drafted(turn.call.arguments), **plan.fixed, **assigned_values(turn, sets)}
@@ -40,13 +41,15 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         if isinstance(values, Observation):
             return values
         mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
-        taken = known(turn.view, values)
+        taken = known_key(turn.view, values)
         if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
             return _existing(turn, tool, name, taken, mode, change)
         key = taken if taken is not None else next_key(entity, keys, turn.view, turn.draws)
-        record = make(turn, invent, {**imply(turn, invent, values), entity.key: key}, values)
+        known = {**imply(turn, invent, values), entity.key: key}
+        linked = complete(turn, invent, known)
+        record = make(turn, invent, known, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        return Effect(key, record, (put,))
+        return Effect(key, record, (put, *linked))
 
     return create
 

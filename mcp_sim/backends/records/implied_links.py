@@ -8,14 +8,19 @@ from itertools import islice
 from typing import TypeAlias
 
 from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES
-from mcp_sim.types import Record, Turn
+from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.missing_records import generate_record
+from mcp_sim.types import Change, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 """Returns the given values with the references that they imply."""
+
+Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
+"""Adds references to a new record, and returns the records to create for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,34 @@ def implied_links(entity: Entity, domain: Domain) -> Imply:
         return found
 
     return imply if shared else lambda _turn, _invent, values: values
+
+
+def linked_records(entity: Entity, domain: Domain) -> Complete:
+    """Compile the records that a new record needs and that nothing else creates: the booking of a booked flight.
+
+    They are created while there are none that a required link can refer to.
+    """
+    plans = [plan for one in domain.plans.values() for plan in one.variants]
+    created = {plan.entity for plan in plans if plan.verb == "create"} | domain.given
+    links = [one for one in entity.fields.values() if one.required and _is_single_link(one)]
+    targets = {one.name: domain.entities.get(one.link or "") for one in links if not is_nullable(one.schema)}
+    free = {
+        name: (target, key_maker(target))
+        for name, target in targets.items()
+        if target is not None and target.inside is None and target.name not in {*created, entity.name}
+    }
+
+    def complete(turn: Turn, invent: Invent, values: Record) -> list[Change]:
+        puts: list[Change] = []
+        for name, (target, keys) in free.items():
+            if name in values or turn.view.count(target.name):
+                continue
+            key = next_key(target, keys, turn.view, turn.draws)
+            values[name] = key
+            puts.append(Change("put", target.name, key, generate_record(turn, target, key, invent), expected=0))
+        return puts
+
+    return complete if free else lambda _turn, _invent, _values: []
 
 
 def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:

@@ -143,3 +143,15 @@ async def test_a_new_record_has_the_references_that_a_given_one_implies(tmp_path
         assert made["hotel_id"] == "H7"
         made = given.value(await world.call("create_booking", {"guest": "Cy", "hotel_id": "H4"}))
         assert made["room_id"] == "R4"
+
+
+async def test_a_required_link_leads_to_a_record_even_if_no_tool_creates_it(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"booking_id": TEXT, "city": TEXT}, "required": ["booking_id", "city"]}
+    tools = [
+        {**tool("create_flight", city=TEXT), "outputSchema": schema},
+        tool("cancel_booking", booking_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {"cards": {"c1": {"limit": 5}}}).open() as world:
+        made = await answered(world, "create_flight", city="Oslo")
+        assert world.view.count("booking") == 1
+        await answered(world, "cancel_booking", booking_id=made["booking_id"])
