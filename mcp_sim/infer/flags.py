@@ -7,28 +7,15 @@ from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import participle, snake
+from mcp_sim.types.lexicon.terms import groups, table
 
-_OPPOSITES = {
-    "disable": "enable",
-    "deactivate": "activate",
-    "show": "hide",
-    "reopen": "close",
-    "resume": "pause",
-    "turn_off": "turn_on",
-    "switch_off": "turn_on",
-}
-_FLAG_NAMES = {
-    "complete": ("completed", "complete", "done", "finished"), "finish": ("finished", "done", "completed"),
-    "enable": ("enabled", "active", "on"), "activate": ("active", "activated", "enabled"),
-    "turn_on": ("on", "powered", "powered_on", "enabled", "active"), "switch_on": ("on", "powered", "enabled"),
-    "close": ("closed", "done"), "resolve": ("resolved", "done"),
-}  # fmt: skip
+_STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
 
 
 def flag_name(word: str) -> str:
     """Return the name of the flag that a verb sets: `enabled` for `disable`. '' if it sets none."""
     verb, _ = _split_negation(word)
-    return _FLAG_NAMES.get(verb, ("",))[0]
+    return _STATES_AFTER.get(verb, ("",))[0]
 
 
 def find_flag(word: str, entity: Entity) -> dict[str, Json]:
@@ -39,7 +26,7 @@ def find_flag(word: str, entity: Entity) -> dict[str, Json]:
         for name, field in entity.fields.items()
         if main_type(field.schema) == "boolean" and field.derived is None
     }
-    names = (*_FLAG_NAMES.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
+    names = (*_STATES_AFTER.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
     found = next((flags[name] for name in names if name in flags), None)
     return {} if found is None else {found: yes}
 
