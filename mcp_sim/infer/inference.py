@@ -11,7 +11,7 @@ from mcp_sim.infer.features import ToolFeatures, collect_features
 from mcp_sim.infer.fields import collect_shown_fields
 from mcp_sim.infer.given_state import Given, Path, read_given_state
 from mcp_sim.infer.links import link_given_keys
-from mcp_sim.infer.nouns import collect_nouns
+from mcp_sim.infer.names import collect_nouns
 from mcp_sim.infer.openness import find_open_entities, with_usual_fields
 from mcp_sim.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.infer.overrides import declares_effect

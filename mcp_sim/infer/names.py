@@ -1,13 +1,15 @@
-"""Parsing of a single tool name: its verb, its noun, one record or many."""
+"""Parsing of single tool names: the verb, the noun, one record or many; and the nouns of all names together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mcp_sim.infer.verbs import STRONG, TRANSITIONS, WEAK, find_verb
-from mcp_sim.types.lexicon.english import is_plural, singular_phrase, words
+from mcp_sim.types import Tool
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import by_word, terms
 from mcp_sim.types.lexicon.translations import in_english
 from mcp_sim.types.plans import Verb
@@ -24,6 +26,9 @@ _VERB_OF_STATE = {
     state: verb for verb, state in reversed([*TRANSITIONS.items()]) if state.startswith(verb[:2])
 } | by_word("states.marks")
 """Verbs by the state that they lead to: `pay` by `paid`."""
+
+COLLECTIONS = terms("nouns.collections")
+"""Last words of names of tables that name no entity: `list`, `map`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +119,40 @@ def _resolve_mark(parsed: ParsedName) -> ParsedName:
     noun, state = (parsed.noun, parsed.after[-1:]) if is_as else (parsed.noun[:-1], parsed.noun[-1:])
     verb = _VERB_OF_STATE.get(state[0]) if state and parsed.word == "mark" else None
     return parsed if verb is None else replace(parsed, word=verb, noun=noun, after=(), status=TRANSITIONS[verb])
+
+
+@dataclass(frozen=True, slots=True)
+class Nouns:
+    """Nouns that tools mention: `names` of entities, their arguments, and those arguments that are integers."""
+
+    names: frozenset[str] = frozenset()
+    arguments: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+
+    def entity_of(self, name: str) -> str:
+        """Return the entity that a table name means: one that tools mention, else the name itself."""
+        parts = words(name)
+        while len(parts) > 1 and parts[-1] in COLLECTIONS:
+            parts = parts[:-1]
+        bare = "_".join((*parts[:-1], singular(parts[-1]))) if parts else name
+        if bare in self.names:
+            return bare
+        near = [noun for noun in self.names if bare.endswith(f"_{noun}") or noun.endswith(f"_{bare}")]
+        return near[0] if len(near) == 1 else bare
+
+    def includes(self, name: str) -> bool:
+        """Whether tools mention the entity that a table name means."""
+        return self.entity_of(name) in self.names
+
+
+def collect_nouns(parsed_names: Iterable[ParsedName], tools: Iterable[Tool]) -> Nouns:
+    """Collect the nouns that names of tools and of id arguments mention, and the arguments."""
+    names: set[str] = set()
+    for parsed in parsed_names:
+        phrase = (*parsed.noun, *parsed.after[1:])
+        names |= {singular_phrase(phrase[start:end]) for start, end in noun_spans(len(phrase))}
+        names |= {singular_phrase(phrase)} if phrase else set[str]()
+    parts = [(snake(name), part) for tool in tools for name, part in properties(tool.input_schema).items()]
+    names |= {name.removesuffix("_id") for name, _ in parts if name.endswith("_id")}
+    numbers = frozenset(name for name, part in parts if main_type(part) == "integer")
+    return Nouns(frozenset(names - terms("nouns.generic")), frozenset(name for name, _ in parts), numbers)
