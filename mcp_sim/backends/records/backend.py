@@ -7,13 +7,14 @@ from mcp_sim.backends.records.allowed_values import declared_values_check, line_
 from mcp_sim.backends.records.arguments import ABSENT, argument, with_whole_numbers
 from mcp_sim.backends.records.creation import creation
 from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequence
+from mcp_sim.backends.records.filters import sets_any_field
 from mcp_sim.backends.records.parts import part_page, part_write
 from mcp_sim.backends.records.record_lookup import find_inside, finder
 from mcp_sim.backends.records.recorded_texts import with_recorded_failures
 from mcp_sim.backends.records.removal import removal
 from mcp_sim.backends.records.result_values import Facts, Render
 from mcp_sim.backends.records.results import reports_failures, result_renderer
-from mcp_sim.backends.records.selection import parent_check, selector
+from mcp_sim.backends.records.selection import Select, parent_check, selector
 from mcp_sim.backends.records.updates import updating
 from mcp_sim.backends.refusal import invalid, not_found, noun, sentence_of
 from mcp_sim.types import Observation, Tool, Transition, Turn
@@ -146,7 +147,7 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> A
 def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     """Return the answer that gets one record by filters: the first match."""
     entity = plan.entity or ""
-    select = selector(tool, plan, domain.entities[entity], domain.entities)
+    select = _selector(tool, plan, domain)
     names = tuple(plan.filters)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -162,8 +163,13 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     return answer
 
 
+def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:
+    entity = domain.entities[plan.entity or ""]
+    return selector(tool, plan, entity, domain.entities, any_field=sets_any_field(domain, entity.name))
+
+
 def _listing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
-    select = selector(tool, plan, domain.entities[plan.entity or ""], domain.entities)
+    select = _selector(tool, plan, domain)
     orphaned = parent_check(tool, plan, domain)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from mcp_sim.backends.records.accepted_keys import acceptance
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.filters import matching_rows
+from mcp_sim.backends.records.filters import matching_rows, sets_any_field
 from mcp_sim.backends.records.wanted_values import Interval, Wanted, wanted_values
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields, titles_about
@@ -44,7 +44,9 @@ class Demand:
         self._keys, self._texts = key_maker(entity), text_fields(entity)
         self._limit = argument(plan.paging.limit or "")
         self._wanted = wanted_values(tool, plan, entity)
-        self._matching = matching_rows(tool, plan, entity, domain.entities)
+        self._matching = matching_rows(
+            tool, plan, entity, domain.entities, any_field=sets_any_field(domain, entity.name)
+        )
         self._written = _written_fields(domain, entity.name)
         plans = (one for one in domain.plans.values() if one.entity == entity.name)
         self._is_declared = any(domain.tools[one.tool].output_schema is not None for one in plans)

@@ -11,10 +11,10 @@ from typing import TypeAlias, cast, overload
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.ordering import Row
 from mcp_sim.backends.records.projection import Derive, derived_values
-from mcp_sim.backends.records.search_terms import term_parser
+from mcp_sim.backends.records.search_terms import NOTHING, term_parser
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import at, constants, items, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.english import vocabulary
@@ -23,9 +23,11 @@ from mcp_sim.types.time_formats import seconds_of, time_format
 from mcp_sim.world.tables import lowered
 
 Test: TypeAlias = Callable[[Record], bool]
+TextOf: TypeAlias = Callable[[Record], str]
+"""Returns what a text query searches of a record, in lower case."""
 
 _DAY = 24 * 60 * 60.0
-_PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
+PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
 ANY = vocabulary("all any both everything")
 """Choices of an argument that filter nothing."""
 
@@ -96,7 +98,7 @@ def _texts_compared(field: str, op: str, wanted: Json) -> Test:
 def time_prefix_test(entity: Entity, field: str, wanted: Json) -> Test | None:
     """Return the test of a time that is given as a year or month, or None for other values."""
     schema = entity.fields[field].schema if field in entity.fields else {}
-    if not isinstance(wanted, str) or not _PART_OF_TIME.fullmatch(wanted) or time_meaning(field, schema) is None:
+    if not isinstance(wanted, str) or not PART_OF_TIME.fullmatch(wanted) or time_meaning(field, schema) is None:
         return None
     return lambda record: str(record.get(field) or "").startswith(wanted)
 
@@ -127,24 +129,30 @@ def _number(value: Json) -> float:
     return value if isinstance(value, int | float) else nan
 
 
-def exclusion_test(unwanted: Sequence[str], fields: Sequence[str]) -> Test:
-    """Return a test that none of the words occur in the fields."""
+def _exclusion_test(unwanted: Sequence[str], text_of: TextOf) -> Test:
+    """Return a test that none of the words occur in the text of a record."""
 
     def test(record: Record) -> bool:
-        whole = lowered(record, fields)
+        whole = text_of(record)
         return not any(word in whole for word in unwanted)
 
     return test
 
 
-def text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
-    """Return a test that all of the words occur in the fields."""
+def _text_test(words: Sequence[str], text_of: TextOf) -> Test:
+    """Return a test that all of the words occur in the text of a record."""
 
     def test(record: Record) -> bool:
-        whole = lowered(record, fields)
+        whole = text_of(record)
         return all(word in whole for word in words)
 
     return test
+
+
+def sets_any_field(domain: Domain, entity: str) -> bool:
+    """Return whether tools write fields of an entity that no schema declares."""
+    plans = (plan for one in domain.plans.values() for plan in one.variants)
+    return any(plan.entity == entity and "*" in plan.sets.values() for plan in plans)
 
 
 class AllRows(Sequence[Row]):
@@ -173,9 +181,12 @@ class AllRows(Sequence[Row]):
 
 
 def matching_rows(
-    tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]
+    tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity], *, any_field: bool = False
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
-    """Return a function that selects the rows passing all given filters. The first equality uses the index."""
+    """Return a function that selects the rows passing all given filters. The first equality uses the index.
+
+    `any_field`: records may have fields that no schema declares. A text query searches them as well.
+    """
     derived = derived_values(entity, entities)
     rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
@@ -184,6 +195,7 @@ def matching_rows(
     always, unset = _always(plan)
     name, query, parse_terms = entity.name, argument(plan.query or ""), term_parser(entity)
     searched = text_fields(entity) if plan.query is not None else ()
+    text_of = _text_reader(entity, searched, any_field=any_field)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
@@ -193,7 +205,10 @@ def matching_rows(
         bounds, tests = _bounds_and_tests(asked, entity, derived, view)
         parsed = parse_terms(query(arguments))
         tests += [*spans.values(), *parsed.tests, *unset]
-        tests += [exclusion_test(parsed.unwanted, searched)] if parsed.unwanted else []
+        tests += [_exclusion_test(parsed.unwanted, text_of)] if parsed.unwanted else []
+        if parsed.words and (any_field or equalities):
+            tests.append(_text_test(parsed.words, text_of))
+            parsed = NOTHING
         rows, more = _candidates(view, name, equalities, bounds, parsed.words, searched)
         for test in (*tests, *more):
             rows = [row for row in rows if test(row[1])]
@@ -207,6 +222,16 @@ def text_fields(entity: Entity) -> tuple[str, ...]:
     return tuple(
         name for name, field in entity.fields.items() if (name != entity.key or entity.natural) and _is_text(field)
     )
+
+
+def _text_reader(entity: Entity, searched: Sequence[str], *, any_field: bool) -> TextOf:
+    """Return a function that reads the searched fields, and those that the entity does not declare (`any_field`)."""
+
+    def text_of(record: Record) -> str:
+        others = [name for name in record if name not in entity.fields] if any_field else ()
+        return lowered(record, (*searched, *others))
+
+    return text_of
 
 
 def _is_text(field: Field) -> bool:
@@ -252,7 +277,7 @@ def _candidates(
     """Return the rows that the best index finds, and the tests that they still have to pass."""
     held = [bound.holds for bound in bounds]
     if equalities or not (words or bounds):
-        return _found(view, name, equalities), [*held, *([text_test(words, searched)] if words else [])]
+        return _found(view, name, equalities), held
     if words:
         return view.search(name, searched, words), held
     return view.compare(name, bounds), []

@@ -11,19 +11,22 @@ from typing import TypeAlias
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.field_values import Link, resolve_links
-from mcp_sim.backends.records.filters import matching_rows
+from mcp_sim.backends.records.filters import PART_OF_TIME, matching_rows
 from mcp_sim.backends.records.ordering import Row, ordering
 from mcp_sim.backends.records.search_terms import term_parser, unknown_clause
-from mcp_sim.backends.refusal import invalid
-from mcp_sim.types import Json, Observation, Record, Tool, Turn
+from mcp_sim.backends.refusal import invalid, quoted
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.time_formats import parse_time
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 
 _LONGEST_OFFSET = 18
+_OF_TIMES = frozenset({"equals", *COMPARISONS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,11 @@ def _query_digest(arguments: Mapping[str, Json], paging_names: frozenset[str | N
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
+def selector(
+    tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity], *, any_field: bool = False
+) -> Select:
     """Compile the selection of rows. It returns a page, or a failure if the query is invalid."""
-    matching = matching_rows(tool, plan, entity, entities)
+    matching = matching_rows(tool, plan, entity, entities, any_field=any_field)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction, query = (
         argument(plan.paging.sort or ""),
@@ -116,6 +121,7 @@ def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Enti
         argument(plan.query or ""),
     )
     find_unknown, parse_terms = unknown_clause(entity), term_parser(entity)
+    timeless = no_time(plan, entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
@@ -124,11 +130,42 @@ def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Enti
         if clause is not None:
             known = ", ".join(entity.fields)
             return invalid(tool, plan.query, query(arguments), f"Cannot search by {clause}; choose from {known}")
+        wrong = timeless(turn) if not found else None
+        if wrong is not None:
+            name, value, example = wrong
+            return invalid(tool, name, value, f"Invalid {name}: {quoted(value)} is no time, such as {quoted(example)}")
         words = " ".join(parse_terms(query(arguments)).words)
         rows = order(found, sort(arguments), direction(arguments), words)
         return rows if isinstance(rows, Observation) else paged(rows, arguments)
 
     return select
+
+
+def no_time(plan: Plan, entity: Entity) -> Callable[[Turn], tuple[str, Json, Json] | None]:
+    """Compile the search for an argument that compares a time with a value that is none.
+
+    It returns the argument, its value and an example of a time, or None. Times of records may have unknown formats.
+    """
+    rules = [(path, argument(path), rule.field) for path, rule in plan.filters.items() if rule.op in _OF_TIMES]
+    schemas = {name: field.schema for name, field in entity.fields.items() if field.schema.get("format") != "time"}
+    timed = [
+        (path, fetch, field, time_formatter(field, schemas[field]))
+        for path, fetch, field in rules
+        if field in schemas and time_meaning(field, schemas[field]) is not None
+    ]
+
+    def find(turn: Turn) -> tuple[str, Json, Json] | None:
+        for path, fetch, field, write in timed:
+            value = fetch(turn.call.arguments)
+            if not isinstance(value, str) or parse_time(value) is not None or PART_OF_TIME.fullmatch(value):
+                continue
+            known = (row[field] for _, row in turn.view.rows(entity.name) if row.get(field) is not None)
+            example = next(known, write(turn.now))
+            if parse_time(example) is not None:
+                return path, value, example
+        return None
+
+    return find
 
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rpds import HashTrieMap
+from support.matched_tools import TEXT, answered, simulator, tool
 from support.strategies import NOW
 
 from mcp_sim.backends.records.selection import Page, selector
@@ -60,12 +62,19 @@ def asked(plan: Plan, **arguments: Json) -> list[Json]:
         (Filter("created_at", "gt"), "2030-01-02", [4]),
         (Filter("created_at", "gte"), "2030-01-02T11:00:00+01:00", [2, 3, 4]),
         (Filter("created_at", "lt"), "2030-01-02T10:00:00Z", [1]),
-        (Filter("created_at", "gt"), "yesterday", []),
         (Filter("size", "gt"), None, [1, 2, 3, 4]),
     ],
 )
 def test_a_filter_keeps_matching_rows(rule: Filter, value: Json, ids: list[int]) -> None:
     assert asked(Plan("list_boxes", "list", "box", filters={"x": rule}), x=value) == ids
+
+
+@pytest.mark.parametrize("op", ["equals", "gt", "lte"])
+def test_a_filter_by_time_with_another_text_is_invalid(op: Any) -> None:
+    (failure,) = asked(Plan("list_boxes", "list", "box", filters={"x": Filter("created_at", op)}), x="d138")
+    assert failure.body.is_error
+    assert "x" in failure.body.value
+    assert "2030-01-01T10:00:00Z" in failure.body.value
 
 
 @pytest.mark.parametrize(
@@ -97,3 +106,16 @@ def test_rows_without_the_sort_field_come_last(sort: Json, order: Json, ids: lis
 )  # fmt: skip
 def test_the_arguments_choose_the_page(paging: Paging, arguments: dict[str, Json], ids: list[int]) -> None:
     assert asked(Plan("list_boxes", "list", "box", paging=paging), **arguments) == ids
+
+
+async def test_a_text_query_searches_fields_that_no_schema_declares(tmp_path: Path) -> None:
+    tools = [
+        tool("create_record", table=TEXT, fields={"type": "object", "additionalProperties": True}),
+        tool("get_record", record_id=TEXT),
+        tool("search_records", table=TEXT, query=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        await answered(world, "create_record", table="sites", fields={"Name": "New website"})
+        found = await answered(world, "search_records", table="sites", query="New website")
+        assert "New website" in str(found)
+        assert "New website" not in str(await answered(world, "search_records", table="sites", query="Old website"))
