@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from mcp_sim.types import Record
@@ -108,16 +109,20 @@ def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str
 
 def _record_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str | None:
     """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
-    objects = [path for path, part in parts.items() if _may_be(part, "object") and "." not in path]
     whole = {snake(name) for name in properties(output)}
+    objects = [path for path, part in parts.items() if _may_be(part, "object") and "." not in path]
     wanted = ({entity, entity.rsplit("_", 1)[-1]}, _RECORD)
     named = [path for names in wanted for path in objects if _last(path) in names]
     if named and whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
         return named[0]
     if len(objects) == 1 == len(whole):
         return objects[0]
-    is_message = bool(whole) and whole <= _MESSAGE
-    return "" if main_type(output) == "object" and not is_message else None
+    return "" if main_type(output) == "object" and not _is_message(whole) else None
+
+
+def _is_message(names: AbstractSet[str]) -> bool:
+    """Whether a result only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
+    return bool(names) and names <= _MESSAGE
 
 
 def _may_be(schema: Record, kind: str) -> bool:

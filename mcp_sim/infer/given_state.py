@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TypeAlias, cast
 
 from mcp_sim.infer.given_tables import Rows, are_alike, find_key, infer_fields, make_table
-from mcp_sim.infer.names import COLLECTIONS, Nouns
+from mcp_sim.infer.nouns import COLLECTIONS, Nouns
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field, Inside
 from mcp_sim.types.given_rows import unwrap_rows
@@ -101,7 +101,9 @@ class _Reader:
         if isinstance(value, list):
             listed = [as_object(row) for row in as_list(value)]
             return [(None, row) for row in listed] if all(listed) and are_alike(listed) else None
-        body = as_object(value)
+        return self._rows_under_keys(as_object(value))
+
+    def _rows_under_keys(self, body: Record) -> Rows | None:
         inner = {key: as_object(row) for key, row in body.items() if isinstance(row, dict)}
         is_table = 2 * len(inner) >= len(body) and are_alike([*inner.values()])
         return [*inner.items()] if is_table and not self._holds_tables(inner) else None

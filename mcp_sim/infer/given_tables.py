@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from mcp_sim.infer.names import Nouns
+from mcp_sim.infer.nouns import Nouns
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import schema_of, type_name
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import ordered
 
-_ENDINGS = ordered("fields.outer_key")
+_ENDINGS = (*ordered("fields.key_ending"), "name")
 _SAMPLE_SIZE = 200
 """Number of rows that fields are inferred from. Keys are looked up in all rows."""
 
@@ -32,15 +32,24 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     key = next(repeated, None) if is_keyed else find_key(entity, fields, records)
     if key is not None:
         return Entity(entity, key, records[-1][key], fields), records
-    if not rows:
-        return Entity(entity), []
     named = _outer_key_name(nouns, entity, fields) if is_keyed else None
-    are_numbers = named in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
-    outer = [(int(str(at)) if are_numbers else at) if is_keyed else place for place, (at, _) in enumerate(rows, 1)]
+    keys = _outer_keys(rows, are_numbers=named in nouns.numbers) if is_keyed else [*range(1, len(rows) + 1)]
+    return _with_outer_keys(entity, named, fields, keys, records) if rows else (Entity(entity), [])
+
+
+def _outer_keys(rows: Rows, *, are_numbers: bool) -> list[Json]:
+    is_whole = are_numbers and all(str(at).isdecimal() for at, _ in rows)
+    return [int(str(at)) if is_whole else at for at, _ in rows]
+
+
+def _with_outer_keys(
+    entity: str, named: str | None, fields: Mapping[str, Field], keys: Sequence[Json], rows: Sequence[Record]
+) -> tuple[Entity, list[Record]]:
+    """Return a table whose keys are added to its rows, first in each. They are hidden unless tools name them."""
     key = named or ("id" if "id" not in fields else "row")
-    found = Field(key, {"type": type_name(outer[0])}, required=True, hidden=named in {None, "id"})
-    records = [{key: at, **row} for at, row in zip(outer, records, strict=True)]
-    return Entity(entity, key, outer[-1], {key: found, **fields}), records
+    found = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named in {None, "id"})
+    keyed: list[Record] = [{key: at, **row} for at, row in zip(keys, rows, strict=True)]
+    return Entity(entity, key, keyed[-1][key], {key: found, **fields}), keyed
 
 
 def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> str | None:

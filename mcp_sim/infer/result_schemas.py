@@ -75,12 +75,16 @@ def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
 def _json_texts(tools: Sequence[Tool]) -> Iterator[tuple[Tool, str]]:
     """Yield the tools of one server whose text is JSON, each with its property."""
     wrapped = [(tool, place) for tool in tools if snake(place := text_place(tool) or "") in TEXT_NAMES]
-    known = " ".join(json.dumps([tool.name, tool.input_schema]) for tool in tools) if wrapped else ""
-    named = (name for tool, _ in wrapped for name in _IDENTIFIER.findall(tool.description))
-    is_data = any(name not in known for name in named)
+    is_data = bool(wrapped) and _mention_fields((tool for tool, _ in wrapped), tools)
     for tool, place in wrapped:
         if mentions_data(tool.description) or (is_data and not is_prose(tool.description)):
             yield tool, place
+
+
+def _mention_fields(wrapped: Iterable[Tool], tools: Iterable[Tool]) -> bool:
+    """Whether descriptions contain names that only fields of results can have."""
+    known = " ".join(json.dumps([tool.name, tool.input_schema]) for tool in tools)
+    return any(name not in known for tool in wrapped for name in _IDENTIFIER.findall(tool.description))
 
 
 def argument_schemas(tools: Iterable[Tool]) -> dict[str, dict[str, Record]]:
