@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TypeAlias, cast
 
 from mcp_sim.infer.given_tables import Rows, are_alike, find_key, infer_fields, make_table
-from mcp_sim.infer.nouns import COLLECTIONS, Nouns
+from mcp_sim.infer.names import COLLECTIONS, Nouns
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field, Inside
 from mcp_sim.types.given_rows import unwrap_rows

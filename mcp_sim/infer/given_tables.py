@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from mcp_sim.infer.nouns import Nouns
+from mcp_sim.infer.names import Nouns
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import schema_of, type_name
