@@ -20,7 +20,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.states import find_described_state
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
@@ -217,10 +217,15 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields) -> dict[str,
         alike = known.by_synonym(last_name(path))
         one = named[path] or (alike if alike is not None and alike.field.name not in exact else None)
         one = Match(Field("*", {}), _ANY_FIELDS) if path.endswith("*") else one
-        if one is not None and one.field.name not in taken:
+        if one is not None and one.field.name not in taken and _may_hold(one.field.schema, leaves[path]):
             found[path] = one
             taken.add(one.field.name)
     return found
+
+
+def _may_hold(field: Record, argument: Record) -> bool:
+    """Whether a field can hold the argument. A scalar does not set a field that is shown as an object."""
+    return not properties(field) or main_type(argument) not in {"string", "integer", "number", "boolean"}
 
 
 def _weakest(found: Iterable[Basis]) -> Basis:
