@@ -1,243 +1,250 @@
-"""Compare a predicted observation with the world, correct it, and absorb what is new.
+"""Take a model's answer into the world: compare it with the fixed facts, correct it, and absorb what it shows.
 
-A model that predicts a whole observation names records, links and totals. Those that the world has are shown as the
-world has them. Further fields of a record are absorbed into the state. What contradicts the world is repaired.
+What contradicts a fixed fact is a problem, which the model is asked to mend; at the last attempt that one value is
+corrected. Everything else stays as the model says it, and becomes a fact.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, cast
 
-from mcp_sim.backends.records.accepted_keys import may_exist
-from mcp_sim.generate.missing_records import choose_key, generate_record, link_candidates
-from mcp_sim.types import Change, Json, Key, Record, Turn, View
+from mcp_sim.models.language_model.fixed_facts import STATES, UNFIXED, FixedFacts, differences
+from mcp_sim.models.language_model.subjects import Subject
+from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
-from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import is_nullable
-from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import plural, singular, snake
-
-Path: TypeAlias = tuple[str, ...]
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.result_parts import Path, get_part, replace_part
+from mcp_sim.types.time_formats import parse_time, time_format
+from mcp_sim.types.views import find_key
 
 OMITTED: Any = object()
-"""Marks a row or a field that is left out."""
+"""The correction of a row that does not exist."""
 
-TOTALS = frozenset({"total", "total_count", "total_results", "count", "num_results", "result_count"})
-_NUMBERED = re.compile(r"(.*?[A-Za-z].*?)(\d+)(\D{0,2})")
+SLACK = timedelta(days=1)
+"""How much later than now a past event may seem to be, by another clock or time zone."""
+_HAPPENED = re.compile(
+    r"(date_|last_)?(created|updated|modified|joined|registered|hired|founded|enrolled|signed_up|born)(_at|_on|_date|_time)?"
+    r"|date_of_birth|birth_?date|member_since"
+)
+
+Unchecked = set[tuple[str, Key, str]]
+"""Entity, key and field of values that no check may compare; the field `*` stands for all."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecordNames:
-    """How observations name the records of a domain.
+class Contradiction:
+    """A value of an answer that a fixed fact contradicts, and what it must be."""
 
-    `records` maps property names to the entities whose records they hold, `links` maps them to the entities that they
-    refer to. `ids` has patterns of ids within texts.
-    """
-
-    domain: Domain
-    records: dict[str, str]
-    links: dict[str, str]
-    ids: tuple[tuple[str, re.Pattern[str]], ...]
-
-    @classmethod
-    def of(cls, domain: Domain) -> RecordNames:
-        several = [entity for entity in domain.entities.values() if not entity.singleton]
-        names = [(entity, entity.name.rpartition(".")[2]) for entity in several]
-        records = {form: entity.name for entity, name in names for form in (snake(name), snake(plural(name)))}
-        links = {f"{snake(name)}_id": entity.name for entity, name in names}
-        return cls(domain, records, links, tuple(_ids(domain)))
-
-    def entity(self, name: str) -> Entity | None:
-        """Return the entity whose records a property of this name holds."""
-        form = snake(name)
-        found = self.records.get(form) or self.records.get(singular(form))
-        return None if found is None else self.domain.entities[found]
-
-    def link(self, name: str) -> str | None:
-        """Return the entity that a property of this name refers to."""
-        return self.links.get(snake(name))
-
-
-def _ids(domain: Domain) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield a pattern of ids within texts for each entity whose ids are unmistakable."""
-    for entity in domain.entities.values():
-        found = _NUMBERED.fullmatch(entity.key_like) if isinstance(entity.key_like, str) else None
-        if found is not None and len(found[1]) > 1:
-            width = len(found[2])
-            yield entity.name, re.compile(rf"(?<!\w){re.escape(found[1])}\d{{{width},}}{re.escape(found[3])}(?!\w)")
+    path: Path
+    problem: str
+    """A sentence for the model; empty if the model may not know the fact."""
+    true: Json
 
 
 @dataclass(slots=True)
 class Absorption:
-    """The comparison of one observation with the world.
+    """The absorption of the subjects of one answer.
 
-    It collects the absorbed records, the paths of the repaired values, and the problems that cannot be repaired.
+    `view` has the changes of the call itself. `is_search`: the answer shows excerpts, which are no facts.
     """
 
-    record_names: RecordNames
-    turn: Turn
+    domain: Domain
+    facts: FixedFacts
     view: View
-    invent: Invent
-    record_paths: Mapping[Path, Entity]
-    """Path -> the entity whose records are there, as far as the tool's plan shows."""
-    absorbed: dict[tuple[str, Key], Change] = field(default_factory=dict[tuple[str, Key], Change])
-    repaired: list[str] = field(default_factory=list[str])
-    problems: list[str] = field(default_factory=list[str])
+    is_search: bool
+    changes: tuple[Change, ...] = ()
+    absorbed: list[Change] = field(default_factory=list[Change])
+    unchecked: Unchecked = field(default_factory=Unchecked)
+    shown: int = 0
+    """How many values were shown of known subjects."""
+    fixed: int = 0
+    """How many of them were fixed."""
 
-    def resolve(self, value: Json, path: Path, entity: Entity | None, *, is_row: bool = False) -> Json:
-        """Return a part of the observation in the form to serve; `entity` is the one whose records it holds."""
-        entity = self.record_paths.get(path, entity)
-        match value:
-            case dict():
-                return self._object(cast("Record", value), path, entity, is_row=is_row)
-            case list():
-                rows = [
-                    self.resolve(row, (*path, str(at)), entity, is_row=True)
-                    for at, row in enumerate(cast("list[Json]", value))
-                ]
-                return [row for row in rows if row is not OMITTED]
-            case str():
-                return self._text(value, path)
-            case _:
-                return value
+    def contradictions(self, subjects: Iterable[Subject], rows: Callable[[Path], bool]) -> Iterator[Contradiction]:
+        """Yield what contradicts the fixed facts. `rows` tells whether a path is one of a list of records."""
+        for subject in subjects:
+            if self._is_absent(subject) and rows(subject.path):
+                yield Contradiction(subject.path, f"there is no {subject.entity.name} {subject.key!r}", OMITTED)
+                continue
+            yield from self._concealed(subject)
+            for name, shown in self._known_fields(subject):
+                true = self.facts.value(subject, name)
+                self.shown += true is not UNFIXED or self._is_known(subject, name)
+                self.fixed += true is not UNFIXED
+                for path, ours, theirs in () if true is UNFIXED else differences(true, shown, (name,)):
+                    label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
+                    yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
 
-    # records
+    def _concealed(self, subject: Subject) -> Iterator[Contradiction]:
+        """Yield the fields that are concealed from the model, as they really are."""
+        record = self.view.get(*subject.identity) or {}
+        for name in self._hidden_fields(subject) & subject.value.keys() & record.keys():
+            if not equal(record[name], subject.value[name]):
+                yield Contradiction((*subject.path, name), "", record[name])
 
-    def _object(self, value: Record, path: Path, entity: Entity | None, *, is_row: bool) -> Json:
-        if entity is not None and isinstance(value.get(entity.key), str | int):
-            return self._record(value, path, entity, is_row=is_row)
-        return self._with_true_total(
-            {name: part for name, part in self._parts(value, path, None) if part is not OMITTED}, path
-        )
+    def _hidden_fields(self, subject: Subject) -> AbstractSet[str]:
+        """Return the fields of a record that the model may not know."""
+        record = self.view.get(*subject.identity) if self.domain.concealed else None
+        about = (one for one in self.domain.concealed if one.entity == subject.entity.name)
+        fitting = [one.fields or frozenset(record or ()) for one in about if record is not None and one.fits(record)]
+        return frozenset[str]().union(*fitting)
 
-    def _parts(self, value: Record, path: Path, entity: Entity | None) -> Iterator[tuple[str, Json]]:
-        for name, part in value.items():
-            here = (*path, name)
-            declared = entity.fields.get(name) if entity is not None else None
-            link = declared.link if declared is not None and declared.derived is None else None
-            if link is None and not isinstance(part, dict):
-                link = self.record_names.link(name)
-            if entity is not None and name == entity.key:
-                yield name, part
-            elif link is not None:
-                yield name, self._linked(part, here, link, declared)
-            else:
-                yield name, self.resolve(part, here, self.record_names.entity(name))
+    def _known_fields(self, subject: Subject) -> Iterator[tuple[str, Json]]:
+        """Yield the shown fields of a subject that the model may know."""
+        hidden = self._hidden_fields(subject)
+        return ((name, value) for name, value in subject.fields() if name not in hidden)
 
-    def _record(self, value: Record, path: Path, entity: Entity, *, is_row: bool) -> Json:
-        key: Key = value[entity.key]
+    def impossible_times(self, subjects: Iterable[Subject]) -> Iterator[Contradiction]:
+        """Yield times of past events that lie in the future, and updates before the creation."""
+        latest = self.facts.turn.now + SLACK
+        for subject in subjects:
+            times = {
+                name: parse_time(value) for name, value in subject.value.items() if _HAPPENED.fullmatch(snake(name))
+            }
+            for name, moment in times.items():
+                if moment is not None and moment > latest:
+                    true = _in_format(subject.value[name], self.facts.turn.now)
+                    yield Contradiction(
+                        (*subject.path, name), f"{name} is in the future: {subject.value[name]!r}", true
+                    )
+            yield from self._updated_before_created(subject, times)
+
+    def _updated_before_created(
+        self, subject: Subject, times: Mapping[str, datetime | None]
+    ) -> Iterator[Contradiction]:
+        known: Record = {**(self.view.get(*subject.identity) or {}), **subject.value}
+        for name, updated in times.items():
+            name_of_creation = name.replace("updated", "created")
+            created = parse_time(known.get(name_of_creation)) if snake(name) == "updated_at" else None
+            if created is not None and updated is not None and updated < created <= self.facts.turn.now + SLACK:
+                problem = f"{name} is before {name_of_creation}"
+                yield Contradiction((*subject.path, name), problem, known[name_of_creation])
+
+    def absorb(self, subjects: Iterable[Subject]) -> None:
+        """Absorb what an answer shows of its subjects."""
+        for subject in subjects:
+            if not self._is_absent(subject) and not self.facts.is_elsewhere(subject):
+                self._absorb_record(subject, subject.entity)
+
+    def _absorb_record(self, subject: Subject, entity: Entity) -> None:
+        key = self._stored_key(subject)
         stored = self.view.get(entity.name, key)
-        if stored is None and self._may_be_new(entity, key):
-            stored = self._add_record(entity, key, self._own_fields(value, path, entity))
+        fields = {name: value for name, value in self._known_fields(subject) if self._is_stored(entity, name)}
+        before: Record = stored if stored is not None else {entity.key: key}
+        news = {name: value for name, value in fields.items() if self._is_news(subject, name, value, stored)}
         if stored is None:
-            others = link_candidates(self.view, entity.name)
-            if is_row or not others:
-                return self._unknown(entity, key, path, is_row=is_row)
-            key = choose_key(others, self.turn.draws, ".".join(path))
-            stored = self.view.get(entity.name, key) or {}
-            self.repaired.append(".".join((*path, entity.key)))
-        return self._as_stored({**value, entity.key: key}, path, entity, stored)
+            before = {**self._provisional(entity, fields), **before}
+        if news or stored is None:
+            self._put(subject, key, {**before, **news})
+        after = {**before, **news}
+        shown = subject.fields()
+        self.unchecked.update(
+            (entity.name, key, name) for name, value in shown if not equal(value, after.get(name, value))
+        )
+        self.absorb_links(entity, fields)
+        guessed = [name for name in news if self._is_provisional(name, stored)]
+        facts = [name for name in fields if equal(fields[name], after.get(name)) and name not in guessed]
+        self.facts.note(replace(subject, key=key), facts, (*self.changes, *self.absorbed), guessed)
 
-    def _unknown(self, entity: Entity, key: Key, path: Path, *, is_row: bool) -> Json:
-        if is_row:
-            self.repaired.append(".".join(path))
-        else:
-            self.problems.append(f"R1: there is no {entity.name} {key!r}, nor any other")
-        return OMITTED
+    def _provisional(self, entity: Entity, fields: Record) -> Record:
+        """Remove the record that was created without a known id and has these fields, and return it without its key."""
+        for key in self.facts.provisional(entity.name):
+            record = self.view.get(entity.name, key)
+            known = {} if record is None else {name: value for name, value in record.items() if name != entity.key}
+            common = known.keys() & fields.keys()
+            if common and all(not any(differences(known[name], fields[name])) for name in common):
+                rest = (one for one in self.facts.provisional(entity.name) if one != key)
+                self.facts.note_provisional(entity.name, rest)
+                self._change(Change("remove", entity.name, key))
+                return known
+        return {}
 
-    def _as_stored(self, value: Record, path: Path, entity: Entity, stored: Record) -> Record:
-        """Return the record as the world has it, and absorb further fields."""
-        key: Key = value[entity.key]
-        shown: Record = {}
-        fresh: Record = {}
-        for name, part in self._parts(value, path, entity):
-            if name in stored:
-                shown[name] = stored[name]
-                if not equal(stored[name], value[name]):
-                    self.repaired.append(".".join((*path, name)))
-            elif part is not OMITTED:
-                shown[name] = part
-                fresh |= {name: part} if self._is_record_field(entity, name, path) else {}
-        if fresh:
-            self._absorb(entity, key, {**stored, **fresh})
-        return shown
+    def _is_provisional(self, name: str, stored: Record | None) -> bool:
+        """Whether a new value is no fact yet: an excerpt that a search shows, a state right after a write."""
+        return (self.is_search and stored is None) or (self.facts.is_write and name in STATES)
 
-    def _is_record_field(self, entity: Entity, name: str, path: Path) -> bool:
-        """Whether a property is a field of the record, and not of its envelope."""
-        declared = entity.fields.get(name)
-        return declared.derived is None if declared is not None else bool(path) and not self.record_names.entity(name)
+    def _is_news(self, subject: Subject, name: str, value: Json, stored: Record | None) -> bool:
+        """Whether a shown value is to be stored: a new one, or another one of a field that nothing fixes."""
+        if stored is None:
+            return True
+        if self.is_search:
+            return False
+        return name not in stored or (not equal(stored[name], value) and self.facts.value(subject, name) is UNFIXED)
 
-    def _own_fields(self, value: Record, path: Path, entity: Entity) -> Record:
-        """Return the fields of a record that is new to the world."""
-        parts = self._parts(value, path, entity)
-        return {name: part for name, part in parts if part is not OMITTED and self._is_record_field(entity, name, path)}
+    def _put(self, subject: Subject, key: Key, record: Record) -> None:
+        self._change(Change("put", subject.entity.name, key, record))
 
-    def _may_be_new(self, entity: Entity, key: Json) -> bool:
-        return (self.record_names.domain.open or entity.open) and may_exist(self.view, key, entity=entity)
-
-    def _add_record(self, entity: Entity, key: Key, fields: Record) -> Record:
-        record = generate_record(self.turn, entity, key, self.invent, fields)
-        self._absorb(entity, key, record)
-        return record
-
-    def _absorb(self, entity: Entity, key: Key, record: Record) -> None:
-        change = Change("put", entity.name, key, record)
-        self.absorbed[entity.name, key] = change
+    def _change(self, change: Change) -> None:
+        self.absorbed.append(change)
         self.view = self.view.after([change])
 
-    # links, mentions, totals
+    def absorb_links(self, entity: Entity, fields: Mapping[str, Json]) -> None:
+        """Absorb the records that a record refers to: they exist, and nothing else is known of them."""
+        for name, value in fields.items():
+            target = self._link(entity, name)
+            keys = cast("list[Json]", value) if isinstance(value, list) else [value]
+            for key in keys if target is not None else ():
+                if isinstance(key, str | int) and not isinstance(key, bool) and key != "":
+                    self._mention(cast("Entity", target), key)
 
-    def _linked(self, value: Json, path: Path, target: str, declared: Field | None) -> Json:
-        if isinstance(value, list):
-            kept = [key for key in cast("list[Json]", value) if self._exists(target, key)]
-            if len(kept) < len(cast("list[Json]", value)):
-                self.repaired.append(".".join(path))
-            return kept
-        if value is None or value == "" or self._exists(target, value):
-            return value
-        others = link_candidates(self.view, target)
-        if not others and declared is None:
-            return value
-        self.repaired.append(".".join(path))
-        if others:
-            return choose_key(others, self.turn.draws, ".".join(path))
-        return None if declared is not None and is_nullable(declared.schema) else OMITTED
+    def _mention(self, target: Entity, key: Key) -> None:
+        if self.view.get(target.name, key) is None and target.inside is None and not target.singleton:
+            self._change(Change("put", target.name, key, {target.key: key}))
 
-    def _exists(self, target: str, key: Json) -> bool:
-        """Whether there is such a record. One that may exist in an open world is generated."""
-        if isinstance(key, bool) or not isinstance(key, str | int):
-            return False
-        entity = self.record_names.domain.entities.get(target)
-        if self.view.get(target, key) is not None:
-            return True
-        if entity is None or not self._may_be_new(entity, key):
-            return False
-        self._add_record(entity, key, {})
-        return True
+    def _link(self, entity: Entity, name: str) -> Entity | None:
+        declared = entity.fields.get(name)
+        return None if declared is None or declared.link is None else self.domain.entities.get(declared.link)
 
-    def _text(self, text: str, path: Path) -> str:
-        """Return the text with ids of unknown records replaced by ids of known ones."""
-        for target, form in self.record_names.ids:
-            true = {mentioned: self._existing_id(target, mentioned, path) for mentioned in form.findall(text)}
-            if any(mentioned != key for mentioned, key in true.items()):
-                text = form.sub(lambda found, true=true: true[found[0]], text)
-                self.repaired.append(".".join(path))
-        return text
+    def _stored_key(self, subject: Subject) -> Key:
+        """Return the key in the form in which the world has it: 7 and "7" are the same."""
+        found = find_key(self.view, subject.entity.name, subject.key)
+        return subject.key if found is None else found
 
-    def _existing_id(self, target: str, mentioned: str, path: Path) -> str:
-        """Return the id if its record exists, else that of another record, if there is one."""
-        others = [] if self._exists(target, mentioned) else link_candidates(self.view, target)
-        return str(choose_key(others, self.turn.draws, f"{'.'.join(path)}/{mentioned}")) if others else mentioned
+    def _is_known(self, subject: Subject, name: str) -> bool:
+        record = self.view.get(*subject.identity)
+        return record is not None and name in record
 
-    def _with_true_total(self, value: Record, path: Path) -> Record:
-        """Return the object with its total corrected to the length of the one list in it."""
-        lists = [cast("list[Json]", part) for part in value.values() if isinstance(part, list)]
-        if len(lists) != 1:
-            return value
-        totals = [name for name in value if snake(name) in TOTALS and isinstance(value[name], int)]
-        wrong = [name for name in totals if value[name] != len(lists[0])]
-        self.repaired.extend(".".join((*path, name)) for name in wrong)
-        return {**value, **dict.fromkeys(wrong, len(lists[0]))}
+    def _is_absent(self, subject: Subject) -> bool:
+        """Whether the world knows that there is no such record: it was deleted, or all records are given."""
+        return is_absent(self.view, self.facts, self.domain, subject.entity, self._stored_key(subject))
+
+    @staticmethod
+    def _is_stored(entity: Entity, name: str) -> bool:
+        declared = entity.fields.get(name)
+        return declared is None or declared.derived is None
+
+
+def _in_format(value: Json, moment: datetime) -> Json:
+    """Return a time in the format of another one."""
+    form = time_format(value)
+    return value if form is None else form.write(moment)
+
+
+def is_absent(view: View, facts: FixedFacts, domain: Domain, entity: Entity, key: Key) -> bool:
+    """Whether it is a fixed fact that a record does not exist: it was deleted, or all records are given."""
+    if view.get(entity.name, key) is not None or facts.may_have_more(entity.name) or entity.inside is not None:
+        return False
+    return view.version(entity.name, key) > 0 or (
+        entity.name in domain.specified and not entity.open and not domain.open
+    )
+
+
+def corrected(value: Json, contradictions: Sequence[Contradiction]) -> Json:
+    """Return an answer with what contradicts the world replaced; rows that do not exist are left out."""
+    for found in contradictions:
+        if found.true is not OMITTED:
+            value = replace_part(value, found.path, found.true)
+    omitted: dict[Path, set[int]] = {}
+    for found in contradictions:
+        if found.true is OMITTED and isinstance(found.path[-1], int):
+            omitted.setdefault(found.path[:-1], set()).add(found.path[-1])
+    for path, places in sorted(omitted.items(), key=lambda item: -len(item[0])):
+        rows = cast("list[Json]", get_part(value, path))
+        value = replace_part(value, path, [row for at, row in enumerate(rows) if at not in places])
+    return value

@@ -5,7 +5,7 @@ Turns are only appended to a transcript, so a world and its forks share one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 
@@ -134,7 +134,7 @@ class Conversation:
         return turn.memories.of(self.owner)
 
     async def _once(self, turn: Turn, prompts: Sequence[prompt.Message], schema: Record | None, attempt: int) -> Reply:
-        request = Request(prompts, schema, _seed(turn, attempt), self._affinity(turn))
+        request = Request(prompts, schema, _seed(turn, attempt), self._affinity(turn), prompt.STOP)
         try:
             return await self.ask(request)
         except TooLong:
@@ -173,7 +173,7 @@ def messages(
     system_text: str, transcript: Transcript | None, user: str, rejected: Sequence[Attempt]
 ) -> list[prompt.Message]:
     """Return the messages of a request, including this turn's rejected attempts."""
-    return [
+    sent: list[prompt.Message] = [
         {"role": "system", "content": system_text},
         *(
             message
@@ -181,20 +181,24 @@ def messages(
             for message in _exchange(turn.user, turn.assistant)
         ),
         {"role": "user", "content": user},
-        *(message for attempt in rejected for message in _rejected_exchange(attempt)),
     ]
+    for attempt in rejected:
+        _add_rejected(sent, attempt)
+    return sent
 
 
 def _exchange(user: str, assistant: str) -> tuple[prompt.Message, prompt.Message]:
     return {"role": "user", "content": user}, {"role": "assistant", "content": assistant}
 
 
-def _rejected_exchange(attempt: Attempt) -> Iterator[prompt.Message]:
-    """Yield a rejected reply and its problems."""
+def _add_rejected(sent: list[prompt.Message], attempt: Attempt) -> None:
+    """Append a rejected reply and its problems. The problems of an empty reply are appended to the turn itself."""
     reply = prompt.TEMPLATE_MARK.sub("< ", attempt.raw.rpartition("</think>")[2].strip())
-    yield {"role": "assistant", "content": prompt.encodable(reply[:MAX_RETRY_QUOTE]) or "(nothing)"}
     problems = "\n".join(f"- {problem}" for problem in attempt.problems)
-    text = (
+    text = prompt.encodable(
         f"**Problems:**\n{problems}\n\nThat answer cannot be used. Answer the same turn again, without these problems."
     )
-    yield {"role": "user", "content": prompt.encodable(text)}
+    if reply:
+        sent.extend(_exchange(text, prompt.encodable(reply[:MAX_RETRY_QUOTE]))[::-1])
+    else:
+        sent[-1] = {"role": "user", "content": f"{sent[-1]['content']}\n\n{text}"}

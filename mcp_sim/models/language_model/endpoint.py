@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from anyio import CapacityLimiter, fail_after
 
@@ -17,20 +17,16 @@ from mcp_sim.models.language_model.completions import (
     TOO_LONG,
     failure_reason,
     read_completion,
-    size_limit,
 )
-from mcp_sim.models.language_model.engines import RESPONSE_FORMATS, Engine, response_format
+from mcp_sim.models.language_model.connection import Connection, Disconnected, Refused, open_connection
+from mcp_sim.models.language_model.engines import LAST_WITH_SCHEMA, RESPONSE_FORMATS, Engine, response_format
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import TooLong, Unanswered, UsageError, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, encode
 from mcp_sim.types.options import duration_text
-
-if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
-    from openai.types.chat import ChatCompletion
 
 FORMS_KEPT = 1_024
 FEWEST_CHARACTERS = 2.0
@@ -43,13 +39,15 @@ _PROBE = timedelta(seconds=20)
 class Request:
     """One request to an engine: the conversation, the schema of the answer (None: free text), the sampling seed.
 
-    `affinity` identifies the conversation for routers that keep it on one replica.
+    `affinity` identifies the conversation for routers that keep it on one replica. A reply that no grammar ends stops
+    before one of the texts in `stop`.
     """
 
     messages: Sequence[Message]
     schema: Record | None
     seed: int
     affinity: str = ""
+    stop: tuple[str, ...] = ()
 
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
@@ -76,13 +74,8 @@ class EndpointSettings:
 @asynccontextmanager
 async def open_endpoint(line: EndpointSettings) -> AsyncGenerator[Endpoint]:
     """Connect to the endpoint. Raises `UsageError` if it cannot be reached or does not serve the model."""
-    from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 (400 ms, and only who asks needs it)
-
-    hooks = {"response": [size_limit(line.base_url)]}
-    http = DefaultAsyncHttpxClient(event_hooks=hooks, timeout=None, follow_redirects=False)
-    options: Any = {"http_client": http, "timeout": None, "default_headers": {"accept-encoding": "identity"}}
-    async with AsyncOpenAI(base_url=line.base_url, api_key=line.key, max_retries=line.retries, **options) as client:
-        endpoint = Endpoint(line, client)
+    async with open_connection(line.base_url, line.key, line.retries) as connection:
+        endpoint = Endpoint(line, connection)
         await endpoint.probe()
         yield endpoint
 
@@ -90,8 +83,8 @@ async def open_endpoint(line: EndpointSettings) -> AsyncGenerator[Endpoint]:
 class Endpoint:
     """An open endpoint."""
 
-    def __init__(self, line: EndpointSettings, client: AsyncOpenAI) -> None:
-        self.line, self._client = line, client
+    def __init__(self, line: EndpointSettings, connection: Connection) -> None:
+        self.line, self._connection = line, connection
         self._limiter = CapacityLimiter(line.max_concurrency)
         self._lowered: OrderedDict[str, int] = OrderedDict()
         self._takes_schemas = False
@@ -110,29 +103,25 @@ class Endpoint:
 
         An engine that lists no models is accepted.
         """
-        from openai import APIConnectionError, OpenAIError  # noqa: PLC0415 (imported by `open_endpoint` already)
-
         try:
             with fail_after(_PROBE.total_seconds()):
-                listed = await self._client.get("/models", cast_to=object)
+                listed = await self._connection.exchange("GET", "/models")
         except TimeoutError:
             raise UsageError(
                 f"{self.line.base_url}: no answer within {duration_text(_PROBE)}; is it the server?"
             ) from None
-        except APIConnectionError as error:
+        except Disconnected as error:
             raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
         except Unanswered as error:
             raise UsageError(str(error)) from None
-        except (OpenAIError, ValueError, RecursionError) as error:
-            if getattr(error, "status_code", None) in (401, 403, *REDIRECTS):
+        except (Refused, ValueError, RecursionError) as error:
+            if isinstance(error, Refused) and error.status in (401, 403, *REDIRECTS):
                 raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
             return
         self._read_models(listed)
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply. Raises `Unanswered` if there is none, `TooLong` if the conversation does not fit."""
-        from openai import OpenAIError  # noqa: PLC0415 (imported by `open_endpoint` already)
-
         async with self._limiter:
             try:
                 with fail_after(self.line.timeout.total_seconds()):
@@ -140,7 +129,7 @@ class Endpoint:
             except TimeoutError:
                 reason = f"no answer within {duration_text(self.line.timeout)}; raise `timeout`"
                 raise Unanswered(self.line.base_url, reason) from None
-            except (OpenAIError, ValueError, RecursionError) as error:
+            except (Disconnected, Refused, ValueError, RecursionError) as error:
                 reason = failure_reason(error, self.line.key)
                 too_long = TOO_LONG.search(reason.lower()) is not None
                 raise (TooLong if too_long else Unanswered)(self.line.base_url, reason) from None
@@ -152,18 +141,16 @@ class Endpoint:
 
         An engine may fail on what it happened to sample, so a 500 is retried once with another seed.
         """
-        from openai import APIStatusError  # noqa: PLC0415 (imported by `open_endpoint` already)
-
         digest = "" if request.schema is None else canonical(request.schema)
         rung, seed = self._lowered.get(digest, 0), request.seed
         while True:
             try:
                 completion = await self._sent(replace(request, seed=seed), rung)
                 reply = read_completion(completion, self.line.base_url, self.line.key)
-            except APIStatusError as error:
+            except Refused as error:
                 if request.schema is not None and self._is_about_the_form(error, rung):
                     rung += 1
-                elif error.status_code == 500 and self.line.retries and seed == request.seed:
+                elif error.status == 500 and self.line.retries and seed == request.seed:
                     seed = request.seed ^ 1
                 else:
                     raise
@@ -172,14 +159,10 @@ class Endpoint:
             self._measure(request, reply)
             return reply
 
-    async def _sent(self, request: Request, rung: int) -> ChatCompletion:
-        """Send a request. `chat.completions.create` would copy every message of a long conversation."""
-        from openai.types.chat import ChatCompletion  # noqa: PLC0415 (imported by `open_endpoint` already)
-
+    async def _sent(self, request: Request, rung: int) -> Json:
         header = self.line.dialect.affinity
-        options: Any = {"headers": {header: request.affinity}} if header and request.affinity else {}
-        body = self._body(request, rung)
-        return await self._client.post("/chat/completions", cast_to=ChatCompletion, body=body, options=options)
+        headers = {header: request.affinity} if header and request.affinity else None
+        return await self._connection.exchange("POST", "/chat/completions", encode(self._body(request, rung)), headers)
 
     def _body(self, request: Request, rung: int) -> dict[str, Json]:
         line = self.line
@@ -191,7 +174,11 @@ class Endpoint:
             "seed": request.seed,
         }
         form = None if request.schema is None else response_format(request.schema, rung, line.dialect)
-        return {**body, **({} if form is None else {"response_format": form}), **line.body}
+        if form is not None:
+            body["response_format"] = form
+        if request.stop and line.dialect.stops and (request.schema is None or rung > LAST_WITH_SCHEMA):
+            body["stop"] = [*request.stop]
+        return {**body, **line.body}
 
     # what the engine reports
 
@@ -204,16 +191,16 @@ class Endpoint:
         length: Json = models.get(self.line.model, {}).get("max_model_len")
         self._context = length if isinstance(length, int) and length > 0 else None
 
-    def _is_about_the_form(self, error: APIStatusError, rung: int) -> bool:
+    def _is_about_the_form(self, error: Refused, rung: int) -> bool:
         """Whether the engine may have rejected the response format, and not the rest of the request.
 
         Some engines answer 500 to a `json_schema`; one that accepted it before has another reason.
         """
         if rung == len(RESPONSE_FORMATS) - 1:
             return False
-        if error.status_code == 500:
+        if error.status == 500:
             return rung == 0 and not self._takes_schemas
-        return error.status_code in (400, 415, 422, 501) and not TOO_LONG.search(error.message.lower())
+        return error.status in (400, 415, 422, 501) and not TOO_LONG.search(error.message.lower())
 
     def _settle(self, digest: str, rung: int) -> None:
         self._takes_schemas = self._takes_schemas or (rung == 0 and digest != "")

@@ -20,7 +20,7 @@ class Engine:
     """The request fields of one engine. `off`, `on` and `thinking_budget` are None if it does not support them.
 
     `limit` is the name of the field that bounds a reply, `strict` the value of `strict` for schemas, `affinity` the
-    header by which routers keep a conversation on one replica.
+    header by which routers keep a conversation on one replica. `stops`: whether requests may name texts to stop at.
     """
 
     off: Record | None
@@ -29,6 +29,7 @@ class Engine:
     limit: str = "max_tokens"
     strict: bool = True
     affinity: str | None = None
+    stops: bool = True
 
     def thinking(self, wanted: Thinking | None) -> Record | None:
         """Return the fields that make the model think as wanted; None if the engine cannot."""
@@ -63,6 +64,7 @@ ENGINES: Mapping[Preset, Engine] = MappingProxyType(
             on={"reasoning_effort": "medium"},
             limit="max_completion_tokens",
             strict=False,  # strict schemas may not bound texts and numbers
+            stops=False,  # models that reason refuse the field
         ),
     }
 )
@@ -78,6 +80,8 @@ def default_preset(base_url: str) -> Preset:
 
 RESPONSE_FORMATS = ("json_schema", "json_object with schema", "json_object", "none")
 """Ways to enforce a schema, the strictest first. Engines reject those that they do not know."""
+LAST_WITH_SCHEMA = 1
+"""The position of the last one under which a grammar ends the reply."""
 
 
 def response_format(schema: Record, rung: int, dialect: Engine) -> Record | None:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from mcp_sim.models.language_model.conversation import Transcript
 from mcp_sim.models.language_model.disclosure import Disclosure
-from mcp_sim.types import Json, PastCall, Record, Turn
+from mcp_sim.models.language_model.subjects import scalars
+from mcp_sim.types import Json, Key, PastCall, Record, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.plans import Plan
+
+MAX_NAMED = 20
+"""How many records one turn lists at most besides those that its plan names."""
+MAX_RELATED = 10
+"""How many records one turn lists at most because others refer to them."""
+MAX_ROWS = 20
+"""How many rows of a list one turn shows at most."""
+MAX_SIZE = 8_000
+"""How many characters of rows, and of related records, one turn shows at most."""
+SHORTEST_NAME = 3
+NAMES = ("name", "title", "path", "slug", "email", "username", "full_name")
+"""Fields by which arguments name records, besides their keys."""
 
 MAX_EVENTS = 50
 """How many earlier calls and events one turn lists at most; the newest ones."""
@@ -44,19 +59,65 @@ def relevant_records(plan: Plan, domain: Domain) -> RelevantRecords:
 def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None, disclosure: Disclosure) -> Record:
     """Return what is true before the call: time, relevant records (null: none), events since the last turn."""
     facts: Record = {"now": iso(turn.now)}
-    records = [
-        {"entity": entity, "key": key, "record": disclosure.record(entity, turn.view.get(entity, key))}
-        for argument, entity in relevant.named
-        for key in _keys(turn.call.arguments, argument)
-    ]
+    planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
+    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
+    records = [_shown(turn, disclosure, at) for at in named]
     if records:
         facts["records"] = records
-    if relevant.counted is not None and disclosure.is_counted(relevant.counted):
-        facts["count"] = {relevant.counted: turn.view.count(relevant.counted)}
+    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
+    if related:
+        facts["related records"] = related
+    counted = relevant.counted
+    if counted is not None and disclosure.is_counted(counted):
+        facts["count"] = {counted: turn.view.count(counted)}
+        rows = (disclosure.record(counted, row) for _, row in islice(turn.view.rows(counted), MAX_ROWS))
+        facts["rows"] = _within(MAX_SIZE, (row for row in rows if row is not None))
     events = list(_events_since(turn, last, disclosure))
     if events:
         facts["since the last turn"] = events[::-1]
     return facts
+
+
+def _shown(turn: Turn, disclosure: Disclosure, at: tuple[str, Key]) -> Record:
+    entity, key = at
+    return {"entity": entity, "key": key, "record": disclosure.record(entity, turn.view.get(entity, key))}
+
+
+def _within(size: int, values: Iterable[Record]) -> list[Record]:
+    """Return the first values that have this many characters together."""
+    found = list[Record]()
+    for value in values:
+        size -= len(encode(value))
+        if size < 0:
+            break
+        found.append(value)
+    return found
+
+
+def _also_named(turn: Turn, domain: Domain) -> Iterator[tuple[str, Key]]:
+    """Yield the records that an argument names by key or name, whatever the plan says. Short texts are too common."""
+    for value in islice(scalars(turn.call.arguments), MAX_NAMED):
+        if isinstance(value, str) and len(value) >= SHORTEST_NAME:
+            yield from ((name, value) for name in domain.entities if turn.view.get(name, value) is not None)
+            for name, entity in domain.entities.items():
+                for field in (field for field in NAMES if field in entity.fields and field != entity.key):
+                    yield from ((name, key) for key, _ in turn.view.find(name, field, value)[:MAX_NAMED])
+
+
+def _related(turn: Turn, named: Sequence[tuple[str, Key]], domain: Domain) -> Iterator[tuple[str, Key]]:
+    """Yield the records that the named ones refer to, and that are not among them."""
+    seen = set(named)
+    for entity, key in named:
+        record = turn.view.get(entity, key) or {}
+        for field in domain.entities[entity].fields.values():
+            link: Json = record.get(field.name) if field.link is not None else None
+            if field.link is None or not isinstance(link, str | int) or (field.link, link) in seen:
+                continue
+            if turn.view.get(field.link, link) is not None:
+                seen.add((field.link, link))
+                yield field.link, link
+                if len(seen) >= len(named) + MAX_RELATED:
+                    return
 
 
 def _keys(arguments: Record, path: str) -> list[str | int]:

@@ -1,31 +1,30 @@
-"""Predict calls with a language model: the world decides, the model fills in what the world leaves open."""
+"""Predict calls with a language model: it answers, and the world keeps the answers consistent."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
-from mcp_sim.backends.records.open_world import open_answer
 from mcp_sim.models.language_model import prompt
-from mcp_sim.models.language_model.absorption import RecordNames
+from mcp_sim.models.language_model.adoption import Adoption
+from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
+from mcp_sim.models.language_model.conformity import conform
 from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import find_leaks
-from mcp_sim.models.language_model.facts import RelevantRecords, collect_facts, relevant_records
-from mcp_sim.models.language_model.guessed_tools import GuessedTool
-from mcp_sim.models.language_model.open_fields import Filling, OpenFieldSurvey
-from mcp_sim.models.language_model.reply import Reply, differs_from, observation_text, parse_json, read_observation
-from mcp_sim.models.language_model.tighten import MAX_TEXT, tighten
-from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.models.language_model.effects import Draft
+from mcp_sim.models.language_model.facts import collect_facts
+from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
+from mcp_sim.models.language_model.observations import read_observation
+from mcp_sim.models.language_model.reply import CUT_OFF, Reply
+from mcp_sim.models.language_model.second_look import SecondLook
+from mcp_sim.models.language_model.tighten import Bounds
+from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.json_schema.shapes import schema_of
-from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import canonical, decode
-from mcp_sim.types.kinds import Answer, Invent, backends
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import RECORDLESS
 
 MAX_RAW = 20_000
 """How much of a reply, and of its reasoning, the ledger keeps, in characters."""
@@ -33,87 +32,22 @@ MAX_RAW = 20_000
 MAX_DRAFT = 8_000
 """Maximum size of a draft that the prompt includes, in characters."""
 
-MAX_CACHED_ANSWER = 64 * 1024
+MAX_KEPT_ANSWER = 64 * 1024
 """Maximum size of an answer that is kept for the next equal call, in characters."""
-
-SCHEMAS_KEPT = 1_024
-
-REFUSAL: Record = {
-    "type": "object",
-    "properties": {"isError": {"const": True}, "text": {"type": "string", "maxLength": MAX_TEXT}},
-    "required": ["isError", "text"],
-    "additionalProperties": False,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledTool:
-    """How the calls of one tool are predicted.
-
-    Either the world's `answer` decides and the model fills in open fields, or the tool is a `guess` and the model
-    predicts the whole observation. `reply_schema` constrains a whole observation, and `validator` is the tool's own
-    outputSchema; both are None if there is none.
-    """
-
-    relevant: RelevantRecords
-    answer: Answer | None
-    guess: GuessedTool | None
-    validator: Validator | None
-    reply_schema: Record | None
-
-
-class CompiledTools:
-    """The tools of a scenario, each compiled at its first call."""
-
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._record_names = RecordNames.of(domain)
-        self._compiled_tools = dict[str, CompiledTool]()
-        self.open_reply_schema = lru_cache(maxsize=SCHEMAS_KEPT)(_open_reply_schema)
-
-    def of(self, tool: str) -> CompiledTool:
-        compiled = self._compiled_tools.get(tool)
-        if compiled is None:
-            compiled = self._compiled_tools[tool] = self._compile(self._domain.tools[tool])
-        return compiled
-
-    def _compile(self, tool: Tool) -> CompiledTool:
-        domain = self._domain
-        plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
-        validator = None if tool.output_schema is None else Validator(tool.output_schema)
-        relevant, reply_schema = relevant_records(plan, domain), _reply_schema(tool, domain)
-        if plan.guessed or plan.verb == "none":
-            guess = GuessedTool.of(tool, plan, domain, self._record_names, validator)
-            return CompiledTool(relevant, None, guess, validator, reply_schema)
-        answer = open_answer(backends[plan.backend]().compile_answer(tool, plan, domain), plan, domain)
-        return CompiledTool(relevant, answer, None, validator, reply_schema)
-
-
-def _reply_schema(tool: Tool, domain: Domain) -> Record | None:
-    """Return the schema of a whole observation: the tool's own, or that of an example; None if it may be text."""
-    if tool.output_schema is not None:
-        return {"anyOf": [tighten(tool.output_schema), REFUSAL]}
-    shown = [example.result for example in domain.examples if example.tool == tool.id and not example.is_blocks]
-    if not shown or not all(isinstance(result, dict | list) for result in shown):
-        return None
-    return {"anyOf": [tighten(schema_of(shown[0])), REFUSAL]}
-
-
-def _open_reply_schema(schemas: str) -> tuple[Record, Validator]:
-    """Return the schema for the engine and the validator of open fields; `schemas` is canonical JSON."""
-    properties = cast("Record", decode(schemas))
-    whole = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return tighten(whole), Validator(whole)
 
 
 @dataclass(frozen=True, slots=True)
 class PredictorSettings:
     """Settings of a predictor.
 
-    `ask_always`: also ask if nothing is open. `withheld`: texts that prompts omit and replies must not contain.
+    `ask_always`: also ask if nothing is open. `max_attempts`: how often one call is asked for. `judges_arguments`: the
+    model answers calls whose arguments violate the inputSchema. `bounds` limit what a grammar allows. `withheld`: texts
+    that prompts omit and replies must not contain.
     """
 
     ask_always: bool
+    max_attempts: int
+    bounds: Bounds
     withheld: tuple[str, ...] = ()
 
 
@@ -122,116 +56,134 @@ class ModelPredictor:
 
     def __init__(self, domain: Domain, conversation: Conversation, invent: Invent, settings: PredictorSettings) -> None:
         self._domain, self._conversation, self._invent, self._settings = domain, conversation, invent, settings
-        self._tools, self._disclosure = CompiledTools(domain), conversation.disclosure
+        self._tools, self._disclosure = CompiledTools(domain, settings.bounds), conversation.disclosure
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        compiled = self._tools.of(turn.tool.id)
+        tool = self._tools.of(turn.call)
         if turn.instruction is not None:
-            return await self._follow_instruction(turn, compiled, turn.instruction, rejected)
-        if compiled.answer is None:
-            return await self._predict_whole(turn, compiled, cast("GuessedTool", compiled.guess), rejected)
-        survey = OpenFieldSurvey(self._invent, self._domain)
-        settled = compiled.answer(turn, survey)
-        if survey.schemas:
-            return await self._fill_open_fields(turn, compiled.answer, survey, settled, rejected)
-        return await self._confirm(turn, compiled, settled)
-
-    async def _confirm(self, turn: Turn, compiled: CompiledTool, settled: Transition) -> Transition:
-        """Return the world's transition. If the model is always asked, note whether its reply differs."""
-        if not self._settings.ask_always:
+            return await self._follow_instruction(turn, tool, turn.instruction, rejected)
+        draft = None if turn.problems else Draft.of(tool.answer, turn, self._invent)
+        look: SecondLook | None = turn.memories.shared.get(self._conversation.owner)
+        if look is not None and look.is_of(turn):
+            return look.again(self._adoption(turn, tool, draft))
+        settled = self._settled(turn, tool, draft)
+        if settled is not None:
+            self._conversation.remember(turn, prompt.whole_turn(turn, self._facts(turn, tool)), settled)
             return replace(settled, measured={**settled.measured, "asked": False})
-        user = prompt.whole_turn(turn, self._facts(turn, compiled))
-        reply = await self._conversation.ask_model(turn, user, compiled.reply_schema, ())
-        self._conversation.remember(turn, user, settled)
-        return _measured(settled, reply, (), open_fields=0, differs=differs_from(settled.observation, reply))
+        return await self._ask(turn, tool, draft, rejected)
 
-    async def _fill_open_fields(
-        self, turn: Turn, answer: Answer, survey: OpenFieldSurvey, settled: Transition, rejected: tuple[Attempt, ...]
-    ) -> Transition:
-        """Return the world's transition with the model's values in its open fields."""
-        facts = self._facts(turn, self._tools.of(turn.tool.id))
-        if survey.candidates:
-            facts["candidates"] = survey.listed(turn.view, self._disclosure)
-        user = prompt.open_turn(turn, facts, survey.settled(settled, self._disclosure), survey.schemas)
-        schema, validator = self._tools.open_reply_schema(canonical(survey.schemas))
-        reply = await self._conversation.ask_model(turn, user, schema, rejected)
-        with _with_raw_reply(reply):
-            values, surplus = _split_surplus(parse_json(observation_text(reply), reply.content), survey.schemas)
-            _refuse(validator.problems(values) or self._leaks(turn, values, reply))
-        transition = answer(turn, Filling(survey, values))
-        self._conversation.remember(turn, user, transition)
-        return _measured(transition, reply, rejected, surplus, open_fields=len(survey.schemas))
+    def _settled(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Transition | None:
+        """Return the transition of a call about which nothing is left to ask; None if the model is asked."""
+        kept = self._kept(turn, tool)
+        if kept is not None:
+            return kept
+        if self._settings.ask_always or draft is None or not draft.is_determined or tool.plan.guessed:
+            return None
+        return None if tool.plan.verb in RECORDLESS or self._is_bare(turn, tool, draft) else draft.transition
 
-    async def _predict_whole(
-        self, turn: Turn, compiled: CompiledTool, guess: GuessedTool, rejected: tuple[Attempt, ...]
+    def _is_bare(self, turn: Turn, tool: CompiledTool, draft: Draft) -> bool:
+        """Whether an answer shows a record of which nothing is known but its id: something referred to it."""
+        body = draft.transition.observation.body
+        subjects = tool.names.subjects(body.value, turn.call.arguments) if isinstance(body, ToolResult) else []
+        return any(len(turn.view.get(*subject.identity) or ()) == 1 for subject in subjects)
+
+    async def _ask(
+        self, turn: Turn, tool: CompiledTool, draft: Draft | None, rejected: tuple[Attempt, ...]
     ) -> Transition:
         """Return the transition that the model predicts, corrected and absorbed by the world."""
-        refusal = guess.refusal(turn)
-        if refusal is not None:
-            return await self._confirm(turn, compiled, Transition(refusal, guessed=True))
-        draft = None if guess.draft is None else guess.draft(turn, self._invent)
-        if draft is not None and not draft.observation.ok:
-            return await self._confirm(turn, compiled, replace(draft, guessed=True))
-        cached = self._cached_answer(turn, guess, draft)
-        if cached is not None:
-            return await self._confirm(turn, compiled, cached)
-        facts = self._facts(turn, compiled) | self._draft_facts(turn, guess, draft)
+        facts = self._facts(turn, tool) | self._draft_facts(turn, tool, draft)
+        if "likely" in facts:
+            facts.pop("rows", None)  # it has them
         user = prompt.whole_turn(turn, facts)
-        reply = await self._conversation.ask_model(turn, user, compiled.reply_schema, rejected)
+        schema = tool.closed_schema if any(map(_was_cut_off, rejected)) else tool.reply_schema
+        reply = await self._conversation.ask_model(turn, user, schema, rejected)
+        is_last = self._is_last(rejected)
         with _with_raw_reply(reply):
-            observation = read_observation(reply, compiled.validator)
-            _refuse(self._leaks(turn, _result_value(observation), reply))
-            transition, repaired = guess.absorb(turn, self._invent, draft, observation)
+            read = read_observation(reply, tool.schema)
+            _refuse(self._leaks(turn, read, reply))
+            observation, omitted = conform(read, tool.schema, tool.validator, is_last=is_last)
+            adoption = self._adoption(turn, tool, draft)
+            transition = adoption.adopt(observation, is_last=is_last)
+        turn.memories.shared[self._conversation.owner] = SecondLook(turn, observation, transition)
         self._conversation.remember(turn, user, transition)
-        self._cache_answer(turn, guess, transition)
-        return _measured(transition, reply, rejected, repaired)
+        self._keep(turn, tool, adoption, transition)
+        if omitted:
+            repaired = (*(".".join(map(str, path)) for path in omitted), *adoption.figures.get("repaired", ()))
+            adoption.figures["repaired"] = list(repaired)
+        return _measured(transition, reply, rejected, adoption.figures)
+
+    def _is_last(self, rejected: tuple[Attempt, ...]) -> bool:
+        return len(rejected) + 1 >= self._settings.max_attempts
+
+    def _adoption(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Adoption:
+        facts = FixedFacts(turn, self._conversation.memory(turn), tool.is_write)
+        plain = replace(turn, call=self._tools.plain_call(turn.call))
+        return Adoption(plain, tool, self._domain, facts, draft)
 
     async def _follow_instruction(
-        self, turn: Turn, compiled: CompiledTool, instruction: Instruction, rejected: tuple[Attempt, ...]
+        self, turn: Turn, tool: CompiledTool, instruction: Instruction, rejected: tuple[Attempt, ...]
     ) -> Transition:
         """Return the true observation, altered by an instruction. It does not become part of the transcript."""
-        user = prompt.instructed_turn(turn, self._facts(turn, compiled), instruction.text)
-        reply = await self._conversation.ask_model(turn, user, compiled.reply_schema, rejected)
+        user = prompt.instructed_turn(turn, self._facts(turn, tool), instruction.text)
+        reply = await self._conversation.ask_model(turn, user, tool.reply_schema, rejected)
         with _with_raw_reply(reply):
-            observation = read_observation(reply, compiled.validator)
-            _refuse(self._leaks(turn, _result_value(observation), reply))
-        return _measured(Transition(observation, obeyed=True), reply, rejected)
+            read = read_observation(reply, tool.schema)
+            _refuse(self._leaks(turn, read, reply))
+            observation, _ = conform(read, tool.schema, tool.validator, is_last=self._is_last(rejected))
+        return _measured(Transition(observation, obeyed=True), reply, rejected, {})
 
     # facts and earlier answers
 
-    def _facts(self, turn: Turn, compiled: CompiledTool) -> Record:
-        return collect_facts(turn, compiled.relevant, self._conversation.transcript(turn), self._disclosure)
+    def _facts(self, turn: Turn, tool: CompiledTool) -> Record:
+        return collect_facts(turn, tool.relevant, self._conversation.transcript(turn), self._disclosure)
 
-    def _draft_facts(self, turn: Turn, guess: GuessedTool, transition: Transition | None) -> Record:
-        """Return the draft as a fact of the prompt: what the call returns if the tool does what its name suggests."""
-        body = None if transition is None else transition.observation.body
-        if transition is None or not isinstance(body, ToolResult) or len(body.encoded) > MAX_DRAFT:
+    def _draft_facts(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Record:
+        """Return what the draft knows, for the prompt: a determined answer, or the fields that the call writes."""
+        if turn.problems:
+            return {"invalid arguments": list(turn.problems)}
+        if draft is None or tool.plan.entity is None:
             return {}
-        return {"likely": self._disclosure.value(turn.view.after(transition.changes), guess.plan.entity, body.value)}
+        body = draft.transition.observation.body
+        view = turn.view.after(draft.transition.changes)
+        if draft.is_determined and isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT:
+            shown: Json = {"isError": True, "text": body.value} if body.is_error else body.value
+            return {"likely": self._disclosure.value(view, tool.plan.entity, shown)}
+        written = [
+            {name: value for name, value in record.items() if (change.entity, name) not in draft.made}
+            for change in draft.transition.changes
+            if (record := self._disclosure.record(change.entity, change.record)) is not None
+        ]
+        return {"written": written} if written and len(str(written)) <= MAX_DRAFT else {}
 
-    def _leaks(self, turn: Turn, value: Json, reply: Reply) -> list[str]:
-        return find_leaks(value, reply.reasoning, self._settings.withheld, turn.call.arguments)
+    def _leaks(self, turn: Turn, observation: Observation, reply: Reply) -> list[str]:
+        shown = [prompt.observation_value(observation)]
+        if isinstance(observation.body, ToolResult):
+            shown.extend(block.get("text") for block in observation.body.content)
+        return find_leaks(shown, reply.reasoning, self._settings.withheld, turn.call.arguments)
 
-    def _cached_answer(self, turn: Turn, guess: GuessedTool, draft: Transition | None) -> Transition | None:
-        """Return the answer to an equal earlier call, if nothing has changed since."""
-        kept = self._conversation.memory(turn).get(f"held/{turn.draws.scope}") if guess.is_read else None
-        if kept is None or _changed_since(turn, kept[0]):
+    def _kept(self, turn: Turn, tool: CompiledTool) -> Transition | None:
+        """Return the answer to an equal earlier read that identified nothing, if no call has written since."""
+        memory = self._conversation.memory(turn)
+        kept = None if tool.is_write or tool.varies else memory.get(f"kept/{turn.draws.scope}")
+        if kept is None or _written_since(turn, memory.get(WRITTEN, 0), kept[0]):
             return None
-        transition, _ = guess.absorb(turn, self._invent, draft, kept[1])
-        return transition
+        return Transition(kept[1], guessed=tool.plan.guessed)
 
-    def _cache_answer(self, turn: Turn, guess: GuessedTool, transition: Transition) -> None:
+    def _keep(self, turn: Turn, tool: CompiledTool, adoption: Adoption, transition: Transition) -> None:
+        """Keep the answer of a read that identifies nothing."""
+        memory = self._conversation.memory(turn)
         observation = transition.observation
-        if (
-            guess.is_read
-            and isinstance(observation.body, ToolResult)
-            and len(observation.body.encoded) <= MAX_CACHED_ANSWER
-        ):
-            self._conversation.memory(turn).set(f"held/{turn.draws.scope}", (turn.index, observation))
+        body = observation.body
+        if tool.is_write or tool.varies or adoption.identified or not isinstance(body, ToolResult):
+            return
+        if len(body.encoded) <= MAX_KEPT_ANSWER:
+            memory.set(f"kept/{turn.draws.scope}", (turn.index, observation))
 
 
-def _changed_since(turn: Turn, index: int) -> bool:
-    """Whether anything was written after the call of this index; True if that call is no longer in the history."""
+def _written_since(turn: Turn, written: int, index: int) -> bool:
+    """Whether a call or someone else wrote after the call of this index, as far as the history goes back."""
+    if written > index:
+        return True
     for past in reversed(turn.history):
         if past.tool and past.index <= index:
             return False
@@ -240,17 +192,8 @@ def _changed_since(turn: Turn, index: int) -> bool:
     return True
 
 
-def _result_value(observation: Observation) -> Json:
-    return observation.body.value if isinstance(observation.body, ToolResult) else None
-
-
-def _split_surplus(value: Json, schemas: Record) -> tuple[Json, list[str]]:
-    """Return the open fields of a reply, and the names of surplus ones, which the world determines."""
-    if not isinstance(value, dict):
-        return value, []
-    fields = cast("Record", value)
-    surplus = [name for name in fields if name not in schemas]
-    return {name: part for name, part in fields.items() if name in schemas}, surplus
+def _was_cut_off(attempt: Attempt) -> bool:
+    return any(problem.startswith(CUT_OFF) for problem in attempt.problems)
 
 
 @contextmanager
@@ -264,17 +207,15 @@ def _with_raw_reply(reply: Reply) -> Generator[None]:
 
 
 def _measured(
-    transition: Transition, reply: Reply, rejected: tuple[Attempt, ...], repaired: Sequence[str] = (), **noted: Any
+    transition: Transition, reply: Reply, rejected: tuple[Attempt, ...], figures: Mapping[str, Any]
 ) -> Transition:
     replied: Record = {"raw": reply.content[:MAX_RAW]}
     if reply.reasoning:
         replied["reasoning"] = reply.reasoning[:MAX_RAW]
-    figures: dict[str, Any] = {"asked": True, "attempts": len(rejected) + 1, "reply": replied, **noted, **reply.usage}
+    noted: dict[str, Any] = {"asked": True, "attempts": len(rejected) + 1, "reply": replied, **figures, **reply.usage}
     if reply.cached:
-        figures["cached"] = True
-    if repaired:
-        figures["repaired"] = list(dict.fromkeys(repaired))
-    return replace(transition, measured={**transition.measured, **figures})
+        noted["cached"] = True
+    return replace(transition, measured={**transition.measured, **noted})
 
 
 def _refuse(problems: Sequence[str]) -> None:

@@ -7,25 +7,40 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
 from mcp_sim.models.language_model.disclosure import Disclosure
+from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult, Turn
 from mcp_sim.types.domain import Domain, Example
+from mcp_sim.types.json_values import canonical
 
 TEMPLATE_MARK = re.compile(r"<(?=\||/?think>)")
 """The beginning of what chat templates would take for their own markup."""
 
+STOP = ("\n### Turn ", "\n**Action:**\n```")
+"""Where a model goes on with the next turn. Reasoning, which engines stop at them too, has hardly any of them."""
+
+SMALL_SCHEMA = 100
+"""Size of a schema that may be repeated, in characters."""
+
 Message = dict[str, str]
 
 
-def system(domain: Domain, instructions: Mapping[str, str]) -> str:
-    """Return the system prompt: role, tools, world, instructions (glob of tools -> text), demonstrations."""
+def system(domain: Domain, instructions: Mapping[str, str], bounds: Bounds | None = None) -> str:
+    """Return the system prompt: role, tools, world, instructions (glob of tools -> text), demonstrations.
+
+    `bounds` are those of the grammar that structured answers are decoded under.
+    """
     role = files("mcp_sim.models.language_model").joinpath("prompts", "system.md").read_text(encoding="utf-8")
-    tools = "\n".join(_definition(tool) for tool in domain.tools.values())
-    sections = [role.strip(), f"# Tools\n\n{tools}"]
+    sections = [role.strip(), "# Tools\n\n" + "\n".join(_definitions(domain.tools.values()))]
+    if bounds is not None and any(tool.output_schema is not None for tool in domain.tools.values()):
+        sections.append(
+            f"In the observation of a tool with an `outputSchema`, properties come in its order. Unless it sets other "
+            f"limits, a text has at most {bounds.text:,} characters, and a list at most {bounds.items:,} items."
+        )
     if domain.description:
         sections.append(f"# World\n\n{domain.description.strip()}")
     if instructions:
@@ -52,12 +67,6 @@ def instructed_turn(turn: Turn, facts: Record, instruction: str) -> str:
         f"{_action(turn)}\n\n{_world(facts)}\n\n**Instruction:** {instruction}\n\n"
         "**Answer:** the whole observation, as the instruction wants it even where that is not true"
     )
-
-
-def open_turn(turn: Turn, facts: Record, settled: Sequence[Record], schemas: Record) -> str:
-    """Return a turn that asks for the fields that the world leaves open."""
-    known = {**facts, "settled": list(settled)} if settled else facts
-    return encodable(f"{_action(turn)}\n\n{_world(known)}\n\n**Answer:** the open fields\n{_fenced(schemas)}")
 
 
 def observation_turn(observed: Json) -> str:
@@ -99,11 +108,17 @@ def _touched(turn: Turn, disclosure: Disclosure) -> Iterator[Record]:
                 }
 
 
-def _definition(tool: Tool) -> str:
-    shown = {"name": tool.id, "description": tool.description, "inputSchema": tool.input_schema}
-    if tool.output_schema is not None:
-        shown["outputSchema"] = tool.output_schema
-    return "- " + _json(shown)
+def _definitions(tools: Iterable[Tool]) -> Iterator[str]:
+    """Yield the definitions of tools. A large schema that an earlier tool has too is named, not repeated."""
+    first = dict[str, str]()
+    for tool in tools:
+        shown: Record = {"name": tool.id, "description": tool.description, "inputSchema": tool.input_schema}
+        if tool.output_schema is not None:
+            text = canonical(tool.output_schema)
+            same = first.setdefault(text, tool.id)
+            is_repeated = same != tool.id and len(text) > SMALL_SCHEMA
+            shown["outputSchema"] = f"as of {same}" if is_repeated else tool.output_schema
+        yield "- " + _json(shown)
 
 
 def _demonstration(example: Example) -> str:
@@ -126,10 +141,14 @@ def _observation(value: Json) -> str:
 def observation_value(observation: Observation) -> Json:
     """Return an observation in the form that prompts use."""
     match observation.body:
-        case ToolResult(value, _, is_error, _):
-            return {"isError": True, "text": value} if is_error else value
-        case RpcError(_, message, _):
-            return {"isError": True, "text": message}
+        case ToolResult() as body if body.blocks is not None or body.form == "blocks":
+            return {"content": body.content, **({"isError": True} if body.is_error else {})}
+        case ToolResult(value, form, is_error, text):
+            if is_error:
+                return {"isError": True, "text": value if isinstance(value, str) else canonical(value)}
+            return text if text is not None and form == "json" else value
+        case RpcError(code, message, _):
+            return {"error": {"code": code, "message": message}}
         case _:
             return {"isError": True, "text": "no answer"}
 

@@ -6,23 +6,27 @@ import json
 import re
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, NoReturn, cast
+from typing import NoReturn
 
-from mcp_sim.types import Json, Observation, Record, ToolResult
+from mcp_sim.types import Json
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import canonical
 
 MAX_CHARACTERS = 1_000_000
+CUT_OFF = "the answer was cut off"
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
-_HEADING = re.compile(r"\A\*\*Environment Observation:\*\*\s*")
+_HEADING = re.compile(r"(?:\A\s*|\n)\*\*Environment Observation:\*\*[ \t]*\n?")
+_TURN = re.compile(
+    r"(?:\A\s*|\n+)"
+    r"(?:### (?:Turn \d+|State)\n|\*\*(?:Action|World|Answer|Environment Observation):\*\*|\*\*Problems:\*\*\n- )"
+)
+"""The beginning of a part of the prompt, within a reply that repeats it or goes on by itself."""
 _FENCES = re.compile(r"```[A-Za-z]*\n(.*?)\n?```", re.DOTALL)
 _STRING = r'("(?:[^"\\]|\\.)*")'
 _COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _COMMAS = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """One half of a surrogate pair, as an escape."""
-_FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\n?```\Z", re.DOTALL)
+_FENCED = re.compile(r"\A```[A-Za-z]*\n(.*?)\n?```\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +45,22 @@ class Reply:
 
 
 def observation_text(reply: Reply) -> str:
-    """Return the observation's text, without reasoning, tags, heading and code fence.
+    """Return the text of the observation in a reply, as it is between the tags if there are any.
 
-    Raises `Rejected` if the reply is cut off, withheld, too long or empty.
+    Reasoning, a heading and a code fence around JSON are dropped. Raises `Rejected` if the reply is cut off, withheld
+    or too long.
     """
     if reply.finish_reason == "length":
-        raise Rejected(reply.content, ["the answer was cut off at the token limit; answer more briefly"])
+        raise Rejected(reply.content, [f"{CUT_OFF} at the token limit; answer more briefly"])
     if reply.finish_reason == "content_filter":
         raise Rejected(reply.content, ["the engine's content filter withheld the answer"])
     if len(reply.content) > MAX_CHARACTERS:
         raise Rejected(reply.content, [f"the answer has more than {MAX_CHARACTERS:,} characters"])
-    text = _without_heading(_tagged(_without_thinking(reply), reply))
-    if not text:
-        raise Rejected(reply.content, ["the answer is empty"])
-    return text
+    text = _without_thinking(reply)
+    tagged = _tagged(text, reply)
+    if tagged is not None:
+        return tagged[1:-1] if len(tagged) > 1 and tagged[0] == tagged[-1] == "\n" else tagged
+    return _without_fence(_without_heading(text, reply))
 
 
 def parse_json(text: str, raw: str) -> Json:
@@ -101,54 +107,19 @@ def _plain(text: str) -> str:
     return _COMMAS.sub(lambda found: found[1] or "", bare)
 
 
-def parse_json_or_text(text: str) -> Any:
-    """Return the value of a text that is a JSON object or array, else the text itself."""
-    if not text.startswith(("{", "[")):
-        return text
-    try:
-        return parse_json(text, text)
-    except Rejected:
-        return text
-
-
-def read_observation(reply: Reply, validator: Validator | None) -> Observation:
-    """Return the observation in a reply; `validator` is the tool's outputSchema. Raises `Rejected` if it is invalid."""
-    text = observation_text(reply)
-    value = parse_json_or_text(text) if validator is None else parse_json(text, reply.content)
-    if _is_refusal(value):
-        return Observation(ToolResult(value["text"], form="text", is_error=True))
-    if validator is None:
-        return Observation(ToolResult(value, form="text" if isinstance(value, str) else "json"))
-    if problems := validator.problems(value):
-        raise Rejected("", problems)
-    return Observation(ToolResult(value))
-
-
-def differs_from(truth: Observation, reply: Reply) -> bool:
-    """Whether a reply differs from the true observation. The text of an error does not count."""
-    try:
-        text = observation_text(reply)
-    except Rejected:
-        return True
-    body, value = truth.body, parse_json_or_text(text)
-    if not isinstance(body, ToolResult) or body.is_error:
-        return not _is_refusal(value)
-    return text != body.value.strip() if body.form == "text" else canonical(value) != canonical(body.value)
-
-
 def _without_thinking(reply: Reply) -> str:
     """Return the text after the reasoning. Chat templates often contain the opening tag, so only the end is sent."""
     text = reply.content.rpartition("</think>")[2]
     if "<think>" in text and not text.lstrip().startswith(("{", "[")):
         raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
-    return text
+    return text if text == reply.content else text.lstrip()
 
 
-def _tagged(text: str, reply: Reply) -> str:
-    """Return the last tagged block, or the whole text if there is none."""
+def _tagged(text: str, reply: Reply) -> str | None:
+    """Return the text of the last tagged block; None if there is none."""
     before, opened, rest = text.rpartition(OPENING)
     if not opened:
-        return text
+        return None
     block, closed, _ = rest.partition(CLOSING)
     if closed:
         return block
@@ -157,14 +128,20 @@ def _tagged(text: str, reply: Reply) -> str:
     raise Rejected(reply.content, [f"{OPENING} is never closed"])
 
 
-def _without_heading(text: str) -> str:
-    bare = _HEADING.sub("", text.strip())
-    fenced = _FENCED.match(bare)
-    return (fenced[1] if fenced else bare).strip()
+def _without_heading(text: str, reply: Reply) -> str:
+    """Return the text after a heading of the prompt, and without turns that the model repeats or adds itself.
+
+    Raises `Rejected` if there is nothing else.
+    """
+    heading, turn = _HEADING.search(text), _TURN.match(text)
+    bare = text[heading.end() :] if heading is not None and (turn is not None or heading.start() == 0) else text
+    own = _TURN.split(bare, maxsplit=1)[0]
+    if not own.strip() and bare.strip():
+        raise Rejected(reply.content, ["the answer repeats the turn; answer with the observation alone"])
+    return own
 
 
-def _is_refusal(value: Json) -> bool:
-    if not isinstance(value, dict):
-        return False
-    fields = cast("Record", value)
-    return fields.keys() == {"isError", "text"} and fields["isError"] is True and isinstance(fields["text"], str)
+def _without_fence(text: str) -> str:
+    """Return the text in a code fence that is the whole text; a fence within a text belongs to it."""
+    fenced = _FENCED.match(text.strip())
+    return fenced[1] if fenced is not None else text

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp_sim.models.language_model.patterns import FORMATS, bounded
@@ -16,9 +17,9 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.shapes import as_object, type_name
 
-MAX_TEXT = 300
-MAX_ITEMS = 8
 MAX_NUMBER = 1_000_000
+LARGEST = 2**53 - 1
+"""The largest integer that every JSON parser reads exactly."""
 MAX_CHOICES = 100
 MAX_BRANCHES = 32
 MAX_NODES = 4_000
@@ -28,23 +29,61 @@ IMPOSSIBLE: Record = {"type": "object", "properties": {}, "additionalProperties"
 """Replaces a schema that no small value satisfies."""
 
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_TEXTUAL = frozenset({"pattern", "format", "minLength", "maxLength"})
 _BY_KEYWORD: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"properties", "required", "additionalProperties", "patternProperties", "minProperties"}), "object"),
     (frozenset({"items", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems"}), "array"),
     (_NUMERIC, "number"),
+    (_TEXTUAL, "string"),
 )
 
 
-def tighten(schema: Json) -> Record:
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long a reply may be: its texts in characters, its lists in items.
+
+    `is_open`: undeclared properties and values of undeclared types stay allowed, and numbers unbounded.
+    """
+
+    text: int = 300
+    items: int = 8
+    is_open: bool = False
+
+
+CLOSED = Bounds()
+"""For parts of a reply, and for weak models."""
+
+
+def tighten(schema: Json, bounds: Bounds = CLOSED) -> Record:
     """Return the bounded schema for any JSON Schema."""
-    return _Tightening(schema).narrowed(schema, ()) or IMPOSSIBLE
+    return _Tightening(schema, bounds).narrowed(schema, ()) or IMPOSSIBLE
+
+
+def whole_schema(value: Record, bounds: Bounds) -> Record:
+    """Return the schema of a whole observation: the value itself, an error, or a result in the form of the protocol."""
+    text: Record = {"type": "string", "maxLength": bounds.text}
+    block = _closed({"type": {"const": "text"}, "text": text})
+    result = _closed(
+        {
+            "content": {"type": "array", "items": block, "maxItems": bounds.items},
+            "structuredContent": value,
+            "isError": {"type": "boolean"},
+        }
+    )
+    rpc = _closed({"code": {"type": "integer", "minimum": -32_768, "maximum": -32_000}, "message": text})
+    return {"anyOf": [value, _closed({"isError": {"const": True}, "text": text}), _closed({"error": rpc}), result]}
+
+
+def _closed(parts: Record) -> Record:
+    """Return the schema of an object with exactly these properties."""
+    return {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
 
 
 class _Tightening:
     """The state of one derivation: the root, for references, and how many nodes may still be made."""
 
-    def __init__(self, root: Json) -> None:
-        self.root = as_object(root)
+    def __init__(self, root: Json, bounds: Bounds) -> None:
+        self.root, self.bounds = as_object(root), bounds
         self.left = MAX_NODES
 
     def narrowed(self, schema: Json, path: tuple[str, ...], depth: int = 0) -> Record | None:
@@ -52,8 +91,10 @@ class _Tightening:
         self.left -= 1
         if self.left < 0 or depth > MAX_DEPTH or schema in (False, {"not": {}}):
             return None
+        if self.bounds.is_open and (schema is True or schema == {}):
+            return {}
         if not isinstance(schema, dict):
-            return _text({})
+            return self._text({})
         found = self._flat(cast("Record", schema), path)
         if found is None:
             return None
@@ -96,11 +137,16 @@ class _Tightening:
         return kept[0] if len(kept) == 1 else {"anyOf": kept}
 
     def _typed(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
-        match body.get("type") or _type_of(body):
+        named = body.get("type") or _type_of(body)
+        if named is None:
+            return {} if self.bounds.is_open else self._text(body)
+        match named:
             case "object":
                 return self._object(body, path, depth)
             case "array":
                 return self._array(body, path, depth)
+            case "integer" | "number" if self.bounds.is_open and not _NUMERIC & body.keys():
+                return {"type": named, "minimum": -LARGEST, "maximum": LARGEST}
             case "integer":
                 return _integer(body)
             case "number":
@@ -110,7 +156,17 @@ class _Tightening:
             case "null":
                 return {"type": "null"}
             case _:
-                return _text(body)
+                return self._text(body)
+
+    def _text(self, body: Record) -> Record:
+        """Return a string schema with a maximum length or a bounded pattern: engines reject the two together."""
+        pattern = body.get("pattern")
+        narrowed = bounded(pattern) if isinstance(pattern, str) else FORMATS.get(str(body.get("format")))
+        if narrowed is not None:
+            return {"type": "string", "pattern": narrowed}
+        least = int(body.get("minLength", 0))
+        most = max(least, min(int(body.get("maxLength", self.bounds.text)), self.bounds.text))
+        return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
     def _object(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
         declared = cast("Record", body.get("properties") or {})
@@ -131,13 +187,13 @@ class _Tightening:
             "type": "object",
             "properties": made,
             "required": [name for name in made if name in required],
-            "additionalProperties": False,
+            "additionalProperties": self.bounds.is_open and other is not False and "maxProperties" not in body,
         }
 
     def _filled(self, body: Record, made: Record, other: Json, path: tuple[str, ...], depth: int) -> list[str]:
         """Require every property, and add generated names up to `minProperties`."""
         narrowed = self.narrowed(other, path, depth + 1)
-        while narrowed is not None and len(made) < min(int(body["minProperties"]), MAX_ITEMS):
+        while narrowed is not None and len(made) < min(int(body["minProperties"]), self.bounds.items):
             made[f"item_{len(made) + 1}"] = narrowed
         return list(made)
 
@@ -145,7 +201,8 @@ class _Tightening:
         if isinstance(body.get("prefixItems"), list) and body["prefixItems"]:
             return self._tuple(body["prefixItems"], path, depth)
         least = max(int(body.get("minItems", 0)), 1 if "contains" in body else 0)
-        most = max(least, min(int(body.get("maxItems", MAX_ITEMS)), 1 if body.get("uniqueItems") else MAX_ITEMS))
+        unique = 1 if body.get("uniqueItems") and not self.bounds.is_open else self.bounds.items
+        most = max(least, min(int(body.get("maxItems", self.bounds.items)), unique))
         item = {"allOf": [body.get("items", {}), body["contains"]]} if "contains" in body else body.get("items", {})
         narrowed = self.narrowed(item, path, depth + 1) if most else None
         if narrowed is None:
@@ -163,17 +220,6 @@ class _Tightening:
             "minItems": len(made),
             "maxItems": len(made),
         }
-
-
-def _text(body: Record) -> Record:
-    """Return a string schema with a maximum length or a bounded pattern: engines reject the two together."""
-    pattern = body.get("pattern")
-    narrowed = bounded(pattern) if isinstance(pattern, str) else FORMATS.get(str(body.get("format")))
-    if narrowed is not None:
-        return {"type": "string", "pattern": narrowed}
-    least = int(body.get("minLength", 0))
-    most = max(least, min(int(body.get("maxLength", MAX_TEXT)), MAX_TEXT))
-    return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
 
 def _integer(body: Record) -> Record | None:
@@ -276,9 +322,9 @@ def _listed(types: Json) -> list[Any]:
     return cast("list[Any]", types) if isinstance(types, list) else [types]
 
 
-def _type_of(body: Record) -> str:
-    """Return the type that the keywords of an untyped schema apply to."""
-    return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), "string")
+def _type_of(body: Record) -> str | None:
+    """Return the type that the keywords of an untyped schema apply to; None if it has none of them."""
+    return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), None)
 
 
 def _is_of(value: Json, types: Json) -> bool:

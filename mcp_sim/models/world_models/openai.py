@@ -21,6 +21,7 @@ from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, open_e
 from mcp_sim.models.language_model.engines import ENGINES, Engine, Preset, Thinking, default_preset
 from mcp_sim.models.language_model.predictor import ModelPredictor, PredictorSettings
 from mcp_sim.models.language_model.prompt import system
+from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UsageError
@@ -59,10 +60,10 @@ CacheOption = Annotated[CachePart, BeforeValidator(_as_cache, json_schema_input_
 class Openai(WorldModel):
     """Ask a language model behind an OpenAI-compatible endpoint (vLLM, SGLang, llama.cpp, Ollama, OpenAI, ...).
 
-    If a tool's plan is certain, the world determines the answer and the model fills in only open fields. If the plan is
-    a guess, the model predicts the whole answer, which is consistent from then on. If a reply cannot be used, the model
-    is asked again with its problems; then the call is a crash. An endpoint that does not answer is a crash at once. The
-    key comes from the environment and appears in no trace, log or error.
+    The model answers each call as a whole, in the tool's own form. What contradicts a fixed fact (the given state, what
+    was written, what was shown) is asked for again, and then corrected; everything else is served as the model says it
+    and holds from then on. If a reply cannot be used at all, the call is a crash. An endpoint that does not answer is a
+    crash at once. The key comes from the environment and appears in no trace, log or error.
     """
 
     base_url: str = Field(
@@ -75,8 +76,14 @@ class Openai(WorldModel):
     )
     ask: Literal["always", "undetermined"] = Field(
         default="always",
-        description="Ask for every call, and note where model and world differ, or only if something is open.",
+        description="Ask for every call, or only if the world does not determine the answer.",
     )
+    arguments: Literal["strict", "model"] = Field(
+        default="model",
+        description="What refuses arguments that violate the inputSchema: mcp-sim, or the model, which may accept.",
+    )
+    max_text: Count = Field(default=4_000, description="Maximum length of a text in a structured reply, in characters.")
+    max_items: Count = Field(default=100, description="Maximum length of a list in a structured reply.")
     thinking: Literal["off", "on"] | Count | None = Field(
         default=None,
         description="Whether the model reasons first; a number is the maximum of tokens for it. Default: the engine's "
@@ -137,6 +144,14 @@ class Openai(WorldModel):
             )
         return self
 
+    @property
+    def judges_arguments(self) -> bool:
+        return self.arguments == "model"
+
+    @property
+    def makes_records(self) -> bool:
+        return True
+
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
         line = self.line(os.environ)
@@ -152,12 +167,21 @@ class Openai(WorldModel):
 
     def _predictor(self, domain: Domain, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
         owner = f"openai {self.model} {self.base_url}"
-        system_prompt = system(domain, self.instructions)
+        bounds = Bounds(self.max_text, self.max_items, is_open=True)
+        system_prompt = system(domain, self.instructions, bounds)
         conversation = Conversation(
             system_prompt, Disclosure(domain, self.withhold), ask, owner, self.transcript, max_characters
         )
         return ModelPredictor(
-            domain, conversation, inventor(domain), PredictorSettings(self.ask == "always", self.withhold)
+            domain,
+            conversation,
+            inventor(domain),
+            PredictorSettings(
+                self.ask == "always",
+                self.max_attempts,
+                bounds,
+                self.withhold,
+            ),
         )
 
     def line(self, environment: Mapping[str, str]) -> EndpointSettings:

@@ -1,0 +1,301 @@
+"""Adopt one answer of a model: judge it, correct it, and derive what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from mcp_sim.backends.records.accepted_keys import has_usual_form
+from mcp_sim.models.language_model.absorption import (
+    OMITTED,
+    Absorption,
+    Contradiction,
+    Unchecked,
+    corrected,
+    is_absent,
+)
+from mcp_sim.models.language_model.compiled_tools import CompiledTool
+from mcp_sim.models.language_model.effects import Draft, Effect, has_failed
+from mcp_sim.models.language_model.fixed_facts import FixedFacts, restates
+from mcp_sim.models.language_model.pages import Pages
+from mcp_sim.models.language_model.readable import Readable
+from mcp_sim.models.language_model.subjects import Subject, scalars
+from mcp_sim.models.language_model.written_facts import WrittenFacts
+from mcp_sim.types import Change, Json, Observation, Record, Transition, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, replace_part, split_path
+from mcp_sim.types.views import find_key
+
+MAX_ROUNDS = 3
+"""How often one answer is corrected, since a correction may show another contradiction."""
+
+EXISTS = "the record exists: the call succeeds"
+MISSES = "no such record exists: the call fails"
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An answer without contradictions, what it is about, and what the call writes."""
+
+    observation: Observation
+    value: Json
+    subjects: Sequence[Subject]
+    changes: tuple[Change, ...]
+
+
+@dataclass(slots=True)
+class Adoption:
+    """The adoption of the answer to one call. The turn's arguments are named as in plans, without a wrapper."""
+
+    turn: Turn
+    tool: CompiledTool
+    domain: Domain
+    facts: FixedFacts
+    draft: Draft | None
+    identified: bool = False
+    """Whether the answer showed anything that has an identity."""
+    figures: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What is noted in the ledger about the answer."""
+
+    def adopt(self, observation: Observation, *, is_last: bool) -> Transition:
+        """Return the transition of an answer.
+
+        Raises `Rejected` if the answer contradicts a fixed fact; at the last attempt it is corrected instead.
+        """
+        guessed = self.tool.plan.guessed
+        failed = has_failed(observation)
+        true, problem = (self._certain(), EXISTS) if failed else (self._denied(), MISSES)
+        if true is None:
+            if failed:
+                return Transition(observation, guessed=guessed)
+            return self._transition(self._judged(observation, is_last=is_last))
+        if not is_last:
+            raise Rejected("", [problem])
+        self.figures["repaired"] = [""]
+        return Transition(true, guessed=guessed)
+
+    def subjects(self, value: Json) -> list[Subject]:
+        """Return what an answer of this call is about."""
+        return [self.facts.place(one) for one in self.tool.names.subjects(value, self.turn.call.arguments)]
+
+    def _denied(self) -> Observation | None:
+        """Return the refusal of a call whose key names a record that certainly does not exist; else None."""
+        plan, draft = self.tool.plan, self.draft
+        if draft is None or draft.ok or plan.guessed or plan.verb not in ("create", *READS, "update"):
+            return None
+        is_missing = any(self._is_missing(entity, argument) for entity, argument in self._named_records())
+        return draft.transition.observation if is_missing else None
+
+    def _named_records(self) -> Iterator[tuple[Entity, str]]:
+        """Yield each argument that names a record by its key, with the entity of that record."""
+        plan, entity = self.tool.plan, self.tool.entity
+        if entity is None or entity.singleton:
+            return
+        if plan.key is not None and plan.verb != "create":
+            yield entity, plan.key
+        filters = {argument: narrowed.field for argument, narrowed in plan.filters.items()}
+        for argument, name in {**plan.sets, **filters}.items():
+            link = entity.fields[name].link if name in entity.fields else None
+            if link is not None and link in self.domain.entities:
+                yield self.domain.entities[link], argument
+
+    def _is_missing(self, entity: Entity, argument: str) -> bool:
+        key = value_at(self.turn.call.arguments, argument)
+        if not isinstance(key, str | int) or isinstance(key, bool):
+            return False
+        is_known_form = has_usual_form(self.turn.view, entity, key)
+        return is_known_form and is_absent(self.turn.view, self.facts, self.domain, entity, key)
+
+    def _certain(self) -> Observation | None:
+        """Return the answer to a call for one record that certainly exists, as nothing may refuse it; else None."""
+        plan, entity, draft = self.tool.plan, self.tool.entity, self.draft
+        if draft is None or not draft.ok or plan.guessed or plan.verb != "get" or entity is None or plan.key is None:
+            return None
+        key = value_at(self.turn.call.arguments, plan.key)
+        is_given = entity.name in self.domain.specified and isinstance(key, str | int)
+        return draft.transition.observation if is_given and self.turn.view.get(entity.name, key) is not None else None
+
+    # what contradicts the world
+
+    def _judged(self, observation: Observation, *, is_last: bool) -> _Judged:
+        """Return the answer with its contradictions corrected. Raises `Rejected` before the last attempt."""
+        repaired = list[str]()
+        for _ in range(MAX_ROUNDS):
+            readable = Readable.of(observation)
+            judged = self._read(observation, None if readable is None else readable.value)
+            found = self._contradictions(judged)
+            if not found or readable is None:
+                break
+            problems = [one.problem for one in found if one.problem]
+            if problems and not is_last:
+                raise Rejected("", problems)
+            repaired += [".".join(map(str, one.path)) for one in found]
+            value = self.with_total(corrected(readable.value, found), found)
+            observation = replace(observation, body=readable.write(value))
+        else:
+            readable = Readable.of(observation)
+            judged = self._read(observation, None if readable is None else readable.value)
+        if repaired:
+            self.figures["repaired"] = [*dict.fromkeys(repaired)]
+        return judged
+
+    def _contradictions(self, judged: _Judged) -> list[Contradiction]:
+        """Return what contradicts the world, and note what is shown and fixed."""
+        self.identified = bool(judged.subjects)
+        absorption = self._absorption(())
+        found = [
+            *absorption.contradictions(judged.subjects, self._is_row),
+            *absorption.impossible_times(judged.subjects),
+            *self._misstated(judged),
+            *self._taken_ids(judged),
+            *self._misidentified(judged),
+        ]
+        pages = Pages(self.tool, self.domain, self.facts, self.draft)
+        self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
+        return found or [*pages.contradictions(judged.value)]
+
+    def _read(self, observation: Observation, value: Json) -> _Judged:
+        subjects = self.subjects(value)
+        effect = Effect(self.turn, self.tool.plan, self.domain, self.facts, self.draft)
+        changes = effect.changes(subjects, observation) if self.tool.is_write else ()
+        return _Judged(observation, value, subjects, changes)
+
+    def with_total(self, value: Json, found: Sequence[Contradiction]) -> Json:
+        """Return an answer with a total that does not count rows that were left out."""
+        total = self.tool.plan.envelope.total
+        shown = MISSING if total is None else get_part(value, split_path(total))
+        is_right = any(total is not None and one.path == split_path(total) for one in found)
+        omitted = 0 if is_right else sum(one.true is OMITTED for one in found)
+        if total is None or not omitted or not isinstance(shown, int) or isinstance(shown, bool):
+            return value
+        return replace_part(value, split_path(total), max(0, shown - omitted))
+
+    def _misstated(self, judged: _Judged) -> Iterator[Contradiction]:
+        """Yield what an answer shows of the written record otherwise than the arguments of the call say."""
+        plan, arguments = self.tool.plan, self.turn.call.arguments
+        if plan.guessed or plan.each is not None:
+            return
+        for subject in self._written(judged):
+            for argument, name in plan.sets.items():
+                given, shown = value_at(arguments, argument), subject.value.get(name, NOWHERE)
+                if NOWHERE not in (given, shown) and given is not None and not restates(given, shown):
+                    problem = f"{name} is {given!r}, as the call says, not {shown!r}"
+                    yield Contradiction((*subject.path, name), problem, given)
+
+    def _written(self, judged: _Judged) -> Iterator[Subject]:
+        """Yield the new record of a create, and the record that an update names."""
+        plan, arguments = self.tool.plan, self.turn.call.arguments
+        written = {(change.entity, str(change.key)) for change in judged.changes if change.record is not None}
+        key = str(value_at(arguments, plan.key)) if plan.key is not None else None
+        for subject in judged.subjects:
+            is_new = plan.verb == "create" and subject.key not in scalars(arguments)
+            if (subject.entity.name, str(subject.key)) in written and (
+                is_new or (plan.verb == "update" and str(subject.key) == key)
+            ):
+                yield subject
+
+    def _taken_ids(self, judged: _Judged) -> Iterator[Contradiction]:
+        """Yield the id of a new record that another one has or had, unless the call asks for that very record."""
+        plan, entity, view = self.tool.plan, self.tool.entity, self.turn.view
+        if plan.guessed or plan.verb != "create" or plan.each is not None or entity is None or entity.natural:
+            return
+        new = [
+            one.key for one in judged.changes if one.entity == entity.name and view.get(entity.name, one.key) is None
+        ]
+        for subject in judged.subjects if len(new) == 1 else ():
+            if subject.entity.name != entity.name or subject.key in (*new, *scalars(self.turn.call.arguments)):
+                continue
+            record = view.get(entity.name, subject.key)
+            if view.version(entity.name, subject.key) > 0 and not self._is_asked_for(record):
+                problem = f"the id {subject.key!r} is taken; the new {entity.name} needs another one"
+                yield Contradiction((*subject.path, subject.key_field), problem, new[0])
+
+    def _is_asked_for(self, record: Record | None) -> bool:
+        """Whether an existing record has what the call sets: creating it again may return it."""
+        arguments = self.turn.call.arguments
+        given = {name: value_at(arguments, argument) for argument, name in self.tool.plan.sets.items()}
+        return record is not None and all(
+            value is NOWHERE or (name in record and restates(value, record[name])) for name, value in given.items()
+        )
+
+    def _misidentified(self, judged: _Judged) -> Iterator[Contradiction]:
+        """Yield the id of another record than the existing one that the call asks for."""
+        plan, entity = self.tool.plan, self.tool.entity
+        if plan.guessed or plan.verb not in ("get", "update") or entity is None or entity.key in plan.sets.values():
+            return
+        if plan.key is None or plan.envelope.record is None:
+            return
+        asked = value_at(self.turn.call.arguments, plan.key)
+        key = find_key(self.turn.view, entity.name, asked) if isinstance(asked, str | int) else None
+        place = split_path(plan.envelope.record)
+        for subject in judged.subjects:
+            if key is not None and subject.path == place and str(subject.key) != str(key):
+                problem = f"the call asks for {entity.name} {key!r}, not {subject.key!r}"
+                yield Contradiction((*place, subject.key_field), problem, key)
+
+    def _is_row(self, path: Path) -> bool:
+        """Whether a path is one of the rows that the plan names, in a list that shows records."""
+        rows = self.tool.plan.envelope.rows
+        return rows is not None and not self.tool.plan.guessed and path[:-1] == split_path(rows) and bool(path)
+
+    # what follows from it
+
+    def _transition(self, judged: _Judged) -> Transition:
+        plan, changes = self.tool.plan, judged.changes
+        written = WrittenFacts(self.turn, plan, self.domain, self.facts, self.draft)
+        if self.tool.is_write:
+            written.note_effect(changes, judged.value)
+            written.note_records(changes, judged.subjects)
+        absorption = self._absorption(changes)
+        absorption.absorb(judged.subjects)
+        for change in changes:
+            if change.record is not None and change.entity in self.domain.entities:
+                absorption.absorb_links(self.domain.entities[change.entity], change.record)
+        absorption.unchecked |= self._unidentified(judged)
+        absorption.unchecked |= self._reworded((*changes, *absorption.absorbed))
+        return Transition(
+            judged.observation,
+            changes,
+            () if self.draft is None or not self.draft.ok else self.draft.transition.agenda,
+            absorbed=tuple(absorption.absorbed),
+            guessed=plan.guessed,
+            unchecked=frozenset(absorption.unchecked),
+        )
+
+    def _absorption(self, changes: tuple[Change, ...]) -> Absorption:
+        is_search = self.tool.plan.verb == "search"
+        return Absorption(self.domain, self.facts, self.turn.view.after(changes), is_search, changes)
+
+    def _unidentified(self, judged: _Judged) -> Unchecked:
+        """Return the rows of the plan that identify nothing, as no check may compare them."""
+        entity = self.tool.entity
+        if entity is None:
+            return set()
+        known = {subject.path for subject in judged.subjects if subject.entity.name == entity.name}
+        rows = ((path, row.get(entity.key)) for path, row in self._planned_rows(judged.value) if path not in known)
+        return {(entity.name, key, "*") for _, key in rows if isinstance(key, str | int)}
+
+    def _reworded(self, changes: Sequence[Change]) -> Unchecked:
+        """Return the written values that differ from the arguments: the system keeps them in another form."""
+        return {
+            (change.entity, change.key, name)
+            for change in changes
+            if change.record is not None and change.entity == self.tool.plan.entity
+            for argument, name in self.tool.plan.sets.items()
+            if not equal(change.record.get(name), value_at(self.turn.call.arguments, argument))
+        }
+
+    def _planned_rows(self, value: Json) -> Iterator[tuple[Path, Record]]:
+        """Yield the objects at the places where the plan has records."""
+        envelope = self.tool.plan.envelope
+        for path in (split_path(place) for place in (envelope.record, envelope.rows) if place is not None):
+            part = get_part(value, path)
+            if isinstance(part, dict):
+                yield path, cast("Record", part)
+            for at, row in enumerate(cast("list[Json]", part) if isinstance(part, list) else ()):
+                if isinstance(row, dict):
+                    yield (*path, at), cast("Record", row)

@@ -1,0 +1,109 @@
+"""What is needed to predict the calls of each tool, compiled at its first call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mcp_sim.models.language_model.facts import RelevantRecords, relevant_records
+from mcp_sim.models.language_model.subjects import SubjectNames, entity_names
+from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
+from mcp_sim.types import Call, Record, Tool
+from mcp_sim.types.argument_unwrapping import unwrap_call
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import properties, schema_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import Answer, backends
+from mcp_sim.types.lexicon.english import words
+from mcp_sim.types.lexicon.terms import by_word, terms
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import READS
+
+_VARYING = terms("verbs.varying")
+"""Words in the names of tools that may answer the same call differently each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTool:
+    """A tool, or one choice of a tool whose argument selects an operation.
+
+    `answer` answers by the plan. `reply_schema` is the grammar of a reply, `closed_schema` a stricter one that cannot
+    run on for long, and `validator` checks the tool's own outputSchema; all are None if there is none. `varies`: the
+    same call may be answered differently each time.
+    """
+
+    plan: Plan
+    entity: Entity | None
+    answer: Answer
+    relevant: RelevantRecords
+    schema: Record | None
+    validator: Validator | None
+    reply_schema: Record | None
+    closed_schema: Record | None
+    names: SubjectNames
+    is_write: bool
+    varies: bool
+
+
+class CompiledTools:
+    """The tools of a scenario, each compiled at its first call."""
+
+    def __init__(self, domain: Domain, bounds: Bounds) -> None:
+        self._domain, self._bounds = domain, bounds
+        self._names = entity_names(domain)
+        self._compiled = dict[tuple[str, str], CompiledTool]()
+
+    def of(self, call: Call) -> CompiledTool:
+        """Return the tool of a call, or the choice that the call makes."""
+        plan = self._domain.plans.get(call.tool) or Plan(call.tool, "unknown")
+        choice = self._choice(plan, call)
+        at = (call.tool, choice)
+        if at not in self._compiled:
+            self._compiled[at] = self._compile(self._domain.tools[call.tool], plan.choices.get(choice, plan))
+        return self._compiled[at]
+
+    def plain_call(self, call: Call) -> Call:
+        """Return the call as plans name its arguments: without a wrapper around them."""
+        wrapper = self._domain.wrappers.get(call.tool)
+        return call if wrapper is None else unwrap_call(call, wrapper)
+
+    def _choice(self, plan: Plan, call: Call) -> str:
+        """Return the choice that a call makes; '' if its tool has none."""
+        if plan.choice is None:
+            return ""
+        declared = properties(self._domain.tools[plan.tool].input_schema).get(plan.choice, {})
+        asked = self.plain_call(call).arguments.get(plan.choice, declared.get("default"))
+        return asked if isinstance(asked, str) and asked in plan.choices else ""
+
+    def _compile(self, tool: Tool, plan: Plan) -> CompiledTool:
+        domain = self._domain
+        return CompiledTool(
+            plan=plan,
+            entity=domain.entities.get(plan.entity or ""),
+            answer=backends[domain.plans[tool.id].backend]().compile_answer(tool, domain.plans[tool.id], domain),
+            relevant=relevant_records(plan, domain),
+            schema=tool.output_schema,
+            validator=None if tool.output_schema is None else Validator(tool.output_schema),
+            reply_schema=self._reply_schema(tool, self._bounds),
+            closed_schema=self._reply_schema(tool, replace(self._bounds, is_open=False)),
+            names=SubjectNames.of(tool, plan, domain, self._names),
+            is_write=_is_write(tool, plan),
+            varies=not _VARYING.isdisjoint(words(tool.name)),
+        )
+
+    def _reply_schema(self, tool: Tool, bounds: Bounds) -> Record | None:
+        """Return the grammar of a whole observation: the tool's own, or that of an example; None for free text."""
+        if tool.output_schema is not None:
+            return whole_schema(tighten(tool.output_schema, bounds), bounds)
+        shown = [one.result for one in self._domain.examples if one.tool == tool.id and not one.is_blocks]
+        if not shown or not all(isinstance(result, dict | list) for result in shown):
+            return None
+        return whole_schema(tighten(schema_of(shown[0]), bounds), bounds)
+
+
+def _is_write(tool: Tool, plan: Plan) -> bool:
+    """Whether calls of a tool may write: by its annotations, else by its plan. What is unknown may."""
+    if "readOnlyHint" in tool.annotations:
+        return tool.annotations["readOnlyHint"] is not True
+    if plan.verb in ("unknown", "none"):
+        return by_word("verbs.certain").get(next(iter(words(tool.name)), "")) not in READS
+    return plan.verb in ("create", "update", "delete")

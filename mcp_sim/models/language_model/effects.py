@@ -1,0 +1,235 @@
+"""The changes of a call that a model answers: those of the plan, with what the reply shows of the written records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from mcp_sim.generate.time_fields import time_meaning
+from mcp_sim.models.language_model.fixed_facts import FixedFacts
+from mcp_sim.models.language_model.subjects import Subject, identity_of
+from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import split_path
+from mcp_sim.types.views import find_key
+
+_FAILED = re.compile(
+    r"\W*(?:\w+ )?(?:error|failed|failure|invalid|cannot|could not|unable|no such|unknown|exception|traceback)\b"
+    r"|.{0,120}\b(?:not found|does not exist|doesn't exist|already exists|is not valid|not allowed)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_ID_IN_TEXT = re.compile(r"\b(?:id|uuid|key|number|no)\b[\"'`*]*\s*[:=#]?\s*[\"'`*(]*([\w.-]*\w)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:#|\b[A-Za-z]+[-_])\d+\b")
+
+
+@dataclass(slots=True)
+class Survey:
+    """An `Invent` that notes what it generates: nothing else than the generator says so."""
+
+    invent: Invent
+    made: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Entity and field."""
+
+    def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
+        self.made.add((entity, field))
+        return self.invent(turn, entity, field, schema, record)
+
+    def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+        self.made.add((entity, field))
+        return self.invent.choose_reference(turn, entity, field, target, keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What weaker sources than the model would answer, and the fields that only the generator knows."""
+
+    transition: Transition
+    made: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, answer: Answer, turn: Turn, invent: Invent) -> Draft:
+        survey = Survey(invent)
+        transition = answer(turn, survey)
+        absorbed = {(change.entity, name) for change in transition.absorbed for name in change.record or {}}
+        return cls(transition, frozenset(survey.made | absorbed))
+
+    @property
+    def is_determined(self) -> bool:
+        """Whether nothing in the draft is generated."""
+        return not self.made and not self.transition.guessed
+
+    @property
+    def ok(self) -> bool:
+        return self.transition.observation.ok
+
+
+def has_failed(observation: Observation) -> bool:
+    """Whether an answer reports a failure, also one that is not marked as an error."""
+    body = observation.body
+    if not isinstance(body, ToolResult) or body.is_error:
+        return True
+    value: Any = body.value
+    if body.form == "blocks":
+        value = "\n".join(str(block.get("text", "")) for block in cast("list[Record]", value))
+    if isinstance(value, dict):
+        fields = cast("Record", value)
+        if fields.get("error") not in (None, False, "", []) or fields.get("success") is False:
+            return True
+        value = next(iter(fields.values())) if len(fields) == 1 else None
+    return isinstance(value, str) and len(value) < 400 and _FAILED.match(value) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The writes of one successful call."""
+
+    turn: Turn
+    plan: Plan
+    domain: Domain
+    facts: FixedFacts
+    draft: Draft | None
+
+    @property
+    def entity(self) -> Entity | None:
+        return self.domain.entities.get(self.plan.entity or "")
+
+    def changes(self, subjects: Sequence[Subject], observation: Observation) -> tuple[Change, ...]:
+        """Return the changes of the call, with the ids and the fields that the reply shows."""
+        entity = self.entity
+        planned = [change for change in self._planned(subjects) if not self._is_made_up(change)]
+        if entity is None:
+            return tuple(planned)
+        new = [at for at, change in enumerate(planned) if change.entity == entity.name and self._is_new(change)]
+        issued = dict(zip(new, self._issued([planned[at] for at in new], entity, subjects, observation), strict=True))
+        completed = [self._completed(change, entity, issued.get(at), subjects) for at, change in enumerate(planned)]
+        return (*completed, *self._removed_elsewhere(completed, entity))
+
+    def _planned(self, subjects: Sequence[Subject]) -> tuple[Change, ...]:
+        """Return the changes of the draft; those that the arguments make plain if there is no usable draft."""
+        if self.draft is not None and self.draft.ok:
+            return self.draft.transition.changes
+        entity, key = self.entity, self._named_key()
+        if entity is not None and self.plan.verb == "create":
+            return self._plain_create(entity, subjects)
+        if entity is None or key is None:
+            return ()
+        stored = find_key(self.turn.view, entity.name, key)
+        if self.plan.verb == "delete":
+            return () if stored is None else (Change("remove", entity.name, stored),)
+        return self._plain_update(entity, key if stored is None else stored) if self.plan.verb == "update" else ()
+
+    def _is_made_up(self, change: Change) -> bool:
+        """Whether a change creates a record of another entity of which only the generator knows."""
+        if self.draft is None or change.record is None or not self._is_new(change) or change.entity == self.plan.entity:
+            return False
+        entity = self.domain.entities.get(change.entity)
+        known = [name for name in change.record if (change.entity, name) not in self.draft.made]
+        return entity is not None and all(name == entity.key for name in known)
+
+    def _named_key(self) -> Key | None:
+        key = NOWHERE if self.plan.key is None else value_at(self.turn.call.arguments, self.plan.key)
+        return key if isinstance(key, str | int) and not isinstance(key, bool) else None
+
+    def _plain_create(self, entity: Entity, subjects: Sequence[Subject]) -> tuple[Change, ...]:
+        """Return the creation of the record that the reply shows, by the arguments of the call."""
+        place = self.plan.envelope.record
+        new = [one for one in subjects if place is not None and one.path == split_path(place)]
+        if not new or new[0].entity.name != entity.name or self.turn.view.get(*new[0].identity) is not None:
+            return ()
+        return (Change("put", entity.name, new[0].key, {entity.key: new[0].key, **self._given()}),)
+
+    def _given(self) -> Record:
+        """Return the fields that the arguments of the call set."""
+        arguments = self.turn.call.arguments
+        return {name: arguments[path] for path, name in self.plan.sets.items() if path in arguments}
+
+    def _plain_update(self, entity: Entity, key: Key) -> tuple[Change, ...]:
+        """Return the update of a record by the arguments of the call."""
+        before = self.turn.view.get(entity.name, key) or {entity.key: key}
+        return (Change("put", entity.name, key, {**before, **self._given()}),)
+
+    def _completed(self, change: Change, entity: Entity, issued: Key | None, subjects: Sequence[Subject]) -> Change:
+        """Return a write with what the reply shows of its record instead of what the generator made."""
+        if change.record is None:
+            return change
+        record = self._determined(change, entity)
+        if change.entity != entity.name:
+            return replace(change, record=record)
+        key = change.key if issued is None else issued
+        record[entity.key] = key
+        shown = next((one for one in subjects if one.entity.name == entity.name and str(one.key) == str(key)), None)
+        if shown is not None:
+            record |= dict(shown.fields())
+        return replace(change, key=key, record=record)
+
+    def _determined(self, change: Change, entity: Entity) -> Record:
+        """Return the fields of a written record that the arguments, or the record before, determine.
+
+        The time of a write is that of the real system's clock.
+        """
+        made = self.draft.made if self.draft is not None else frozenset[tuple[str, str]]()
+        record = {name: value for name, value in (change.record or {}).items() if (change.entity, name) not in made}
+        if change.entity != entity.name:
+            return record
+        sets = {entity.key, *(path.split(".")[0] for path in (*self.plan.sets.values(), *self.plan.fixed))}
+        return {name: value for name, value in record.items() if name in sets or not _is_time(entity, name)}
+
+    def _is_new(self, change: Change) -> bool:
+        is_put = change.op == "put" and change.record is not None
+        return is_put and self.turn.view.get(change.entity, change.key) is None
+
+    def _issued(
+        self, new: Sequence[Change], entity: Entity, subjects: Sequence[Subject], observation: Observation
+    ) -> Iterator[Key]:
+        """Yield the id that the reply shows of each new record; its own id if the arguments determine it."""
+        shown = (one.key for one in subjects if one.entity.name == entity.name)
+        unused = [key for key in dict.fromkeys(shown) if self._may_issue(entity, key)]
+        texts = [key for key in _ids_in(observation) if self._may_issue(entity, key)] if len(new) == 1 else []
+        for change in new:
+            if any(equal(change.key, value) for value in self.turn.call.arguments.values()):
+                yield change.key
+            elif unused:
+                yield unused.pop(0)
+            else:
+                yield texts[0] if texts else change.key
+
+    def _may_issue(self, entity: Entity, key: Key) -> bool:
+        """Whether a new record may get this id: it is unused, and was not deleted."""
+        view = self.turn.view
+        return view.get(entity.name, key) is None and (entity.natural or view.version(entity.name, key) == 0)
+
+    def _removed_elsewhere(self, changes: Sequence[Change], entity: Entity) -> Iterator[Change]:
+        """Yield the removal of a deleted record under the other names that answers showed it by."""
+        if self.plan.verb != "delete":
+            return
+        removed = [change.key for change in changes if change.op == "remove" and change.entity == entity.name]
+        named = self._named_key()
+        for key in dict.fromkeys([*removed, *(() if named is None else (named,))]):
+            for name in self.facts.same_elsewhere(entity, key):
+                yield Change("remove", name, key)
+
+
+def _is_time(entity: Entity, name: str) -> bool:
+    declared = entity.fields.get(name)
+    return declared is not None and time_meaning(name, declared.schema) is not None
+
+
+def _ids_in(observation: Observation) -> list[Key]:
+    """Return what may be ids in a reply: an object's id, or in a text what follows `ID` or looks like an id."""
+    body = observation.body
+    if not isinstance(body, ToolResult):
+        return []
+    found = identity_of(as_object(body.value), "")
+    if found is not None:
+        return [found[1]]
+    text = "\n".join(str(block.get("text", "")) for block in body.content)
+    named = [key for key in _ID_IN_TEXT.findall(text) if any(map(str.isdigit, key))]
+    keys = [*named, *(token.lstrip("#") for token in _NUMBERED.findall(text))]
+    return [int(key) if key.isdecimal() and len(key) < 16 and str(int(key)) == key else key for key in keys]

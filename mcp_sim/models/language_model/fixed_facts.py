@@ -1,0 +1,288 @@
+"""What is fixed before a call, and why: the one place that decides what a model may not contradict.
+
+A value of an identified record is fixed if it is given, was written, or was shown, until a write names the record by
+its id, key, name or path, or a write with unknown effect touches its entity. While the call itself is a write, nothing
+that was shown is fixed. An id that two differing objects of one answer share, an index, and what an answer says about
+the call (`success`, `message`) identify or fix nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import islice
+from typing import Any, cast
+
+from mcp_sim.models.language_model.subjects import Subject, identity_of, scalars
+from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.result_parts import Path
+from mcp_sim.types.time_formats import parse_time
+from mcp_sim.types.views import find_key
+
+UNFIXED: Any = object()
+"""Returned for what a model may decide."""
+
+NAMES = ("name", "title", "path", "slug", "key", "full_name", "number", "filename", "file_path", "uri", "url")
+"""Fields that a call may name a record by, besides its id."""
+
+MAX_NAMED = 200
+"""How many arguments of a write are remembered."""
+STATES = terms("fields.state")
+"""Fields whose value may change by itself soon after a write: an order is pending, and then open."""
+MAX_PROVISIONAL = 50
+"""How many new records of an entity may wait for their id."""
+MAX_PLACES = 4
+"""How many entities with a record of the same id are remembered."""
+ALIKE = 0.6
+"""The share of common fields from which objects with the same id are the same."""
+LARGEST_SHIFT = timedelta(days=1)
+"""How far two notations of one moment may be apart, as they may name other time zones or the day alone."""
+MAX_NAME = 300
+"""Longer texts name nothing."""
+
+WRITTEN = "written"
+"""The name under which the memory has the number of the last call that may have written."""
+EVERY = "*"
+"""Stands for every entity."""
+LONG = 40
+"""The length from which on a text has sections, in characters."""
+EMPTY: tuple[Json, ...] = (None, "", [], {})
+"""Ways to show that there is no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """When the fields of a record were shown or written last, by the number of the call.
+
+    `version` is the version of the record that this describes: another one was written by someone else.
+    """
+
+    version: int = 0
+    call: int = 0
+    """The number of the call that noted this."""
+    at: Mapping[str, int] = field(default_factory=dict[str, int])
+    container: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFacts:
+    """The fixed facts of one turn."""
+
+    turn: Turn
+    memory: Memory
+    is_write: bool
+
+    def value(self, subject: Subject, name: str) -> Json:
+        """Return the value that a field of a subject must have, `UNFIXED` if it may have any."""
+        if self.is_write:
+            return UNFIXED
+        places = [subject, *(self._elsewhere(subject) if not subject.is_named else ())]
+        return next((value for value in (self._value(one, name) for one in places) if value is not UNFIXED), UNFIXED)
+
+    def _value(self, subject: Subject, name: str) -> Json:
+        shown = self._shown(subject.identity)
+        if shown.container != subject.container:
+            return UNFIXED
+        record = self.turn.view.get(*subject.identity)
+        if record is None or name not in record:
+            return UNFIXED
+        if shown.call < self.turn.index and self.turn.view.version(*subject.identity) != shown.version:
+            return record[name]
+        return record[name] if shown.at.get(name, 0) >= self._changed_at(subject, record) else UNFIXED
+
+    def may_have_more(self, entity: str) -> bool:
+        """Whether a write may have created records of an entity that the world does not know."""
+        return any(self.memory.get(f"grown/{name}") is not None for name in (entity, EVERY))
+
+    def _shown(self, identity: tuple[str, Key]) -> Shown:
+        return self.memory.get(_shown_name(identity), Shown())
+
+    def _changed_at(self, subject: Subject, known: Mapping[str, Json]) -> int:
+        """Return the number of the last call that may have changed a record; 0 if none has."""
+        names = [subject.key, *(known[name] for name in NAMES if isinstance(known.get(name), str | int))]
+        touched = (self.memory.get(f"touched/{name}", 0) for name in names)
+        if subject.is_named:
+            return self.memory.get(WRITTEN, 0)
+        unsettled = (self.memory.get(f"unsettled/{entity}", 0) for entity in (subject.entity.name, EVERY))
+        return max(*touched, *unsettled)
+
+    def is_elsewhere(self, subject: Subject) -> bool:
+        """Whether a name was shown within another container, so that it identifies another object."""
+        return (
+            self._shown(subject.identity).container != subject.container
+            and self.turn.view.version(*subject.identity) > 0
+        )
+
+    def place(self, subject: Subject) -> Subject:
+        """Return a subject under the entity that has a record of its id and with its fields, if it is not its own."""
+        key = find_key(self.turn.view, subject.entity.name, subject.key)
+        subject = subject if key is None or key == subject.key else replace(subject, key=key)
+        if subject.is_named or key is not None:
+            return subject
+        return next(self._elsewhere(subject), subject)
+
+    def _elsewhere(self, subject: Subject) -> Iterator[Subject]:
+        """Yield a subject under each other entity that has a record of its id and with its fields."""
+        for name in self.memory.get(f"places/{subject.key}", ()):
+            record = self.turn.view.get(name, subject.key) if name != subject.entity.name else None
+            if record is not None and _are_alike(record, subject.value):
+                yield replace(subject, entity=replace(subject.entity, name=name))
+
+    def same_elsewhere(self, entity: Entity, key: Key) -> list[str]:
+        """Return the other entities under which answers have shown the record of this key."""
+        record = self.turn.view.get(entity.name, key)
+        places = [name for name in self.memory.get(f"places/{key}", ()) if name != entity.name]
+        if record is None:
+            return places if len(places) == 1 else []
+        known = [(name, self.turn.view.get(name, key)) for name in places]
+        return [name for name, other in known if other is not None and _are_alike(record, other)]
+
+    def is_known(self, key: Key) -> bool:
+        """Whether an answer has shown a record of this id."""
+        return self.memory.get(f"places/{key}") is not None
+
+    def has_written(self) -> bool:
+        """Whether any call may have written."""
+        return self.memory.get(WRITTEN, 0) > 0
+
+    def provisional(self, entity: str) -> tuple[Key, ...]:
+        """Return the keys of new records whose id no answer has shown yet."""
+        return self.memory.get(f"provisional/{entity}", ())
+
+    # what a call leaves
+
+    def touch(self, arguments: Record) -> None:
+        """Note that a call wrote, and named records by its arguments."""
+        self.memory.set(WRITTEN, self.turn.index)
+        for name in islice(scalars(arguments), MAX_NAMED):
+            if not isinstance(name, str) or len(name) <= MAX_NAME:
+                self.memory.set(f"touched/{name}", self.turn.index)
+
+    def unsettle(self, entities: Iterable[str]) -> None:
+        """Note that a write may have changed any record of these entities, and created more."""
+        for entity in entities:
+            self.memory.set(f"unsettled/{entity}", self.turn.index)
+            self.memory.set(f"grown/{entity}", self.turn.index)
+
+    def note_provisional(self, entity: str, keys: Iterable[Key]) -> None:
+        """Note the keys of new records whose id no answer has shown yet; the newest ones."""
+        self.memory.set(f"provisional/{entity}", tuple(keys)[-MAX_PROVISIONAL:])
+
+    def note_growth(self, entities: Iterable[str]) -> None:
+        """Note that a write may have created records of these entities that the world does not know."""
+        for entity in entities:
+            self.memory.set(f"grown/{entity}", self.turn.index)
+
+    def note(
+        self, subject: Subject, fields: Iterable[str], changes: Iterable[Change], guessed: Iterable[str] = ()
+    ) -> None:
+        """Note that these fields of a subject are fixed from now on, and that the `guessed` ones are not.
+
+        `changes` are all that the call writes.
+        """
+        identity = subject.identity
+        before = self._shown(identity)
+        puts = sum((change.entity, change.key) == identity and change.op == "put" for change in changes)
+        version = self.turn.view.version(*identity)
+        known: Iterable[str] = ()
+        if before.call < self.turn.index and version != before.version:
+            known = self.turn.view.get(*identity) or {}
+        at = {**before.at, **dict.fromkeys((*known, *fields), self.turn.index), **dict.fromkeys(guessed, -1)}
+        places: tuple[str, ...] = self.memory.get(f"places/{subject.key}", ())
+        if subject.entity.name not in places and len(places) < MAX_PLACES:
+            self.memory.set(f"places/{subject.key}", (*places, subject.entity.name))
+        self.memory.set(_shown_name(identity), Shown(version + puts, self.turn.index, at, subject.container))
+
+
+def _are_alike(record: Record, shown: Record) -> bool:
+    """Whether two objects with the same id are of one kind: most fields of the smaller one are common."""
+    common = len(record.keys() & shown.keys())
+    return common > 1 and common >= ALIKE * min(len(record), len(shown))
+
+
+def differences(fixed: Json, shown: Json, path: Path = ()) -> Iterator[tuple[Path, Json, Json]]:
+    """Yield where a shown value says something else than a fixed one: the path, the fixed and the shown part.
+
+    Of objects, common properties are compared, and of lists of objects those with the same id. A text may be shortened.
+    """
+    if isinstance(fixed, dict) and isinstance(shown, dict):
+        ours, theirs = cast("Record", fixed), cast("Record", shown)
+        for name in ours.keys() & theirs.keys():
+            yield from differences(ours[name], theirs[name], (*path, name))
+    elif isinstance(fixed, list) and isinstance(shown, list):
+        yield from _list_differences(cast("list[Json]", fixed), cast("list[Json]", shown), path)
+    elif not _agrees(fixed, shown):
+        yield path, fixed, shown
+
+
+def _list_differences(fixed: list[Json], shown: list[Json], path: Path) -> Iterator[tuple[Path, Json, Json]]:
+    if not any(isinstance(part, dict | list) for part in (*fixed, *shown)):
+        if sorted(map(repr, fixed)) != sorted(map(repr, shown)):
+            yield path, fixed, shown
+        return
+    kind = singular(snake(str(path[-1]))) if path else ""
+    known = {found[1]: part for part in fixed if (found := identity_of(as_object(part), kind)) is not None}
+    for at, part in enumerate(shown):
+        found = identity_of(as_object(part), kind)
+        if found is not None and found[1] in known:
+            yield from differences(known[found[1]], part, (*path, at))
+
+
+def _agrees(fixed: Json, shown: Json) -> bool:
+    """Whether two plain values say the same."""
+    if isinstance(fixed, str) and isinstance(shown, str) and fixed != shown:
+        return any((_is_part(shown, fixed), _is_part(fixed, shown), fixed.strip() == shown.strip()))
+    if shown in EMPTY and fixed in EMPTY:
+        return True
+    if isinstance(fixed, dict | list) or isinstance(shown, dict | list):
+        return True  # the same thing in another form: an object instead of its id
+    return equal(fixed, shown)
+
+
+def restates(given: Json, shown: Json) -> bool:
+    """Whether a shown value may be what an argument became: itself, in another form or notation."""
+    if given in EMPTY or shown in EMPTY:
+        return given in EMPTY
+    if isinstance(given, str) and isinstance(shown, str):
+        ours, theirs = " ".join(given.casefold().split()), " ".join(shown.casefold().split())
+        return ours in theirs or theirs in ours or _may_be_one_moment(given, shown)
+    if _is_number(given) and _is_number(shown):
+        return equal(given, shown)
+    if type(given) is not type(shown) or isinstance(given, dict | list):
+        return True
+    return equal(given, shown)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _may_be_one_moment(given: str, shown: str) -> bool:
+    """Whether texts may be one time, in two time zones, or the same amount in two notations."""
+    ours, theirs = parse_time(given), parse_time(shown)
+    if ours is not None and theirs is not None:
+        return abs(ours - theirs) <= LARGEST_SHIFT
+    return _begin_with_digits(given, shown)
+
+
+def _begin_with_digits(*texts: str) -> bool:
+    """Whether texts may be times or amounts in two notations."""
+    return all(text[:1].isdigit() for text in texts)
+
+
+def _is_part(text: str, whole: str) -> bool:
+    """Whether a text is the beginning of a longer one, with an ellipsis, or a section of a much longer one."""
+    bare = text.strip(". …")
+    if text.startswith(("...", "…")) or (text.endswith(("...", "…")) and len(bare) < len(whole)):
+        return bare in whole if text.startswith((".", "…")) else whole.startswith(bare)
+    return len(whole) > LONG and len(text) < len(whole) / 2 and text.strip() in whole
+
+
+def _shown_name(identity: tuple[str, Key]) -> str:
+    return f"shown/{identity[0]}/{type(identity[1]).__name__[0]}{identity[1]}"

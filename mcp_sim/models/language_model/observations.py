@@ -1,0 +1,107 @@
+"""Read the observation in a model's reply: text as it is, JSON in its own layout, content blocks, errors."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
+from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
+from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_schema.shapes import as_object, properties
+from mcp_sim.types.json_values import nests_deeper
+
+MAX_DEPTH = 64
+"""Maximum nesting depth of an observation."""
+
+_RESULT = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
+_ENVELOPE = frozenset({"jsonrpc", "id", "result", "error"})
+_LEAST_RPC_CODE = -32_000
+"""JSON-RPC reserves the codes up to this one; other numbers under `error.code` are data."""
+
+
+def read_observation(reply: Reply, schema: Record | None) -> Observation:
+    """Return the observation in a reply; `schema` is the tool's outputSchema.
+
+    Raises `Rejected` if the reply is no observation.
+    """
+    text = observation_text(reply)
+    value = _parsed(text)
+    if value is not None:
+        shaped = _protocol_shape(value)
+        if shaped is not None:
+            return shaped
+    if schema is not None:
+        result = ToolResult(_structured(text, value, schema, reply))
+        return Observation(result.with_text(text.strip()) if value is not None else result)
+    if value is None:
+        if not text and reply.reasoning:
+            raise Rejected(reply.content, ["the answer is empty"])
+        return Observation(ToolResult(text, form="text"))
+    return Observation(ToolResult(value, form="json").with_text(text))
+
+
+def _parsed(text: str) -> Any:
+    """Return the object or list in a text that is JSON as a whole; None for every other text."""
+    bare = text.strip()
+    if not (bare.startswith(("{", "[")) and bare.endswith(("}", "]"))):
+        return None
+    try:
+        value = parse_json(text, text)
+    except Rejected:
+        return None
+    if nests_deeper(value, MAX_DEPTH):
+        raise Rejected(text[:MAX_DEPTH], [f"the answer nests more than {MAX_DEPTH} levels deep"])
+    return value
+
+
+def _protocol_shape(value: Json) -> Observation | None:
+    """Return the observation of a value in a shape of the protocol: a result, an error; None for plain data."""
+    body = as_object(value)
+    if "jsonrpc" in body and body.keys() <= _ENVELOPE and "result" in body:
+        return _protocol_shape(body["result"])
+    error = as_object(body.get("error"))
+    if error and body.keys() <= _ENVELOPE and _is_rpc_error(error):
+        return Observation(RpcError(error["code"], error["message"], error.get("data")))
+    if body.keys() == {"isError", "text"} and body["isError"] is True and isinstance(body["text"], str):
+        return Observation(ToolResult(body["text"], form="text", is_error=True))
+    if body and body.keys() <= _RESULT and _is_content(body.get("content")):
+        return Observation(_call_result(body))
+    return None
+
+
+def _is_rpc_error(error: Record) -> bool:
+    code = error.get("code")
+    return type(code) is int and code <= _LEAST_RPC_CODE and isinstance(error.get("message"), str)
+
+
+def _is_content(value: Json) -> bool:
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(as_object(block).get("type"), str) for block in cast("list[Any]", value))
+
+
+def _call_result(body: Record) -> ToolResult:
+    content = cast("list[Record]", body["content"])
+    is_error = body.get("isError") is True
+    if body.get("structuredContent") is not None:
+        result = ToolResult(body["structuredContent"], is_error=is_error)
+        return (
+            result if result.content == content else ToolResult(result.value, "structured", is_error, None, (*content,))
+        )
+    if [block.keys() for block in content] == [{"type", "text"}] and content[0]["type"] == "text":
+        text = str(content[0]["text"])
+        value = _parsed(text)
+        return ToolResult(text, "text", is_error) if value is None else ToolResult(value, "json", is_error, text)
+    return ToolResult(content, "blocks", is_error)
+
+
+def _structured(text: str, value: Any, schema: Record, reply: Reply) -> Json:
+    """Return the value of structured content. A text is put under the only property of a schema that wraps a text."""
+    if value is not None:
+        return value
+    wrapper = properties(schema)
+    if len(wrapper) == 1 and text:
+        (name, part), *_ = wrapper.items()
+        if as_object(part).get("type") == "string":
+            return {name: text}
+    return parse_json(text, reply.content)

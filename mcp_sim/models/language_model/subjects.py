@@ -1,0 +1,190 @@
+"""Find what an answer is about: the objects in it that have an identity."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
+
+from mcp_sim.types import Json, Key, Record, Tool
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.lexicon.english import plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import Path, split_path
+
+IDS = ("id", "uuid", "guid", "_id")
+"""The usual names of ids."""
+NAMES = ("key", "path", "uri", "url", "slug", "full_name", "name", "username", "filename", "sku", "symbol", "title")
+"""The usual names of what identifies an object without id, within its container."""
+_QUERIES = terms("arguments.query")
+_ENTRY = "_entry"
+_GLOBAL = frozenset("/@")
+"""Characters of names that have no container, such as paths and addresses."""
+_NOWHERE: frozenset[str] = frozenset()
+ENVELOPE = frozenset(
+    {"success", "ok", "message", "operation", "action", "error", "errors", "warning", "warnings", "isError"}
+)
+"""Names of what an answer says about the call, not about a record."""
+INDEXES = frozenset({"index", "position", "line", "row", "rank", "order", "offset"})
+_GENERIC = terms("results.rows") | terms("results.record")
+"""Names of properties that say nothing about the kind of what they hold."""
+MAX_OBJECTS = 2_000
+"""How many objects of one answer are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An object with an identity, in an answer."""
+
+    path: Path
+    entity: Entity
+    """Its entity. Objects that no plan mentions have one of their own, named by the property that holds them."""
+    key: Key
+    key_field: str
+    value: Record
+    container: frozenset[str] = frozenset()
+    """What a name is unique within: the arguments of the call and the keys of the objects around. Empty for ids."""
+    is_named: bool = False
+    """Whether a name identifies it, not an id."""
+
+    @property
+    def identity(self) -> tuple[str, Key]:
+        return self.entity.name, self.key
+
+    def fields(self) -> Iterator[tuple[str, Json]]:
+        """Yield the fields of the record: not its key, nor what the answer says about the call."""
+        for name, value in self.value.items():
+            if name not in (self.key_field, self.entity.key) and name not in ENVELOPE:
+                yield name, value
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectNames:
+    """How the answers of one tool name their subjects.
+
+    `entities` maps property names to entities, `paths` the paths of the plan's records to their entity. `noun` is the
+    kind of the objects that the tool shows, `taken` has the names of all entities of the scenario.
+    """
+
+    entities: Mapping[str, Entity]
+    paths: Mapping[Path, Entity]
+    noun: str
+    taken: Container[str]
+
+    @classmethod
+    def of(cls, tool: Tool, plan: Plan, domain: Domain, entities: Mapping[str, Entity]) -> SubjectNames:
+        entity = next((one for one in entities.values() if one.name == plan.entity), None)
+        places = (plan.envelope.rows, plan.envelope.record) if entity is not None else ()
+        paths = {split_path(place): entity for place in places if place is not None and entity is not None}
+        parsed = words(tool.name)
+        return cls(entities, paths, plan.entity or (singular(parsed[-1]) if parsed else ""), domain.entities)
+
+    def subjects(self, value: Json, arguments: Record) -> list[Subject]:
+        """Return the subjects of an answer, without those whose id two differing objects of it share."""
+        given = frozenset(
+            text for name, text in arguments.items() if isinstance(text, str) and snake(name) not in _QUERIES
+        )
+        found = list(islice(self._within(value, (), self._entity(self.noun), self.noun, given), MAX_OBJECTS))
+        seen: dict[tuple[str, Key], Subject] = {}
+        shared = set[tuple[str, Key]]()
+        for subject in found:
+            first = seen.setdefault(subject.identity, subject)
+            if first is not subject and _differ(first.value, subject.value):
+                shared.add(subject.identity)
+        return [subject for subject in found if subject.identity not in shared]
+
+    def _within(
+        self, value: Json, path: Path, entity: Entity | None, kind: str, around: frozenset[str]
+    ) -> Iterator[Subject]:
+        entity = self.paths.get(path, entity)
+        if isinstance(value, list):
+            for at, part in enumerate(cast("list[Json]", value)):
+                yield from self._within(part, (*path, at), entity, kind, around)
+        elif isinstance(value, dict):
+            body = cast("Record", value)
+            subject = _subject(body, path, entity, self.free_kind(kind, entity), around)
+            if subject is not None:
+                yield subject
+                around |= {str(subject.key)}
+            for name, part in body.items():
+                if isinstance(part, dict | list):
+                    inner, own = self._inside(name, kind, subject)
+                    yield from self._within(part, (*path, name), own, inner, around)
+
+    def free_kind(self, kind: str, entity: Entity | None) -> str:
+        """Return the name of the entity of objects of a kind, which is no entity of the scenario."""
+        return kind if entity is None and kind not in self.taken else kind + _ENTRY
+
+    def _inside(self, name: str, kind: str, subject: Subject | None) -> tuple[str, Entity | None]:
+        """Return the kind of the objects that a property holds, and their entity if it is known."""
+        if snake(name) not in _GENERIC:
+            return singular(snake(name)), self._entity(name)
+        return (kind, self._entity(kind)) if subject is None else (f"{kind}_{singular(snake(name))}", None)
+
+    def _entity(self, name: str) -> Entity | None:
+        form = snake(name)
+        return self.entities.get(form) or self.entities.get(singular(form))
+
+
+def entity_names(domain: Domain) -> Mapping[str, Entity]:
+    """Return the entities by the names of properties that hold their records.
+
+    Entities of backends that need complete records are left out: an answer shows parts of them.
+    """
+    others = {plan.entity for plan in domain.plans.values() if plan.backend not in ("records", "schema_only")}
+    plain = [entity for entity in domain.entities.values() if entity.name not in others]
+    named = [(entity, entity.name.rpartition(".")[2]) for entity in plain]
+    return {form: entity for entity, name in named for form in (snake(name), snake(plural(name)))}
+
+
+def identity_of(body: Record, place: str, key_field: str | None = None) -> tuple[str, Key] | None:
+    """Return the name and the value of the field that identifies an object; None if nothing does."""
+    stem = snake(place).rpartition(".")[2]
+    own = (key_field,) if key_field is not None else ()
+    for name in (*own, f"{stem}_id", f"{stem}Id", *IDS):
+        key: Any = body.get(name)
+        if isinstance(key, str | int) and not isinstance(key, bool) and key != "" and snake(name) not in INDEXES:
+            return name, key
+    return None
+
+
+def _subject(body: Record, path: Path, entity: Entity | None, kind: str, around: frozenset[str]) -> Subject | None:
+    if entity is not None and not entity.singleton and entity.inside is None:
+        found = identity_of(body, entity.name, entity.key)
+        return None if found is None else Subject(path, entity, found[1], found[0], body, is_named=found[0] in NAMES)
+    found = identity_of(body, kind.removesuffix(_ENTRY))
+    if found is not None:
+        return Subject(path, Entity(kind, found[0]), found[1], found[0], body)
+    called = next((one for one in NAMES if isinstance(body.get(one), str) and body[one] != ""), None)
+    if called is None or len(body) == 1:
+        return None
+    is_global = not _GLOBAL.isdisjoint(body[called])
+    return Subject(
+        path,
+        Entity(kind, called, natural=True),
+        body[called],
+        called,
+        body,
+        _NOWHERE if is_global else around,
+        is_named=True,
+    )
+
+
+def _differ(one: Record, other: Record) -> bool:
+    return any(not equal(one[name], other[name]) for name in one.keys() & other.keys())
+
+
+def scalars(value: Json) -> Iterator[Key]:
+    """Yield the texts and whole numbers within a value."""
+    left: list[Any] = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            left.extend(cast("Record", one).values())
+        elif isinstance(one, list):
+            left.extend(cast("Sequence[Any]", one))
+        elif isinstance(one, str | int) and not isinstance(one, bool):
+            yield one

@@ -1,0 +1,120 @@
+"""Note what a successful write leaves: what is fixed from now on, and what it has unsettled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import islice
+from typing import cast
+
+from mcp_sim.models.language_model.effects import Draft
+from mcp_sim.models.language_model.fixed_facts import EMPTY, EVERY, MAX_NAMED, STATES, FixedFacts
+from mcp_sim.models.language_model.subjects import ENVELOPE, Subject, scalars
+from mcp_sim.types import Change, Json, Key, Record, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types.lexicon.english import words
+from mcp_sim.types.plans import RECORDLESS, Plan
+
+MOST_ACKNOWLEDGED = 3
+"""The most properties of an object that only acknowledges a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFacts:
+    """The facts that a write leaves."""
+
+    turn: Turn
+    plan: Plan
+    domain: Domain
+    facts: FixedFacts
+    draft: Draft | None
+
+    def note_effect(self, changes: Sequence[Change], answer: Json) -> None:
+        """Note what the write unsettles: the records that it names; if it names none and its effect is unknown, all.
+
+        What is unknown and only acknowledges a call may have changed anything; what answers with data has read it.
+        """
+        self.facts.touch(self.turn.call.arguments)
+        if (self.plan.guessed or self.plan.verb in RECORDLESS) and not self._names_a_record():
+            self.facts.unsettle(_linked(self.domain, self.plan.entity) or ({EVERY} if _acknowledges(answer) else set()))
+        self.facts.note_growth(self._growing(changes))
+
+    def _growing(self, changes: Sequence[Change]) -> AbstractSet[str]:
+        """Return the entities of which the write may have created records that the world does not know."""
+        entity = self.plan.entity
+        if self.plan.guessed or not changes or entity is None or self.plan.verb in RECORDLESS:
+            return {EVERY}
+        if self.plan.verb != "create":
+            return set()
+        parts = {*words(entity)}
+        return {name for name in self.domain.entities if name != entity and not parts.isdisjoint(words(name))}
+
+    def note_records(self, changes: tuple[Change, ...], subjects: Sequence[Subject]) -> None:
+        """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set."""
+        shown = {(one.identity, name) for one in subjects for name, _ in one.fields() if name not in STATES}
+        keys = {subject.key for subject in subjects}
+        for change in changes:
+            entity = self.domain.entities.get(change.entity)
+            if change.record is not None and entity is not None:
+                self._note_new_key(change, keys)
+                self._note_record(change, entity, shown, changes)
+
+    def _note_record(
+        self,
+        change: Change,
+        entity: Entity,
+        shown: AbstractSet[tuple[tuple[str, Key], str]],
+        changes: tuple[Change, ...],
+    ) -> None:
+        sets, how = self.plan.sets, self.plan.how
+        named = {name for path, name in sets.items() if path.rpartition(".")[2] == name and name not in how}
+        before, record = self.turn.view.get(change.entity, change.key) or {}, change.record or {}
+        written = [name for name, value in record.items() if not equal(before.get(name, NOWHERE), value)]
+        said = {name for name in written if name in named and _is_whole(before.get(name), record[name])}
+        fixed = [name for name in written if name in said or ((change.entity, change.key), name) in shown]
+        guessed = [name for name in written if name not in fixed]
+        self.facts.note(Subject((), entity, change.key, entity.key, record), fixed, changes, guessed)
+
+    def _note_new_key(self, change: Change, shown: AbstractSet[Key]) -> None:
+        """Note a new record as provisional if neither the reply nor the arguments have its id."""
+        is_new = self.turn.view.get(change.entity, change.key) is None
+        given = {*scalars(self.turn.call.arguments)}
+        drafted = () if self.draft is None else self.draft.transition.changes
+        if is_new and change.key not in shown | given and any(change.key == one.key for one in drafted):
+            self.facts.note_provisional(change.entity, (*self.facts.provisional(change.entity), change.key))
+
+    def _names_a_record(self) -> bool:
+        """Whether an argument is the key of a record that is known."""
+        view, entities = self.turn.view, self.domain.entities
+        return any(
+            self.facts.is_known(value) or any(view.get(name, value) is not None for name in entities)
+            for value in islice(scalars(self.turn.call.arguments), MAX_NAMED)
+        )
+
+
+def _acknowledges(answer: Json) -> bool:
+    """Whether an answer only says that the call is done: prose, or an object with nothing else of use."""
+    if isinstance(answer, dict):
+        return not ENVELOPE.isdisjoint(cast("Record", answer)) and len(cast("Record", answer)) <= MOST_ACKNOWLEDGED
+    return answer is None or isinstance(answer, str)
+
+
+def _is_whole(before: Json, after: Json) -> bool:
+    """Whether a written value is all that the field has now: no empty one, nor a part of a longer text before."""
+    if isinstance(before, str) and isinstance(after, str) and len(after) < len(before) / 2:
+        return False
+    return after not in EMPTY
+
+
+def _linked(domain: Domain, entity: str | None) -> set[str]:
+    """Return an entity and those that it refers to, or that refer to it."""
+    if entity is None or entity not in domain.entities:
+        return set()
+    ours = {field.link for field in domain.entities[entity].fields.values() if field.link is not None}
+    theirs = {
+        name for name, other in domain.entities.items() if any(field.link == entity for field in other.fields.values())
+    }
+    return {entity, *ours, *theirs}
