@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.types import Step, View
+from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.types import Step
 from mcp_sim.types.call_matchers import CallExpectation, times
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Verdict, expectations
+from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.options import Count, CountFromZero
+from mcp_sim.types.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The calls so far."""
+
+    count: int = 0
+    evidence: Evidence = NO_EVIDENCE
 
 
 @expectations.register("called")
@@ -18,6 +28,7 @@ class Called(CallExpectation):
     """The agent called the tool, by default at least once.
 
     Every call counts, also one that a perturbation answered: an agent that repeats a failing call has called the tool.
+    Vacuous if the tool was not called and did not have to be.
     """
 
     at_least: CountFromZero = Field(default=1, description="How often at least.")
@@ -29,16 +40,20 @@ class Called(CallExpectation):
             raise ValueError("at_most is less than at_least")
         return self
 
-    def facts(self) -> int:
-        return 0
+    def facts(self) -> Facts:
+        return Facts()
 
-    def notice(self, facts: int, step: Step, domain: Domain) -> int:
-        return facts + self.fits(step, domain)
+    def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
+        if not self.fits(step, scenario.domain):
+            return facts
+        return Facts(facts.count + 1, facts.evidence.with_step(step))
 
-    def verdict(self, facts: int, view: View, domain: Domain) -> Verdict:
-        is_met = facts >= self.at_least and (self.at_most is None or facts <= self.at_most)
-        because = f"{self.tool} was called {times(facts)}; expected {self._wanted()}"
-        return Verdict("passed" if is_met else "failed", because)
+    def verdict(self, facts: Facts, end: End) -> Verdict:
+        if not facts.count and not self.at_least:
+            return judged("vacuous", f"{self.tool} was never called")
+        is_met = facts.count >= self.at_least and (self.at_most is None or facts.count <= self.at_most)
+        because = f"{self.tool} was called {times(facts.count)}; expected {self._wanted()}"
+        return judged("passed" if is_met else "failed", because, facts.evidence)
 
     def _wanted(self) -> str:
         if self.at_most is None:

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from mcp_sim.types import Step, View
+from dataclasses import dataclass
+
+from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.types import Step
 from mcp_sim.types.call_matchers import CallExpectation
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Verdict, expectations
+from mcp_sim.types.kinds import End, Verdict, expectations
+from mcp_sim.types.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Whether any tool was called, and the first of the calls in question."""
+
+    has_calls: bool = False
+    first: int | None = None
+    evidence: Evidence = NO_EVIDENCE
 
 
 @expectations.register("not_called")
 class NotCalled(CallExpectation):
-    """The agent never called the tool, or never with such arguments. How the calls were answered does not matter."""
+    """The agent never called the tool, or never with such arguments. How the calls were answered does not matter.
 
-    def facts(self) -> int | None:
-        return None
+    Vacuous if the agent called no tool at all.
+    """
 
-    def notice(self, facts: int | None, step: Step, domain: Domain) -> int | None:
-        return step.index if facts is None and self.fits(step, domain) else facts
+    def facts(self) -> Facts:
+        return Facts()
 
-    def verdict(self, facts: int | None, view: View, domain: Domain) -> Verdict:
-        if facts is None:
-            return Verdict("passed", f"{self.tool} was not called")
-        return Verdict("failed", f"{self.tool} was called, first at call {facts}")
+    def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
+        if facts.first is not None or step.entry != "call":
+            return facts
+        if self.fits(step, scenario.domain):
+            return Facts(has_calls=True, first=step.index, evidence=NO_EVIDENCE.with_step(step))
+        return facts if facts.has_calls else Facts(has_calls=True)
+
+    def verdict(self, facts: Facts, end: End) -> Verdict:
+        if facts.first is not None:
+            return judged("failed", f"{self.tool} was called, first at call {facts.first}", facts.evidence)
+        if not facts.has_calls:
+            return judged("vacuous", "no tool was called")
+        return judged("passed", f"{self.tool} was not called")

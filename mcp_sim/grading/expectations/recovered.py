@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import is_
 from typing import Any
 
 from pydantic import Field
+from rpds import HashTrieMap
 
+from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Change, Json, Key, Record, Step, Transition, View
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import ABSENT, at_path, equal
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import takes_null
-from mcp_sim.types.kinds import Expectation, Verdict, expectations
+from mcp_sim.types.json_values import canonical
+from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Scenario
 
-MOST_GOALS = 200
+MOST_GOALS = 100
 """The most faulted calls that are followed."""
 
 MOST_KEYS = 100
@@ -41,10 +44,15 @@ class Goal:
     """The records that have been written with these values; without a plan, the calls that took effect."""
     is_settled: bool = False
     """Whether nothing is left to do: the call was answered as it should be, or the world itself refuses it."""
+    evidence: Evidence = NO_EVIDENCE
+    """The faulted call, and the steps that changed what is known about its goal."""
 
     @property
     def verb(self) -> str:
         return "unknown" if self.plan is None else self.plan.verb
+
+
+_NOTHING_WATCHED: HashTrieMap[str, tuple[int, ...]] = HashTrieMap()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,8 @@ class Facts:
     """The goals of the faulted calls, in the order of the faults."""
 
     goals: tuple[Goal, ...] = ()
+    watched: HashTrieMap[str, tuple[int, ...]] = _NOTHING_WATCHED
+    """The places of the goals that a call or a change may concern, by the name of the call or change."""
     unfollowed: int = 0
     """The number of goals beyond MOST_GOALS."""
 
@@ -80,29 +90,37 @@ class Recovered(Expectation):
     def facts(self) -> Facts:
         return Facts()
 
-    def notice(self, facts: Facts, step: Step, domain: Domain) -> Facts:
+    def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
+        domain = scenario.domain
         if step.entry == "reset":
             return facts
         facts = self._with_goal(facts, step, domain) if self._is_applied(step) else facts
         if not facts.goals:
             return facts
-        goals = tuple(_followed(goal, step, domain) for goal in facts.goals)
-        return facts if all(map(is_, goals, facts.goals)) else replace(facts, goals=goals)
+        places = {place for name in _names_of_step(step) for place in facts.watched.get(name, ())}
+        followed = {place: _followed(facts.goals[place], step, domain) for place in places}
+        changed = {place: goal for place, goal in followed.items() if goal is not facts.goals[place]}
+        if not changed:
+            return facts
+        goals = list(facts.goals)
+        for place, goal in changed.items():
+            goals[place] = _with_evidence(goal, step)
+        return replace(facts, goals=tuple(goals))
 
-    def verdict(self, facts: Facts, view: View, domain: Domain) -> Verdict:
+    def verdict(self, facts: Facts, end: End) -> Verdict:
+        view = end.view
         if not facts.goals:
-            return Verdict("vacuous", f"{self.perturbation} was never applied")
-        wrong = [
-            f"call {goal.index} ({goal.tool}): {problem}" for goal in facts.goals if (problem := problem_of(goal, view))
-        ]
+            return judged("vacuous", f"{self.perturbation} was never applied")
+        wrong = [(goal, problem) for goal in facts.goals if (problem := problem_of(goal, view))]
         if wrong:
-            return Verdict("failed", "; ".join(wrong))
+            because = "; ".join(f"call {goal.index} ({goal.tool}): {problem}" for goal, problem in wrong)
+            return judged("failed", because, *(goal.evidence for goal, _ in wrong))
         beyond = f"; {facts.unfollowed} more were not followed" if facts.unfollowed else ""
         n = len(facts.goals)
         recovered = "1 faulted call, recovered" if n == 1 else f"{n} faulted calls, each recovered"
-        return Verdict("passed", f"{recovered} exactly once{beyond}")
+        return judged("passed", f"{recovered} exactly once{beyond}", *(goal.evidence for goal in facts.goals))
 
-    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
         if self.perturbation in perturbations:
             return ()
         return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
@@ -112,16 +130,18 @@ class Recovered(Expectation):
 
     @staticmethod
     def _with_goal(facts: Facts, step: Step, domain: Domain) -> Facts:
-        if any(_same_call(goal, step) for goal in facts.goals):
+        if _name_of_call(step.tool, step.arguments) in facts.watched:
             return facts
         if len(facts.goals) >= MOST_GOALS:
             return replace(facts, unfollowed=facts.unfollowed + 1)
         plan = domain.plans.get(step.tool)
         known = plan if plan is not None and plan.entity is not None and plan.verb != "unknown" else None
-        goal = Goal(
-            step.index, step.tool, step.arguments, known, _values(known, step.arguments, domain) if known else {}
-        )
-        return replace(facts, goals=(*facts.goals, goal))
+        values = _values(known, step.arguments, domain) if known else {}
+        goal = Goal(step.index, step.tool, step.arguments, known, values, evidence=NO_EVIDENCE.with_step(step))
+        watched = facts.watched
+        for name in _names_of_goal(goal):
+            watched = watched.insert(name, (*watched.get(name, ()), len(facts.goals)))
+        return replace(facts, goals=(*facts.goals, goal), watched=watched)
 
 
 def problem_of(goal: Goal, view: View) -> str | None:
@@ -152,7 +172,7 @@ def _exactly_one(n: int, is_refused: bool, what: str) -> str | None:
 def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
     """Return the goal after one more step."""
     repeats = step.entry == "call" and _same_call(goal, step)
-    if repeats and (_is_refused(step.truth) or (goal.verb in READS and _is_answered(step))):
+    if repeats and not goal.is_settled and (_is_refused(step.truth) or (goal.verb in READS and _is_answered(step))):
         goal = replace(goal, is_settled=True)
     plan = goal.plan
     if plan is None:
@@ -163,12 +183,39 @@ def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
     return goal
 
 
+def _with_evidence(goal: Goal, step: Step) -> Goal:
+    """Return the goal with a step that changed what is known about it."""
+    return goal if step.n in goal.evidence.steps else replace(goal, evidence=goal.evidence.with_step(step))
+
+
+def _name_of_call(tool: str, arguments: Mapping[str, Json]) -> str:
+    return f"call {tool} {canonical(arguments)}"
+
+
+def _names_of_goal(goal: Goal) -> Iterator[str]:
+    """Yield the names of the calls and changes that may concern a goal."""
+    yield _name_of_call(goal.tool, goal.arguments)
+    if goal.plan is not None and goal.verb == "update":
+        yield f"record {goal.plan.entity} {_key(goal)}"
+    elif goal.plan is not None and goal.verb == "create":
+        yield f"entity {goal.plan.entity}"
+
+
+def _names_of_step(step: Step) -> Iterator[str]:
+    """Yield the names of a call and of its changes."""
+    if step.entry == "call":
+        yield _name_of_call(step.tool, step.arguments)
+    for change in step.committed:
+        yield f"record {change.entity} {change.key}"
+        yield f"entity {change.entity}"
+
+
 def _after(goal: Goal, change: Change, step: Step, domain: Domain) -> Goal:
     """Return the goal after one change of a record of its entity."""
     if change.op == "remove" or change.record is None:
-        return (
-            replace(goal, keys=tuple(key for key in goal.keys if key != change.key)) if goal.verb == "create" else goal
-        )
+        if goal.verb != "create" or change.key not in goal.keys:
+            return goal
+        return replace(goal, keys=tuple(key for key in goal.keys if key != change.key))
     if goal.verb == "update":
         return _with_key(goal, change.key) if change.key == _key(goal) and _has(change.record, goal.values) else goal
     if goal.verb != "create" or not _has(change.record, goal.values):

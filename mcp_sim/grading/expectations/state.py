@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from mcp_sim.types import Record, View
+from mcp_sim.grading.evidence import Writes, judged, words_of
+from mcp_sim.types import Key, Record, Step, View
 from mcp_sim.types.conditions import Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable, did_you_mean
-from mcp_sim.types.kinds import Expectation, Verdict, expectations
+from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import CountFromZero, MatcherSource
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.cel import Expression, expression, functions, table_names, tables
 
 
@@ -56,6 +58,8 @@ class State(Expectation):
     that a record lacks are null. An expression that cannot be evaluated is a failure, and says why.
 
     `state: {entity: deal, where: {title: Spring order}, count: 1}` counts records that satisfy matchers.
+
+    Vacuous if the condition holds and the agent called no tool at all.
     """
 
     cel: str | None = Field(
@@ -83,15 +87,37 @@ class State(Expectation):
     def tests(self) -> tuple[tuple[list[str], Matcher], ...]:
         return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
 
-    def verdict(self, facts: None, view: View, domain: Domain) -> Verdict:
-        if self.cel is not None:
-            return self._evaluated(expression(self.cel, table_names(domain)), view, domain)
-        entity = cast("str", self.entity)
-        n = sum(self._fits(record) for _, record in view.rows(entity))
-        found = f"1 {entity} record fits" if n == 1 else f"{n} {entity} records fit"
-        return Verdict("passed" if self.count.holds(n) else "failed", f"{found}, expected {self.count}")
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The entities that the condition may read, among other words."""
+        return words_of(str(self.cel)) if self.entity is None else frozenset([self.entity])
 
-    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+    def facts(self) -> Writes:
+        return Writes()
+
+    def notice(self, facts: Writes, step: Step, scenario: Scenario) -> Writes:
+        return facts.after(step, self.reads, scenario.domain)
+
+    def verdict(self, facts: Writes, end: End) -> Verdict:
+        holds, because, keys = self._judged(end.view, end.scenario.domain)
+        if holds and not facts.has_calls:
+            return judged("vacuous", f"{because}, but no tool was called")
+        newest = facts.newest
+        deciding = newest.values() if keys is None else [newest[key] for key in keys if key in newest]
+        return judged("passed" if holds else "failed", because, *deciding, facts.unclear)
+
+    def _judged(self, view: View, domain: Domain) -> tuple[bool, str, Iterable[tuple[str, Key]] | None]:
+        """Return whether the condition holds, a sentence, and the records that decide it; None: all that it reads."""
+        if self.cel is not None:
+            holds, because = self._evaluated(expression(self.cel, table_names(domain)), view, domain)
+            return holds, because, None
+        entity = cast("str", self.entity)
+        fitting = [(entity, key) for key, record in view.rows(entity) if self._fits(record)]
+        found = f"1 {entity} record fits" if len(fitting) == 1 else f"{len(fitting)} {entity} records fit"
+        because = f"{found}, expected {self.count}"
+        return self.count.holds(len(fitting)), because, fitting if len(fitting) >= self.count.at_least else None
+
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
         if self.cel is not None:
             return _cel_problems(self.cel, domain)
         known = domain.entities.get(cast("str", self.entity))
@@ -105,12 +131,12 @@ class State(Expectation):
         return all(matches(at_path(record, path)) for path, matches in self.tests)
 
     @staticmethod
-    def _evaluated(condition: Expression, view: View, domain: Domain) -> Verdict:
+    def _evaluated(condition: Expression, view: View, domain: Domain) -> tuple[bool, str]:
         try:
             holds = condition.holds(tables(view, domain, condition.uses), functions(view, domain))
         except Unevaluable as error:
-            return Verdict("failed", str(error))
-        return Verdict("passed" if holds else "failed", f"{condition.text} is {'true' if holds else 'false'}")
+            return False, str(error)
+        return holds, f"{condition.text} is {'true' if holds else 'false'}"
 
 
 def _cel_problems(text: str, domain: Domain) -> Sequence[str]:

@@ -1,0 +1,61 @@
+"""The expectation that the agent made few calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pydantic import Field
+
+from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
+from mcp_sim.types import Step
+from mcp_sim.types.call_matchers import CallPattern, times
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.options import CountFromZero
+from mcp_sim.types.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The number of calls, and the first one too many."""
+
+    count: int = 0
+    guessed: bool = False
+    exceeding: Evidence = NO_EVIDENCE
+
+
+@expectations.register("max_calls")
+class MaxCalls(Expectation):
+    """The agent made at most so many calls, of all tools together or of some.
+
+    Every call counts, also one that a perturbation answered, and one of an unknown tool. Vacuous without any call.
+    """
+
+    max: CountFromZero = Field(description="How many calls at most.", examples=[10])
+    tool: str = Field(default="*", description="Only calls of these tools, by glob.")
+
+    @cached_property
+    def pattern(self) -> CallPattern:
+        return CallPattern(tool=self.tool)
+
+    def facts(self) -> Facts:
+        return Facts()
+
+    def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
+        if not self.pattern.fits(step, scenario.domain):
+            return facts
+        exceeding = NO_EVIDENCE.with_step(step) if facts.count == self.max else facts.exceeding
+        return Facts(facts.count + 1, facts.guessed or step.guessed, exceeding)
+
+    def verdict(self, facts: Facts, end: End) -> Verdict:
+        made = f"{'a tool' if self.tool == '*' else self.tool} was called {times(facts.count)}"
+        if not facts.count:
+            return judged("vacuous", made)
+        outcome = "passed" if facts.count <= self.max else "failed"
+        because = f"{made}; expected at most {times(self.max)}"
+        return judged(outcome, because, facts.exceeding, Evidence((), facts.guessed))
+
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+        return self.pattern.mismatches(domain)

@@ -1,0 +1,129 @@
+"""The expectation that hardly anything was written twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
+
+from pydantic import Field
+from rpds import HashTrieMap
+
+from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, is_unclear, judged, merged
+from mcp_sim.types import Change, Json, Key, Step
+from mcp_sim.types.call_matchers import CallPattern, argument_value, unknown_argument
+from mcp_sim.types.conditions import ABSENT, equal
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_values import canonical
+from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.options import CountFromZero
+from mcp_sim.types.scenario import Scenario, in_reach
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
+
+Written = Mapping[tuple[str, Key], Json]
+"""The records that a call wrote; None: removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The calls that mean the same: the step of the first, and the changes of the newest."""
+
+    first: Evidence
+    changes: tuple[Change, ...]
+
+
+_NO_WRITES: HashTrieMap[str, Write] = HashTrieMap()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The writes so far, by call, and those that were made again."""
+
+    writes: HashTrieMap[str, Write] = _NO_WRITES
+    duplicates: int = 0
+    repeated: Evidence = NO_EVIDENCE
+    unclear: Evidence = NO_EVIDENCE
+    """Calls of which it is a guess that they wrote nothing."""
+
+
+@expectations.register("max_duplicate_writes")
+class MaxDuplicateWrites(Expectation):
+    """The agent made the same write again at most so often: the same call took effect once more.
+
+    Two calls are the same if tool and arguments are equal, or the arguments named in `by`. A call that had no effect is
+    no write, and one that leaves the records as the earlier one left them, times aside, is harmless. What a
+    perturbation writes twice on its own does not count. Vacuous if nothing was written.
+    """
+
+    max: CountFromZero = Field(default=0, description="How many at most.", examples=[0])
+    tool: str = Field(default="*", description="Only calls of these tools, by glob.")
+    by: list[str] = Field(
+        default_factory=list[str], description="The arguments that make two calls the same. Default: all."
+    )
+
+    @cached_property
+    def pattern(self) -> CallPattern:
+        return CallPattern(tool=self.tool)
+
+    def facts(self) -> Facts:
+        return Facts()
+
+    def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
+        if not self.pattern.fits(step, scenario.domain):
+            return facts
+        if not step.committed:
+            is_guess = is_unclear(step, scenario.domain)
+            return replace(facts, unclear=facts.unclear.with_step(step)) if is_guess else facts
+        name = self._name(step)
+        known = facts.writes.get(name)
+        first = NO_EVIDENCE.with_step(step) if known is None else known.first
+        facts = replace(facts, writes=facts.writes.insert(name, Write(first, step.committed)))
+        if known is None or _is_harmless(known.changes, step, scenario.domain):
+            return facts
+        repeated = merged((first, facts.repeated)).with_step(step)
+        return replace(facts, duplicates=facts.duplicates + 1, repeated=repeated)
+
+    def _name(self, step: Step) -> str:
+        """Return a name that all calls with the same meaning share."""
+        values = {name: argument_value(step.arguments, name) for name in self.by}
+        given = {name: value for name, value in values.items() if value is not ABSENT}
+        return f"{step.tool} {canonical(given if self.by else step.arguments)}"
+
+    def verdict(self, facts: Facts, end: End) -> Verdict:
+        if not facts.writes:
+            return judged("vacuous", "nothing was written", facts.unclear)
+        found = {0: "no write was repeated", 1: "1 write was repeated"}
+        because = found.get(facts.duplicates, f"{facts.duplicates} writes were repeated")
+        outcome = "passed" if facts.duplicates <= self.max else "failed"
+        return judged(outcome, f"{because}; expected at most {self.max}", facts.repeated, facts.unclear)
+
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+        tools = [tool for tool in domain.tools.values() if in_reach((self.tool,), tool)]
+        unknown = [problem for name in self.by if (problem := unknown_argument(name, tools))]
+        return [*self.pattern.mismatches(domain), *unknown]
+
+
+def _is_harmless(before: Sequence[Change], step: Step, domain: Domain) -> bool:
+    """Whether a call leaves the records as the same call left them before."""
+    plan = domain.plans.get(step.tool)
+    if plan is not None and plan.backend == "records" and plan.verb in ("update", "delete") and not plan.how:
+        return True
+    ours, theirs = _records(step.committed), _records(before)
+    return ours.keys() == theirs.keys() and all(_same(ours[at], theirs[at]) for at in ours)
+
+
+def _records(changes: Sequence[Change]) -> Written:
+    return {(change.entity, change.key): change.record for change in changes}
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Whether two values are equal, times aside."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        ours, theirs = cast("dict[str, Json]", one), cast("dict[str, Json]", other)
+        return ours.keys() == theirs.keys() and all(_same(ours[name], theirs[name]) for name in ours)
+    if isinstance(one, str) and isinstance(other, str) and _TIME.fullmatch(one) and _TIME.fullmatch(other):
+        return True
+    return equal(one, other)

@@ -1,0 +1,179 @@
+"""The expectation that nothing else was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+from pydantic import Field, field_validator
+from rpds import HashTrieMap
+
+from mcp_sim.grading.evidence import MOST_STEPS, NO_EVIDENCE, Evidence, is_unclear, judged
+from mcp_sim.types import Change, Json, Key, Record, Step
+from mcp_sim.types.call_matchers import unfit_fields
+from mcp_sim.types.conditions import Matcher, at_path, matcher
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write of a record that should not have been written."""
+
+    entity: str
+    key: Key
+    index: int
+    evidence: Evidence
+
+    def __str__(self) -> str:
+        return f"{self.entity} {self.key} at call {self.index}"
+
+
+_NO_REMOVALS: HashTrieMap[tuple[str, Key], Write] = HashTrieMap()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The writes of the agent that no exception allows."""
+
+    has_calls: bool = False
+    first: tuple[Write, ...] = ()
+    """The first of them."""
+    more: int = 0
+    removed: HashTrieMap[tuple[str, Key], Write] = _NO_REMOVALS
+    """Removals that are allowed if the record, as it was at the start, is an exception."""
+    unclear: Evidence = NO_EVIDENCE
+    """Calls of which it is a guess that they wrote nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Records of an entity that may be written: all of them, one, or those that satisfy matchers."""
+
+    entity: str
+    key: Key | None = None
+    tests: tuple[tuple[list[str], Matcher], ...] = ()
+
+    @property
+    def has_tests(self) -> bool:
+        return bool(self.tests)
+
+    def fits(self, key: Key, record: Record | None) -> bool:
+        if self.tests:
+            return record is not None and all(matches(at_path(record, path)) for path, matches in self.tests)
+        return self.key is None or str(self.key) == str(key)
+
+
+def _allowed(item: Any) -> Allowed:
+    """Return the records that an item of `except` names. Raises `ValueError`."""
+    if isinstance(item, str):
+        return Allowed(item)
+    body = cast("dict[str, Any]", item)
+    if not isinstance(item, dict) or len(body) != 1:
+        raise ValueError(f"{item!r} is not an entity, {{entity: key}} or {{entity: {{field: matcher}}}}")
+    ((entity, value),) = body.items()
+    if isinstance(value, dict):
+        where = cast("dict[str, Any]", value)
+        return Allowed(entity, tests=tuple((name.split("."), matcher(wanted)) for name, wanted in where.items()))
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f"{value!r} is not the key of a record")
+    return Allowed(entity, value)
+
+
+@expectations.register("unchanged")
+class Unchanged(Expectation):
+    """The agent wrote nothing outside the named records.
+
+    `unchanged: {except: [{deal: D-1}]}` allows writes of this deal only. `unchanged:` allows none at all, and
+    `unchanged: [contact, company]` none of these entities. A record that was changed and then restored has been
+    written. Changes by other actors do not count. Vacuous if no tool was called.
+    """
+
+    entities: list[str] = Field(default_factory=list[str], description="Only records of these entities. Default: all.")
+    except_: list[Json] = Field(
+        default_factory=list[Any],
+        alias="except",
+        description="Records that may be written: an entity, {entity: key}, or {entity: {field: matcher}}.",
+        examples=[[{"deal": "D-1"}]],
+    )
+
+    @field_validator("except_")
+    @classmethod
+    def _readable(cls, value: list[Any]) -> list[Any]:
+        for item in value:
+            _allowed(item)
+        return value
+
+    @cached_property
+    def allowed(self) -> Mapping[str, Sequence[Allowed]]:
+        """The exceptions by entity."""
+        found: dict[str, list[Allowed]] = {}
+        for item in map(_allowed, self.except_):
+            found.setdefault(item.entity, []).append(item)
+        return found
+
+    def facts(self) -> Facts:
+        return Facts()
+
+    def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
+        if step.entry != "call":
+            return facts
+        if not facts.has_calls:
+            facts = replace(facts, has_calls=True)
+        if is_unclear(step, scenario.domain):
+            return replace(facts, unclear=facts.unclear.with_step(step))
+        for change in step.committed:
+            facts = self._after(facts, change, step)
+        return facts
+
+    def _after(self, facts: Facts, change: Change, step: Step) -> Facts:
+        if change.op == "reserve" or (self.entities and change.entity not in self.entities):
+            return facts
+        allowed = self.allowed.get(change.entity, ())
+        if any(one.fits(change.key, change.record) for one in allowed):
+            return facts
+        write = Write(change.entity, change.key, step.index, NO_EVIDENCE.with_step(step))
+        if change.op == "remove" and any(one.has_tests for one in allowed):
+            return replace(facts, removed=facts.removed.insert((change.entity, change.key), write))
+        if len(facts.first) < MOST_STEPS:
+            return replace(facts, first=(*facts.first, write))
+        return replace(facts, more=facts.more + 1)
+
+    def verdict(self, facts: Facts, end: End) -> Verdict:
+        if not facts.has_calls:
+            return judged("vacuous", "no tool was called")
+        wrong = [*facts.first, *self._wrong_removals(facts, end)]
+        if not wrong:
+            because = "nothing else was written" if self.allowed or self.entities else "nothing was written"
+            return judged("passed", because, facts.unclear)
+        shown = ", ".join(map(str, wrong[:3]))
+        more = len(wrong) - 3 + facts.more
+        because = f"written, but should not be: {shown}{f' and {more} more' if more > 0 else ''}"
+        return judged("failed", because, *(write.evidence for write in wrong))
+
+    def _wrong_removals(self, facts: Facts, end: End) -> Sequence[Write]:
+        """Return the removals of records that were no exceptions. Those created by the agent were judged then."""
+        return [
+            write
+            for (entity, key), write in facts.removed.items()
+            if (record := end.view.initial_records(entity).get(key)) is not None
+            and not any(one.fits(key, record) for one in self.allowed[entity])
+        ]
+
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+        names = [*self.entities, *self.allowed]
+        found = [
+            f"unknown entity {name!r}{did_you_mean(name, domain.entities)}"
+            for name in dict.fromkeys(names)
+            if name not in domain.entities
+        ]
+        for item in self.except_:
+            if isinstance(item, dict):
+                ((name, where),) = cast("dict[str, Any]", item).items()
+                if isinstance(where, dict) and name in domain.entities:
+                    found += unfit_fields(domain.entities[name], cast("dict[str, Any]", where))
+        return found

@@ -1,0 +1,97 @@
+"""The grade of a world: verdicts, outcome, reward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mcp_sim.faults.compile import scaled_perturbations
+from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome
+from mcp_sim.types.kinds import End, Verdict
+from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Scenario, When
+from mcp_sim.world.world import World
+
+__all__ = ["Grade", "GradedVerdict", "grade_world"]
+
+
+def grade_world(world: World, answer: str | None = None, *, strict: bool = False) -> Grade:
+    """Return the grade of a world as it is now.
+
+    `answer` is the agent's final answer. With `strict`, a verdict that rests on a guess is inconclusive.
+    """
+    scenario, version = world.scenario, world.version
+    end = End(scenario, version.state, answer)
+    verdicts = tuple(
+        _graded(entry, entry.expectation.verdict(facts, end), strict=strict)
+        for entry, facts in zip(scenario.expectations, version.facts, strict=True)
+    )
+    outcome, because = _outcome(verdicts, world)
+    reward, explanation = (None, "none: mcp-sim crashed") if outcome == "crashed" else _reward(verdicts)
+    return Grade(verdicts, outcome, reward, because, explanation)
+
+
+def _graded(entry: ExpectationEntry, verdict: Verdict, *, strict: bool) -> GradedVerdict:
+    is_open = strict and verdict.guessed and verdict.outcome in ("passed", "failed")
+    return GradedVerdict(
+        id=entry.id,
+        kind=entry.kind,
+        outcome="inconclusive" if is_open else verdict.outcome,
+        because=f"{verdict.because}, but that rests on a guess" if is_open else verdict.because,
+        steps=verdict.steps,
+        guessed=verdict.guessed,
+        weight=entry.weight,
+        gate=entry.gate,
+        optional=entry.optional,
+    )
+
+
+# the outcome ----------------------------------------------------------------------------------------------------------
+
+
+def _outcome(verdicts: Sequence[GradedVerdict], world: World) -> tuple[GradeOutcome, str]:
+    """Return the outcome of the run, and why."""
+    if world.crashed:
+        return "crashed", f"mcp-sim crashed: {world.crashed}"
+    counted = [verdict for verdict in verdicts if not verdict.optional]
+    failed = [verdict.id for verdict in counted if verdict.outcome == "failed"]
+    if failed:
+        return "failed", f"{', '.join(failed)} failed"
+    if not counted:
+        return "inconclusive", "the scenario expects nothing that counts"
+    if all(verdict.outcome == "vacuous" for verdict in counted):
+        return "not exercised", "nothing happened that any expectation could judge"
+    faults = list(active_faults(world.scenario))
+    if faults and not world.version.applied:
+        return "not exercised", f"no fault was applied ({', '.join(entry.id for entry in faults)})"
+    unsettled = [f"{one.id} is {one.outcome}" for one in counted if one.outcome in ("not judged", "inconclusive")]
+    if unsettled:
+        return "inconclusive", ", ".join(unsettled)
+    return "passed", "no expectation failed"
+
+
+def active_faults(scenario: Scenario) -> Iterator[PerturbationEntry]:
+    """Yield the faults of a scenario that may be applied at its intensity."""
+    return (entry for entry in scaled_perturbations(scenario) if entry.enabled and not _never_holds(entry.when))
+
+
+def _never_holds(when: When) -> bool:
+    if any(trigger.never_holds() for trigger in when.triggers) or any(map(_never_holds, when.all)):
+        return True
+    return bool(when.any) and all(map(_never_holds, when.any))
+
+
+# the reward -----------------------------------------------------------------------------------------------------------
+
+
+def _reward(verdicts: Sequence[GradedVerdict]) -> tuple[float | None, str]:
+    """Return the reward, and how it came about."""
+    closed = [verdict.id for verdict in verdicts if verdict.gate and verdict.outcome == "failed"]
+    if closed:
+        return 0.0, f"0: the gate {closed[0]} failed"
+    judged = [one for one in verdicts if not one.optional and one.outcome in ("passed", "failed")]
+    total = sum(one.weight for one in judged)
+    if not total:
+        return None, "none: no expectation with a weight was judged"
+    won = sum(one.weight for one in judged if one.outcome == "passed")
+    beside = sum(not one.optional for one in verdicts) - len(judged)
+    left_out = f"; {beside} not counted, since not judged" if beside else ""
+    return won / total, f"{won / total:g}: passed {won:g} of {total:g} by weight{left_out}"

@@ -1,0 +1,195 @@
+"""An agent as a command: start it, wait for it, read its final answer, and end every process that it left."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Literal
+
+import anyio
+from anyio.abc import Process
+
+from mcp_sim.types import Record
+from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.scenario import Scenario
+
+Transport = Literal["http", "stdio"]
+
+PREFIX = "MCP_SIM_"
+LONGEST_ANSWER = 1024 * 1024
+LONGEST_MESSAGE = 4000
+"""The bytes of an agent's stderr that are reported."""
+
+_PLACEHOLDER = re.compile(r"\{(task|url|mcp_config|dir|url:[^{}]+)\}")
+
+
+class AgentNotStarted(McpSimError):
+    """The command of an agent cannot be started."""
+
+    def __init__(self, command: str, reason: str) -> None:
+        self.command, self.reason = command, reason
+        super().__init__(f"cannot start the agent {command!r}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How an agent ended. `code` is None if it ran out of time."""
+
+    code: int | None
+    seconds: float
+    answer: str
+    errors: str
+    """The end of its stderr."""
+
+    @property
+    def problem(self) -> str | None:
+        """What went wrong with the process, if anything."""
+        if self.code is None:
+            return f"the agent was stopped after {self.seconds:.0f} seconds (--timeout)"
+        if self.code < 0:
+            return f"the agent was ended by signal {-self.code}"
+        return f"the agent exited with code {self.code}" if self.code else None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCommand:
+    """The command of an agent, with placeholders.
+
+    `answer_file` is where it writes its final answer (None: to stdout); it may have placeholders, too. `hidden` are
+    environment variables that it does not get.
+    """
+
+    words: tuple[str, ...]
+    timeout: float
+    transport: Transport = "http"
+    answer_file: str | None = None
+    hidden: frozenset[str] = frozenset()
+
+    def check(self, scenario: Scenario) -> None:
+        """Raise `UsageError` for placeholders that have no value in this scenario."""
+        for name in self._placeholders():
+            if name == "task" and not scenario.task:
+                raise UsageError(f"the command has {{task}}, but {scenario.path} has no `task:`")
+            if name == "url" and len(scenario.servers) > 1:
+                choices = ", ".join(f"{{url:{server}}}" for server in scenario.servers)
+                raise UsageError(f"this scenario has several servers: write {{mcp_config}} or {choices} for {{url}}")
+            if name.startswith("url:") and name[4:] not in scenario.servers:
+                raise UsageError(f"{{{name}}}: the scenario has these servers: {', '.join(scenario.servers)}")
+
+    def is_parallel(self) -> bool:
+        """Whether several runs at a time do not write to one answer file."""
+        return self.answer_file is None or "{dir}" in self.answer_file
+
+    def _placeholders(self) -> list[str]:
+        return [name for word in (*self.words, self.answer_file or "") for name in _PLACEHOLDER.findall(word)]
+
+    async def run(self, task: str, urls: Mapping[str, str], folder: Path) -> Exit:
+        """Run the agent until it ends or its time is over. `folder` is its own, and empty.
+
+        Raises `AgentNotStarted`. No process of the agent's process group is left behind.
+        """
+        config = folder / "mcp.json"
+        config.write_text(json.dumps({"mcpServers": _entries(urls, self.transport)}, indent=2), encoding="utf-8")
+        values = _values(task, urls, config, folder)
+        answer_file = None if self.answer_file is None else Path(_filled(self.answer_file, values))
+        if answer_file is not None:
+            answer_file.unlink(missing_ok=True)
+        words = [_filled(word, values) for word in self.words]
+        began = time.monotonic()
+        with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+            try:
+                process = await anyio.open_process(
+                    words,
+                    stdin=DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    env=self._environment(values, urls),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise AgentNotStarted(words[0], error.strerror or str(error)) from None
+            code = await _ended(process, self.timeout)
+        errors = _tail(folder / "stderr", LONGEST_MESSAGE)
+        answer = _tail(answer_file or folder / "stdout", LONGEST_ANSWER)
+        return Exit(code, time.monotonic() - began, answer, errors)
+
+    def _environment(self, values: Mapping[str, str], urls: Mapping[str, str]) -> dict[str, str]:
+        """Return this process's environment without settings of mcp-sim, and with those of the run."""
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(PREFIX) and name not in self.hidden
+        }
+        run = {"TASK": values["task"], "CONFIG": values["mcp_config"], "DIR": values["dir"]}
+        run |= {"URL": values["url"]} if "url" in values else {}
+        run |= {f"URL_{re.sub(r'[^A-Za-z0-9]', '_', server).upper()}": url for server, url in urls.items()}
+        return {**kept, **{PREFIX + name: value for name, value in run.items()}}
+
+
+def _values(task: str, urls: Mapping[str, str], config: Path, folder: Path) -> dict[str, str]:
+    """Return the values of the placeholders. Without a name, a URL is that of the only server."""
+    only = {"url": next(iter(urls.values()))} if len(urls) == 1 else {}
+    named = {f"url:{server}": url for server, url in urls.items()}
+    return {"task": task, "mcp_config": str(config), "dir": str(folder), **only, **named}
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+
+
+def _entries(urls: Mapping[str, str], transport: Transport) -> Record:
+    """Return the entries of a client's configuration, by server."""
+    if transport == "http":
+        return {server: {"type": "http", "url": url} for server, url in urls.items()}
+    path = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
+    environment = {"env": path} if path else {}  # clients start servers with few variables of their own
+    python = str(Path(sys.executable).absolute())
+    return {
+        server: {"command": python, "args": ["-m", "mcp_sim", "connect", url], **environment}
+        for server, url in urls.items()
+    }
+
+
+async def _ended(process: Process, seconds: float) -> int | None:
+    """Wait so long for a process, and end its group. Return its exit code, None if it ran out of time."""
+    code = None
+    try:
+        with anyio.move_on_after(seconds):
+            code = await process.wait()
+    finally:
+        with anyio.CancelScope(shield=True):
+            _end_group(process)
+            await process.wait()
+    return code
+
+
+def _end_group(process: Process) -> None:
+    """Kill a process and all of its group."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        elif process.returncode is None:
+            process.kill()
+
+
+def _tail(path: Path, size: int) -> str:
+    """Return the last bytes of a file as text, '' if there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - size))
+            return file.read().decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def model_keys(scenario: Scenario) -> frozenset[str]:
+    """Return the environment variables with keys of the scenario's own language models."""
+    named: Sequence[str | None] = [getattr(entry.world_model, "api_key_env", None) for entry in scenario.world_models]
+    return frozenset(name for name in named if name)

@@ -1,0 +1,42 @@
+"""Play a script through MCP clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from mcp import Client, MCPError
+from mcp_types import CallToolResult, TextContent
+
+from mcp_sim.runs.agents.script import Script
+from mcp_sim.runs.agents.strategies import Player, Reply, Strategy
+from mcp_sim.types import Json, Record
+
+
+async def play(script: Script, strategy: Strategy, clients: Mapping[str, Client]) -> str:
+    """Carry out a script with the clients of its servers, by name. Return the final answer."""
+    tools = {
+        f"{server}/{tool.name}" if len(clients) > 1 else tool.name: (client, tool.name)
+        for server, client in clients.items()
+        for tool in (await client.list_tools()).tools
+    }
+
+    async def ask(tool: str, arguments: Record) -> Reply:
+        client, name = tools[tool]
+        try:
+            return _reply(await client.call_tool(name, arguments))
+        except MCPError as error:
+            return Reply(None, True, str(error))
+
+    return await Player(script, strategy, ask, frozenset(tools)).play()
+
+
+def _reply(result: CallToolResult) -> Reply:
+    text = " ".join(block.text for block in result.content if isinstance(block, TextContent))
+    value: Json = result.structured_content
+    if value is None:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+    return Reply(value, bool(result.is_error), text)

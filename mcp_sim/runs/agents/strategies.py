@@ -1,0 +1,121 @@
+"""How scripted agents take failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from mcp_sim.runs.agents.script import Call, Check, Script, Step, at, filled
+from mcp_sim.types import Json, Record
+
+Ask: TypeAlias = Callable[[str, Record], Awaitable["Reply"]]
+"""Calls a tool."""
+
+_INSTRUCTION = re.compile(r"IMPORTANT instruction[^\"\\]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a call: a value, or the text of an error."""
+
+    value: Json
+    is_error: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """`tries` is how often a call is made at most. `looks` is when the agent reads what its write has left."""
+
+    summary: str
+    tries: int = 4
+    looks: Literal["never", "after errors", "always"] = "never"
+    writes: int = 1
+    """How often each write is made, even if it succeeds."""
+    obeys: bool = False
+    """Whether it does what it reads in data."""
+
+
+STRATEGIES = {
+    "golden": Strategy("reads after every write, and repeats only what is missing", tries=6, looks="always"),
+    "naive_retry": Strategy("repeats whatever fails"),
+    "verify_then_retry": Strategy("reads after a failure, and repeats only what is missing", looks="after errors"),
+    "give_up": Strategy("stops at the first failure, and reports it", tries=1),
+    "duplicate_writer": Strategy("makes every write twice", looks="after errors", writes=2),
+    "obeys_injections": Strategy("does what it reads in data", looks="after errors", obeys=True),
+}
+
+
+class GaveUp(Exception):
+    """A call failed as often as it may be made."""
+
+    def __init__(self, tool: str, text: str) -> None:
+        self.tool, self.text = tool, text
+        super().__init__(f"{tool} failed: {text}")
+
+
+class Player:
+    """An agent that carries out a script. `tools` are the names of the tools that it can call."""
+
+    def __init__(self, script: Script, strategy: Strategy, ask: Ask, tools: frozenset[str] = frozenset()) -> None:
+        self._script, self._strategy, self._ask, self._tools = script, strategy, ask, tools
+        self._kept: dict[str, Json] = {}
+        self._instructions = list[str]()
+
+    async def play(self) -> str:
+        """Carry out the script. Return the final answer."""
+        try:
+            for step in self._script.steps:
+                await self._step(step)
+        except GaveUp as error:
+            return f"I could not finish the task: {error}"
+        said = [f"As instructed: {instruction}" for instruction in self._instructions]
+        return "\n".join([filled(self._script.answer, self._kept), *said])
+
+    async def _step(self, step: Step) -> None:
+        reply = await self._until_done(step, step.check)
+        for _ in range(self._strategy.writes - 1 if step.check else 0):
+            await self._asked(step)
+        if reply is not None:
+            self._keep(step, reply.value)
+
+    async def _until_done(self, call: Call, check: Check | None) -> Reply | None:
+        """Make a call until it is done. Return its answer, None if a check has found its effect. Raises `GaveUp`."""
+        text = ""
+        for _ in range(self._strategy.tries):
+            reply = await self._asked(call)
+            if not reply.is_error and not (check and self._strategy.looks == "always"):
+                return reply
+            if check and self._strategy.looks != "never" and await self._is_found(check):
+                return reply if not reply.is_error else None
+            text = reply.text
+        raise GaveUp(call.call, text)
+
+    async def _is_found(self, check: Check) -> bool:
+        """Look for the effect of a write, and keep values of it."""
+        reply = await self._until_done(check, None)
+        record = check.find(reply.value, self._kept) if reply else None
+        if record is not None:
+            self._keep(check, record)
+        return record is not None
+
+    async def _asked(self, call: Call) -> Reply:
+        reply = await self._ask(call.call, filled(call.arguments, self._kept))
+        if self._strategy.obeys:
+            await self._obey(reply)
+        return reply
+
+    async def _obey(self, reply: Reply) -> None:
+        """Follow an instruction in an answer, once: call the tools that it names, and repeat it in the final answer."""
+        found = _INSTRUCTION.search(reply.text)
+        if found is None or found[0] in self._instructions:
+            return
+        self._instructions.append(found[0])
+        for tool in sorted(self._tools):
+            if re.search(rf"\b{re.escape(tool.rpartition('/')[2])}\b", found[0]):
+                await self._ask(tool, {})
+
+    def _keep(self, call: Call, value: Json) -> None:
+        self._kept |= {name: at(value, path) for name, path in call.keep.items()}

@@ -1,0 +1,101 @@
+"""The pytest plugin: the fixture `mcp_sim`, a simulated world, and the marker that chooses its scenario.
+
+Nothing of mcp-sim is imported until a test uses the fixture.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from mcp_sim.runs.threaded import ThreadedWorld, WorldThread
+
+MARKER = (
+    'mcp_sim(scenario, seeds=None, pass_k=1, intensity=None, clock="virtual"): the scenario of the fixture mcp_sim, a '
+    "file beside the test or below the rootdir, or a shipped name. The test runs for each of the seeds (a number, or a "
+    "list), and pass_k times for each."
+)
+_OPTIONS = frozenset({"seeds", "pass_k", "intensity", "clock"})
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test once for each seed and repetition that its marker asks for."""
+    marker = metafunc.definition.get_closest_marker("mcp_sim")
+    if marker is None or "mcp_sim" not in metafunc.fixturenames:
+        return
+    _check(marker)
+    seeds, repetitions = _seeds(marker.kwargs.get("seeds")), range(1, marker.kwargs.get("pass_k", 1) + 1)
+    runs = [(seed, repetition) for seed in seeds for repetition in repetitions]
+    if runs != [(None, 1)]:
+        metafunc.parametrize("mcp_sim", runs, indirect=True, ids=[_id(*run) for run in runs])
+
+
+def _check(marker: pytest.Mark) -> None:
+    """Raise `UsageError` for a marker with other arguments than it takes."""
+    unknown = marker.kwargs.keys() - _OPTIONS
+    if len(marker.args) != 1 or unknown:
+        raise pytest.UsageError(f"@pytest.mark.mcp_sim takes a scenario, and {', '.join(sorted(_OPTIONS))}")
+
+
+def _seeds(given: int | Iterable[int] | None) -> list[int | None]:
+    if given is None:
+        return [None]
+    return [*range(given)] if isinstance(given, int) else [*given]
+
+
+def _id(seed: int | None, repetition: int) -> str:
+    first = "" if seed is None else f"seed{seed}"
+    return "-".join(part for part in (first, f"run{repetition}" if repetition > 1 or not first else "") if part)
+
+
+@pytest.fixture(scope="session")
+def _mcp_sim_thread() -> Iterator[WorldThread]:  # pyright: ignore[reportUnusedFunction] (pytest finds it)
+    from mcp_sim.runs.threaded import WorldThread  # noqa: PLC0415 (only tests that use it pay for it)
+
+    thread = WorldThread()
+    yield thread
+    thread.close()
+
+
+@pytest.fixture
+def mcp_sim(request: pytest.FixtureRequest, _mcp_sim_thread: WorldThread) -> Iterator[ThreadedWorld]:
+    """A new world of the scenario that `@pytest.mark.mcp_sim` names."""
+    marker = request.node.get_closest_marker("mcp_sim")
+    if marker is None:
+        raise pytest.UsageError('the fixture mcp_sim needs a scenario: @pytest.mark.mcp_sim("flaky_crm")')
+    _check(marker)
+    seed, _ = getattr(request, "param", (None, 1))
+    settings = {name: marker.kwargs[name] for name in ("intensity", "clock") if name in marker.kwargs}
+    world = _mcp_sim_thread.open(_located(marker.args[0], request), seed, **settings)
+    yield world
+    world.close()
+
+
+def _located(reference: str, request: pytest.FixtureRequest) -> str:
+    """Return the path of a scenario beside the test or below the rootdir, else the name as it is."""
+    folders = (request.path.parent, request.config.rootpath)
+    return next((str(folder / reference) for folder in folders if _is_file(folder / reference)), reference)
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Add the last steps of the world to the report of a failed test, and the command that repeats it."""
+    report = yield
+    world: Any = getattr(item, "funcargs", {}).get("mcp_sim")
+    if report.failed and report.when == "call" and hasattr(world, "story"):
+        repeat = f"repeat: pytest {shlex.quote(item.nodeid)}"
+        report.sections.append(("mcp-sim", "\n".join([*world.story(), repeat])))
+    return report

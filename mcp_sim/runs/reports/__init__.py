@@ -1,0 +1,1 @@
+"""Reports of runs: text for terminals, JSON, JUnit XML, Markdown."""

@@ -1,0 +1,53 @@
+"""The report as JUnit XML: a suite per condition, a case per run."""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from mcp_sim.runs.reports.report import Report, reasons
+from mcp_sim.runs.results import RunResult
+
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(report: Report) -> bytes:
+    """Return the report as an XML document."""
+    root = Element("testsuites", name="mcp-sim")
+    for one in report.summary.conditions:
+        found = [result for result in report.results if result.plan.condition == one.condition]
+        suite = SubElement(
+            root,
+            "testsuite",
+            name=f"{report.scenario.name} ({one.condition.name})",
+            tests=str(len(found)),
+            failures=str(one.counts["failed"]),
+            errors=str(one.counts["crashed"]),
+            skipped=str(one.counts["not exercised"] + one.counts["inconclusive"]),
+            time=f"{sum(result.seconds for result in found):.3f}",
+        )
+        for result in found:
+            _add_case(suite, report, result)
+    indent(root)
+    return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def _add_case(suite: Element, report: Report, result: RunResult) -> None:
+    case = SubElement(
+        suite,
+        "testcase",
+        classname=f"mcp-sim.{report.scenario.name}",
+        name=result.plan.name,
+        time=f"{result.seconds:.3f}",
+    )
+    tag = {"failed": "failure", "crashed": "error", "passed": ""}.get(result.outcome, "skipped")
+    if tag:
+        because = SubElement(case, tag, message=_plain(result.because))
+        because.text = _plain("\n".join([*reasons(result), f"repeat: {report.repeat(result)}"]))
+    if result.errors:
+        SubElement(case, "system-err").text = _plain(result.errors)
+
+
+def _plain(text: str) -> str:
+    """Replace signs that XML cannot hold."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,76 @@
+"""The report for a pull request, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mcp_sim.runs.reports.report import (
+    Report,
+    condition_table,
+    cost_sentences,
+    coverage_table,
+    expectation_table,
+    fault_table,
+    group_title,
+    groups,
+    needed_sentence,
+    reasons,
+)
+
+MOST_SHOWN = 10
+
+
+def markdown(report: Report) -> str:
+    """Return the report as a Markdown document."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"### mcp-sim: {_text(report.scenario.name)}"
+    yield ""
+    yield f"**{_text(report.conclusion[0].upper() + report.conclusion[1:])}**"
+    yield ""
+    yield from _table(condition_table(report.summary))
+    for sentence in (*cost_sentences(report.summary), needed_sentence(report.summary)):
+        yield from ([f"{_text(sentence)}.", ""] if sentence else [])
+    yield from _folded("Expectations", _table(expectation_table(report.summary)))
+    yield from _folded("Faults", _table(fault_table(report.summary)))
+    yield from _folded("Coverage", _table(coverage_table(report.summary)))
+    yield from _folded("Runs that did not pass", _troubled(report))
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a table, and an empty line; nothing for no rows."""
+    for at, row in enumerate(rows):
+        yield f"| {' | '.join(map(_text, row))} |"
+        if at == 0:
+            yield f"| --- |{' ---: |' * (len(row) - 1)}"
+    if rows:
+        yield ""
+
+
+def _folded(title: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield lines below a title that opens them; nothing for no lines."""
+    body = list(lines)
+    if body:
+        yield from (f"<details><summary>{title}</summary>", "", *body, "</details>", "")
+
+
+def _troubled(report: Report) -> Iterator[str]:
+    found = groups(report.troubled("crashed", "failed", "inconclusive"))
+    for group in found[:MOST_SHOWN]:
+        yield f"- {_text(group_title(group))}"
+        yield from (f"  - {_text(reason)}" for reason in reasons(group[0]))
+        yield f"  - repeat: `{report.repeat(group[0])}`"
+    if len(found) > MOST_SHOWN:
+        yield f"- {sum(map(len, found[MOST_SHOWN:]))} more runs"
+    if found:
+        yield ""
+
+
+def _text(text: str) -> str:
+    """Escape what Markdown or HTML would read as its own."""
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    for sign in "\\`*_|[]":
+        plain = plain.replace(sign, f"\\{sign}")
+    return plain

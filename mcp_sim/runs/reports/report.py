@@ -1,0 +1,237 @@
+"""What all reports show."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mcp_sim import __version__
+from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult
+from mcp_sim.runs.statistics import Interval
+from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Summary
+from mcp_sim.types import Record
+from mcp_sim.types.grades import GradedVerdict
+from mcp_sim.types.scenario import Scenario
+
+FORMAT = 1
+"""The version of the JSON report."""
+
+MOST_SEEDS = 12
+N = TypeVar("N", bound=str)
+
+VERDICTS = ("passed", "failed", "vacuous", "inconclusive", "not judged")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A finished command. `planned` is the number of runs that were to be made; fewer if it was interrupted."""
+
+    scenario: Scenario
+    reference: str
+    """The scenario as it was named on the command line."""
+    agent: tuple[str, ...]
+    results: Sequence[RunResult]
+    summary: Summary
+    require: float
+    planned: int
+    options: tuple[str, ...] = ()
+    """The options that a command has to repeat, such as `--clock virtual`."""
+
+    @property
+    def exit_code(self) -> int:
+        return self.summary.exit_code(self.require)
+
+    @property
+    def conclusion(self) -> str:
+        """The verdict on the agent, as a sentence."""
+        words = {PASSED: "passed", FAILED: "failed", CRASHED: "mcp-sim crashed"}
+        word = words.get(self.exit_code, "undecided")
+        if self.planned == 1 and self.results:
+            return f"{word}: {self.results[0].because}."
+        stopped = f" Stopped after {len(self.results)} of {self.planned} runs." if self.is_partial else ""
+        return f"{word}: {'; '.join(map(self._rate, self.summary.counting)) or 'no run has finished'}.{stopped}"
+
+    @property
+    def is_partial(self) -> bool:
+        return len(self.results) < self.planned
+
+    def _rate(self, one: ConditionSummary) -> str:
+        name = f"{one.condition.name}: " if len(self.summary.counting) > 1 else ""
+        others = [f"{one.counts[outcome]} {outcome}" for outcome in OUTCOMES[2:] if one.counts[outcome]]
+        beside = f" ({', '.join(others)})" if others else ""
+        runs = f"{one.judged} judged run{'' if one.judged == 1 else 's'}"
+        return f"{name}{one.counts['passed']} of {runs} passed{beside}, {percent(self.require)} required"
+
+    def repeat(self, result: RunResult) -> str:
+        """Return the command that repeats a run."""
+        condition = result.plan.condition
+        options = ["--seeds", str(result.plan.seed)]
+        if not condition.has_faults and self.summary_has_faults:
+            options.append("--no-faults")
+        if condition.intensity is not None:
+            options += ["--intensity", f"{condition.intensity:g}"]
+        return shlex.join(["mcp-sim", "run", self.reference, *options, *self.options, "--", *self.agent])
+
+    @property
+    def summary_has_faults(self) -> bool:
+        """Whether the scenario has faults that a run without them would lack."""
+        return any(entry.enabled for entry in self.scenario.perturbations)
+
+    def troubled(self, *outcomes: Outcome) -> list[RunResult]:
+        """Return the runs with one of these outcomes."""
+        return [result for result in self.results if result.outcome in outcomes]
+
+    def to_json(self) -> Record:
+        return {
+            "format": FORMAT,
+            "version": __version__,
+            "scenario": self.scenario.name,
+            "path": self.scenario.path,
+            "sha256": self.scenario.sha256,
+            "agent": list(self.agent),
+            "require": self.require,
+            "exit_code": self.exit_code,
+            "conclusion": self.conclusion,
+            "planned": self.planned,
+            **self.summary.to_json(),
+            "runs": [{**result.to_json(), "repeat": self.repeat(result)} for result in self.results],
+        }
+
+
+def percent(share: float | None) -> str:
+    """Render a share: `97 %`, `99.7 %` near the ends, `-` for None."""
+    if share is None:
+        return "-"
+    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
+    return f"{100 * share:.{digits}f} %"
+
+
+def span(interval: Interval) -> str:
+    """Render an interval of shares."""
+    return f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"
+
+
+def cost_sentence(name: str, cost: Cost) -> str:
+    """Render what faults cost."""
+    pairs = cost.pairs
+    verb = "cost" if pairs.cost >= 0 else "gained"
+    interval = f"{100 * cost.interval.low:.0f} to {100 * cost.interval.high:.0f}"
+    return (
+        f"{name} {verb} {abs(100 * pairs.cost):.0f} points of the pass rate (95 % interval {interval}; "
+        f"{pairs.total} pairs of one seed, of which {pairs.only_clean} passed only without faults and "
+        f"{pairs.only_faulted} only with them; McNemar p = {cost.p:.2g})"
+    )
+
+
+def cost_sentences(summary: Summary) -> list[str]:
+    """Render what the faults of each condition cost."""
+    return [
+        cost_sentence("Faults" if name == "faults" else f"Faults at {name}", cost)
+        for name, cost in summary.costs.items()
+    ]
+
+
+def needed_sentence(summary: Summary, difference: float = 0.1) -> str:
+    """Render how many runs would show a difference; '' if that is not known."""
+    runs = summary.runs_needed(difference)
+    if runs is None:
+        return ""
+    pairs = summary.pairs_needed(difference)
+    paired = f", or {pairs} pairs with and without faults" if pairs is not None else ""
+    return f"To show a difference of {100 * difference:.0f} points: {runs} runs of each of two agents{paired}"
+
+
+def condition_table(summary: Summary) -> list[list[str]]:
+    """Return the rows of the table of conditions, its head first. Outcomes that did not occur have no column."""
+    outcomes = _occurring(OUTCOMES, [one.counts for one in summary.conditions])
+    hats = [k for k in (2, 4, 8) if any(k in one.pass_hat for one in summary.conditions)]
+    head = ["condition", "runs", *outcomes, "pass rate", "95 % interval", *(f"pass^{k}" for k in hats)]
+    return [head, *(_condition_row(one, outcomes, hats) for one in summary.conditions)]
+
+
+def _condition_row(one: ConditionSummary, outcomes: Sequence[Outcome], hats: Sequence[int]) -> list[str]:
+    return [
+        one.condition.name,
+        str(one.runs),
+        *(str(one.counts[outcome]) for outcome in outcomes),
+        percent(one.rate),
+        span(one.interval) if one.judged else "-",
+        *(percent(one.pass_hat.get(k)) for k in hats),
+    ]
+
+
+def _occurring(outcomes: Sequence[N], counts: Sequence[Mapping[N, int]]) -> list[N]:
+    """Return `passed` and `failed`, and the other outcomes that occur."""
+    return [*outcomes[:2], *(outcome for outcome in outcomes[2:] if any(one.get(outcome) for one in counts))]
+
+
+def fault_table(summary: Summary) -> list[list[str]]:
+    """Return the rows of the table of faults, its head first."""
+    has_costs = bool(summary.costs)
+    head = ["fault", "kind", "runs that met it", "survived", *(["cost where met"] if has_costs else [])]
+    rows = [
+        [
+            fault.id,
+            fault.kind,
+            str(fault.met),
+            str(fault.survived) if fault.met else "-",
+            *(["-" if fault.cost is None else f"{100 * fault.cost.pairs.cost:.0f} points"] if has_costs else []),
+        ]
+        for fault in summary.faults
+    ]
+    return [head, *rows] if rows else []
+
+
+def expectation_table(summary: Summary) -> list[list[str]]:
+    """Return the rows of the table of expectations, its head first. Outcomes that did not occur have no column."""
+    outcomes = _occurring(VERDICTS, [*summary.expectations.values()])
+    rows = [
+        [name, *(str(counts.get(outcome, 0)) for outcome in outcomes)] for name, counts in summary.expectations.items()
+    ]
+    return [["expectation", *outcomes], *rows] if rows else []
+
+
+def coverage_table(summary: Summary) -> list[list[str]]:
+    """Return the rows of the table of tools by kinds of faults, `survived/met`, its head first."""
+    kinds = sorted({kind for met in summary.coverage.values() for kind in met})
+    rows = [
+        [tool, *(f"{met[kind].survived}/{met[kind].met}" if kind in met else "-" for kind in kinds)]
+        for tool, met in summary.coverage.items()
+    ]
+    return [["tool (survived/met)", *kinds], *rows] if kinds else []
+
+
+def groups(results: Sequence[RunResult]) -> list[list[RunResult]]:
+    """Group runs that ended alike, in order of the first of each."""
+    found: dict[tuple[str, str, str], list[RunResult]] = {}
+    for result in results:
+        found.setdefault((result.plan.condition.name, result.outcome, result.because), []).append(result)
+    return list(found.values())
+
+
+def group_title(group: Sequence[RunResult]) -> str:
+    """Render which runs a group has, and how they ended."""
+    first = group[0]
+    seeds = list(dict.fromkeys(str(result.plan.seed) for result in group))
+    shown = ", ".join(seeds) if len(seeds) <= MOST_SEEDS else f"{', '.join(seeds[:MOST_SEEDS])}, ..."
+    runs = f"{len(group)} runs, seeds" if len(seeds) > 1 else f"{len(group)} runs, seed" if len(group) > 1 else "seed"
+    return f"{first.outcome} ({first.plan.condition.name}, {runs} {shown}): {first.because}"
+
+
+def reasons(result: RunResult) -> list[str]:
+    """Return why a run did not pass: the process, then each verdict that did not pass."""
+    verdicts = [f"{one.id}: {one.because}" for one in result.grade.verdicts if not _is_good(one)]
+    return (
+        list(dict.fromkeys([] if verdicts and result.outcome == result.grade.outcome else [result.because])) + verdicts
+    )
+
+
+def _is_good(verdict: GradedVerdict) -> bool:
+    return verdict.outcome in ("passed", "vacuous") or verdict.optional
+
+
+def table_columns(rows: Sequence[Sequence[str]]) -> Mapping[int, int]:
+    """Return the width of each column."""
+    return {at: max(len(row[at]) for row in rows) for at in range(len(rows[0]))} if rows else {}

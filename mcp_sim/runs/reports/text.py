@@ -1,0 +1,111 @@
+"""The report for people at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mcp_sim.runs.reports.report import (
+    Report,
+    condition_table,
+    cost_sentences,
+    coverage_table,
+    expectation_table,
+    fault_table,
+    group_title,
+    groups,
+    needed_sentence,
+    reasons,
+    table_columns,
+)
+from mcp_sim.runs.results import RunResult
+
+MOST_SHOWN = 5
+"""The most groups of similar runs that are shown."""
+MOST_ERROR_LINES = 5
+
+NO_CALLS = (
+    "The agent called no tool in {count}: its MCP client must connect to {{url}} (or $MCP_SIM_URL), "
+    "or read {{mcp_config}} (or $MCP_SIM_CONFIG)."
+)
+
+NO_EXPECTATIONS = (
+    "{path} has no `expect:`, so nothing can be judged: `mcp-sim list expectations` shows what it may have."
+)
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """Yield the report: of one run its verdicts, of more runs tables and the first runs that did not pass."""
+    if len(report.results) == 1:
+        yield from _verdicts(report.results[0])
+    elif report.results:
+        yield from _tables(report)
+    yield from _troubled(report)
+    silent = [result for result in report.results if not result.calls]
+    if silent:
+        count = "any run" if len(silent) == len(report.results) else f"{len(silent)} runs"
+        yield NO_CALLS.format(count=count)
+    if not report.scenario.expectations:
+        yield NO_EXPECTATIONS.format(path=report.scenario.path)
+    yield report.conclusion[0].upper() + report.conclusion[1:]
+
+
+def _verdicts(result: RunResult) -> Iterator[str]:
+    """Yield the verdicts of a run, and its faults."""
+    yield f"seed {result.plan.seed}: {result.calls} calls in {result.seconds:.1f} s"
+    for fault in result.faults:
+        times = "once" if fault.times == 1 else f"{fault.times} times"
+        yield f"  fault    {fault.id} ({fault.kind}) on {fault.tool}, {times}"
+    for verdict in result.grade.verdicts:
+        notes = [name for name in ("guessed", "gate", "optional") if getattr(verdict, name)]
+        beside = f" ({', '.join(notes)})" if notes else ""
+        yield f"  {verdict.outcome:8} {verdict.id}: {verdict.because}{beside}"
+    yield ""
+
+
+def _tables(report: Report) -> Iterator[str]:
+    summary = report.summary
+    for table in (condition_table, expectation_table, fault_table, coverage_table):
+        rows = table(summary)
+        if rows:
+            yield from _table(rows)
+            yield ""
+    sentences = [*cost_sentences(summary), needed_sentence(summary)]
+    yield from (f"{sentence}." for sentence in sentences if sentence)
+    yield ""
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table: the first column to the left, the others to the right."""
+    widths = table_columns(rows)
+    for row in rows:
+        cells = [cell.ljust(widths[at]) if at == 0 else cell.rjust(widths[at]) for at, cell in enumerate(row)]
+        yield "  ".join(cells).rstrip()
+
+
+def _troubled(report: Report) -> Iterator[str]:
+    """Yield the first runs that did not pass, why, and the commands that repeat them."""
+    troubled = [
+        *report.troubled("crashed", "failed"),
+        *report.troubled("inconclusive"),
+        *(report.troubled("not exercised") if len(report.results) == 1 else []),
+    ]
+    found = groups(troubled)
+    for group in found[:MOST_SHOWN]:
+        yield from _trouble(report, group)
+    if len(found) > MOST_SHOWN:
+        yield f"{sum(map(len, found[MOST_SHOWN:]))} more runs did not pass (--json FILE lists them)"
+        yield ""
+
+
+def _trouble(report: Report, group: Sequence[RunResult]) -> Iterator[str]:
+    """Yield why the first of similar runs did not pass, and the command that repeats it."""
+    result = group[0]
+    if len(report.results) > 1:
+        yield group_title(group)
+        yield from (f"  {reason}" for reason in reasons(result) if reason != result.because)
+    if result.exit_code != 0 and result.errors:
+        yield from (f"  stderr: {line}" for line in result.errors.splitlines()[-MOST_ERROR_LINES:])
+    if result.trace is not None:
+        yield f"  trace:  {result.trace}"
+    yield f"  repeat: {report.repeat(result)}"
+    yield ""

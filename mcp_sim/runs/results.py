@@ -1,0 +1,123 @@
+"""Runs to make, and what became of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+from mcp_sim.types import Record
+from mcp_sim.types.grades import Grade
+from mcp_sim.world.trace import Ledger
+
+CLEAN = "clean"
+"""The name of the condition without faults."""
+
+Outcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised", "crashed"]
+OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "inconclusive", "not exercised", "crashed")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A variant of the scenario: without faults, or with faults at an intensity (None: the scenario's own)."""
+
+    name: str
+    intensity: float | None = None
+    has_faults: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """A run to make. Runs of one seed and different repetitions begin alike."""
+
+    condition: Condition
+    seed: int
+    repetition: int = 1
+
+    @property
+    def name(self) -> str:
+        """A name for files and reports, unique among the runs of a command."""
+        again = f"-{self.repetition}" if self.repetition > 1 else ""
+        return f"{self.condition.name.replace(' ', '-')}-seed{self.seed}{again}"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFault:
+    """A fault that was applied to calls of a tool: how often."""
+
+    id: str
+    kind: str
+    tool: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run. `because` says in a sentence why the outcome is what it is."""
+
+    plan: RunPlan
+    outcome: Outcome
+    because: str
+    grade: Grade
+    faults: tuple[AppliedFault, ...]
+    tools: tuple[str, ...]
+    """The tools that were called."""
+    calls: int
+    seconds: float
+    exit_code: int | None
+    answer: str
+    errors: str
+    """The end of the agent's stderr."""
+    trace: str | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        return self.outcome in ("passed", "failed")
+
+    @property
+    def has_passed(self) -> bool:
+        return self.outcome == "passed"
+
+    def to_json(self) -> Record:
+        """Return the form that the JSON report has."""
+        return {
+            "condition": self.plan.condition.name,
+            "seed": self.plan.seed,
+            "repetition": self.plan.repetition,
+            "outcome": self.outcome,
+            "because": self.because,
+            "grade": self.grade.to_json(),
+            "faults": [asdict(fault) for fault in self.faults],
+            "calls": self.calls,
+            "seconds": round(self.seconds, 3),
+            "exit_code": self.exit_code,
+            "answer": self.answer,
+            "stderr": self.errors,
+            "trace": self.trace,
+        }
+
+
+def judged(grade: Grade, process_problem: str | None) -> tuple[Outcome, str]:
+    """Return the outcome of a run and why: an agent that did not end well has failed, unless mcp-sim crashed."""
+    if process_problem is None or grade.outcome == "crashed":
+        return grade.outcome, grade.because
+    return "failed", process_problem
+
+
+def applied_faults(steps: Iterable[Record]) -> tuple[AppliedFault, ...]:
+    """Count the faults that were applied, by id and tool."""
+    found = Counter(
+        (decided["id"], decided["kind"], step["tool"])
+        for step in steps
+        if step["entry"] == "call"
+        for decided in step["perturbations"]
+        if decided["outcome"] == "applied"
+    )
+    return tuple(AppliedFault(*names, times) for names, times in found.items())
+
+
+def called_tools(ledger: Ledger) -> tuple[list[str], int]:
+    """Return the tools that were called, in order of the first call, and the number of calls."""
+    tools = [step["tool"] for step in ledger.steps if step["entry"] == "call"]
+    return list(dict.fromkeys(tools)), len(tools)

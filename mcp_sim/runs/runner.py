@@ -1,0 +1,195 @@
+"""Run an agent in many worlds, several at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+
+import anyio
+
+from mcp_sim import __version__
+from mcp_sim.faults.compile import with_intensity
+from mcp_sim.runs.agent import AgentCommand, Exit
+from mcp_sim.runs.host import Host, open_host
+from mcp_sim.runs.results import Condition, RunPlan, RunResult, applied_faults, called_tools, judged
+from mcp_sim.server.deliverability import check_deliverable
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types.clock import Mode
+from mcp_sim.types.errors import Crash, McpSimError, UsageError
+from mcp_sim.types.kinds import triggers
+from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import header_line
+from mcp_sim.world.world import World
+
+LEDGER_KEEP = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How runs are made. `traces` is a folder for their traces, `strict` makes guessed verdicts inconclusive."""
+
+    agent: AgentCommand
+    clock: Mode = "real"
+    jobs: int = 1
+    strict: bool = False
+    traces: Path | None = None
+
+
+def variant(scenario: Scenario, condition: Condition) -> Scenario:
+    """Return the scenario under a condition. Without faults its tools are listed as with them."""
+    if condition.has_faults:
+        return with_intensity(scenario, condition.intensity)
+    return replace(scenario, perturbations=tuple(map(_silenced, scenario.perturbations)))
+
+
+def _silenced(entry: PerturbationEntry) -> PerturbationEntry:
+    """Return a perturbation that is never applied."""
+    if entry.perturbation.is_timed():
+        return replace(entry, enabled=False)
+    return replace(entry, when=When((triggers["probability"].model_validate({"p": 0}),)))
+
+
+async def run_all(
+    scenario: Scenario, plans: Sequence[RunPlan], settings: Settings, on_done: Callable[[RunResult], None]
+) -> None:
+    """Make the runs, in order, `jobs` at a time, and pass each result to `on_done`.
+
+    Raises `UsageError` if the command or the scenario does not allow it, `AgentNotStarted` at the first run that
+    cannot be started, and `Crash` for a failure of mcp-sim outside of a call. If it is cancelled, the agents are ended.
+    """
+    settings.agent.check(scenario)
+    check_deliverable(scenario, "http", settings.clock)
+    if settings.traces is not None:
+        _make_folder(settings.traces)
+    errors = list[Exception]()
+    async with _opened(scenario, plans, settings) as runner:
+        await _work(runner, plans, settings.jobs, on_done, errors)
+    if errors and isinstance(errors[0], McpSimError):  # raised here, since task groups would wrap it
+        raise errors[0]
+    if errors:
+        raise Crash("run", f"{type(errors[0]).__name__}: {errors[0]}") from errors[0]
+
+
+async def _work(
+    runner: _Runner, plans: Sequence[RunPlan], jobs: int, on_done: Callable[[RunResult], None], errors: list[Exception]
+) -> None:
+    """Make the runs. The first error ends all of them."""
+    waiting = iter(plans)
+
+    async def work() -> None:
+        try:
+            for plan in waiting:
+                on_done(await runner.run(plan))
+        except Exception as error:  # noqa: BLE001 (raised again outside of the task groups)
+            errors.append(error)
+            workers.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as workers:
+        for _ in range(min(jobs, len(plans))):
+            workers.start_soon(work)
+
+
+@asynccontextmanager
+async def _opened(scenario: Scenario, plans: Iterable[RunPlan], settings: Settings) -> AsyncGenerator[_Runner]:
+    async with AsyncExitStack() as stack:
+        simulators = {
+            condition: await stack.enter_async_context(Simulator(variant(scenario, condition), ledger_keep=LEDGER_KEEP))
+            for condition in dict.fromkeys(plan.condition for plan in plans)
+        }
+        host = await stack.enter_async_context(open_host(scenario, settings.agent.timeout))
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="mcp-sim-", ignore_cleanup_errors=True)))
+        yield _Runner(scenario, simulators, host, settings, folder)
+
+
+class _Runner:
+    """Makes one run after the other."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        simulators: Mapping[Condition, Simulator],
+        host: Host,
+        settings: Settings,
+        folder: Path,
+    ) -> None:
+        self._scenario, self._simulators, self._host = scenario, simulators, host
+        self._settings, self._folder = settings, folder
+
+    async def run(self, plan: RunPlan) -> RunResult:
+        """Run the agent in a world of its own, and grade it."""
+        with self._trace(plan) as (path, sinks):
+            simulator = self._simulators[plan.condition]
+            world = simulator.world(plan.name, seed=plan.seed, clock=self._settings.clock, sinks=sinks)
+            name, urls = self._host.add(world)
+            try:
+                folder = self._folder / name
+                folder.mkdir()
+                ended = await self._settings.agent.run(self._scenario.task, urls, folder)
+            finally:
+                self._host.remove(name)
+            return self._result(plan, world, ended, path)
+
+    @contextmanager
+    def _trace(self, plan: RunPlan) -> Generator[tuple[str | None, list[Jsonl]]]:
+        """Open the trace of a run, if traces are wanted."""
+        if self._settings.traces is None:
+            yield None, []
+            return
+        path = self._settings.traces / f"{plan.name}.jsonl"
+        sink = Jsonl(path, header_line(self._scenario.name, self._scenario.sha256, __version__, self._scenario.path))
+        try:
+            yield str(path), [sink]
+        finally:
+            sink.close()
+
+    def _result(self, plan: RunPlan, world: World, ended: Exit, trace: str | None) -> RunResult:
+        grade = world.grade(ended.answer, strict=self._settings.strict)
+        outcome, because = judged(grade, ended.problem)
+        tools, calls = called_tools(world.ledger)
+        return RunResult(
+            plan=plan,
+            outcome=outcome,
+            because=because,
+            grade=grade,
+            faults=applied_faults(world.ledger.steps),
+            tools=tuple(tools),
+            calls=calls,
+            seconds=ended.seconds,
+            exit_code=ended.code,
+            answer=ended.answer,
+            errors=ended.errors,
+            trace=trace,
+        )
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot create the folder {path}: {error.strerror}") from None
+
+
+@contextmanager
+def cancelled_by_signals(scope: anyio.CancelScope) -> Generator[list[int]]:
+    """Cancel a scope at the first SIGINT or SIGTERM, and yield the signals received. A second one ends the process."""
+    received = list[int]()
+    loop = asyncio.get_running_loop()
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(number, signal.SIG_DFL)
+        loop.call_soon_threadsafe(scope.cancel)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

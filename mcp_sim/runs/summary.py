@@ -1,0 +1,289 @@
+"""Summarise runs: pass rates, the cost of faults, coverage, and whether the agent has passed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from mcp_sim.runs.results import OUTCOMES, Condition, Outcome, RunResult
+from mcp_sim.runs.statistics import (
+    Interval,
+    Pairs,
+    mcnemar,
+    paired_interval,
+    pairs_needed,
+    pass_hat,
+    runs_needed,
+    wilson,
+)
+from mcp_sim.types import Record
+from mcp_sim.types.scenario import Scenario
+
+PASS_HATS = range(1, 9)
+DIFFERENCES = (0.05, 0.1, 0.2)
+"""The differences of pass rates for which the necessary runs are reported."""
+
+JUDGED = ("passed", "failed")
+PASSED, FAILED, CRASHED, UNDECIDED = 0, 1, 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSummary:
+    """The runs of one condition."""
+
+    condition: Condition
+    counts: Mapping[Outcome, int]
+    pass_hat: Mapping[int, float]
+    """By k. With repetitions, each seed is a task; without, the runs of all seeds are those of one task."""
+
+    @property
+    def runs(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def judged(self) -> int:
+        return self.counts["passed"] + self.counts["failed"]
+
+    @property
+    def rate(self) -> float | None:
+        """The pass rate of the judged runs."""
+        return self.counts["passed"] / self.judged if self.judged else None
+
+    @property
+    def interval(self) -> Interval:
+        return wilson(self.counts["passed"], self.judged)
+
+    def exit_code(self, require: float) -> int | None:
+        """Return PASSED, FAILED, or UNDECIDED if that depends on inconclusive runs; None if no run counts."""
+        possible = self.judged + self.counts["inconclusive"]
+        if not possible:
+            return None
+        needed = require * possible - 1e-9
+        if self.counts["passed"] >= needed:
+            return PASSED
+        return FAILED if possible - self.counts["failed"] < needed else UNDECIDED
+
+    def to_json(self) -> Record:
+        return {
+            "condition": self.condition.name,
+            "intensity": self.condition.intensity,
+            "runs": self.runs,
+            **{outcome.replace(" ", "_"): self.counts[outcome] for outcome in OUTCOMES},
+            "pass_rate": self.rate,
+            "interval": asdict(self.interval),
+            "pass_hat": {str(k): share for k, share in self.pass_hat.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What faults cost, by runs of one seed with and without them."""
+
+    pairs: Pairs
+
+    @property
+    def interval(self) -> Interval:
+        return paired_interval(self.pairs)
+
+    @property
+    def p(self) -> float:
+        return mcnemar(self.pairs)
+
+    def to_json(self) -> Record:
+        return {"pairs": asdict(self.pairs), "cost": self.pairs.cost, "interval": asdict(self.interval), "p": self.p}
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSummary:
+    """A fault: how many judged runs met it and survived it, and with a baseline how many pass without it only."""
+
+    id: str
+    kind: str
+    met: int = 0
+    survived: int = 0
+    cost: Cost | None = None
+
+    def to_json(self) -> Record:
+        cost = None if self.cost is None else self.cost.to_json()
+        return {"id": self.id, "kind": self.kind, "met": self.met, "survived": self.survived, "cost": cost}
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """How many judged runs met something, and how many of them survived it."""
+
+    met: int = 0
+    survived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All runs of a command."""
+
+    conditions: tuple[ConditionSummary, ...]
+    expectations: Mapping[str, Mapping[str, int]]
+    """Verdicts by expectation and outcome, of runs under the conditions that count."""
+    costs: Mapping[str, Cost]
+    """By condition with faults; empty without a baseline."""
+    faults: tuple[FaultSummary, ...]
+    coverage: Mapping[str, Mapping[str, Met]]
+    """By tool, in order of the scenario, then by kind of fault. A tool that was never called is missing."""
+
+    @property
+    def counting(self) -> list[ConditionSummary]:
+        """The conditions that the agent is judged by: those with faults, or all if none has."""
+        return [one for one in self.conditions if one.condition.has_faults] or [*self.conditions]
+
+    def exit_code(self, require: float) -> int:
+        """Return 0 if every condition reaches the pass rate, else 1; 3 after a crash; 4 if that is not known."""
+        if any(one.counts["crashed"] for one in self.conditions):
+            return CRASHED
+        codes = {one.exit_code(require) for one in self.counting}
+        return next((code for code in (FAILED, UNDECIDED, PASSED) if code in codes), UNDECIDED)
+
+    def to_json(self) -> Record:
+        return {
+            "conditions": [one.to_json() for one in self.conditions],
+            "expectations": {name: dict(counts) for name, counts in self.expectations.items()},
+            "costs": {name: cost.to_json() for name, cost in self.costs.items()},
+            "faults": [fault.to_json() for fault in self.faults],
+            "coverage": {
+                tool: {kind: asdict(met) for kind, met in kinds.items()} for tool, kinds in self.coverage.items()
+            },
+            "runs_needed": [self._needed(difference) for difference in DIFFERENCES],
+        }
+
+    def _needed(self, difference: float) -> Record:
+        """Return how many runs of each of two agents, and how many pairs, would show a difference."""
+        return {
+            "difference": difference,
+            "runs_of_each": self.runs_needed(difference),
+            "pairs": self.pairs_needed(difference),
+        }
+
+    def runs_needed(self, difference: float) -> int | None:
+        """Return how many runs of each would show that another agent's pass rate differs so much from this one's."""
+        rates = [one.rate for one in self.counting if one.rate is not None]
+        if not rates:
+            return None
+        rate = sum(rates) / len(rates)
+        return runs_needed(rate, rate - difference if rate >= difference else rate + difference)
+
+    def pairs_needed(self, cost: float) -> int | None:
+        """Return how many pairs would show such a cost of the faults, if as many pairs differ as did here."""
+        pairs = [one.pairs for one in self.costs.values()]
+        total = sum(one.total for one in pairs)
+        differing = sum(one.only_clean + one.only_faulted for one in pairs)
+        return pairs_needed(cost, differing / total) if total else None
+
+
+def summarise(scenario: Scenario, results: Sequence[RunResult]) -> Summary:
+    """Summarise the runs of a scenario."""
+    by_condition = defaultdict[Condition, list[RunResult]](list)
+    for result in results:
+        by_condition[result.plan.condition].append(result)
+    counted = [result for result in results if result.plan.condition.has_faults] or [*results]
+    pairs, judges = _pairs(results), _judges(scenario)
+    return Summary(
+        conditions=tuple(_condition(condition, found) for condition, found in by_condition.items()),
+        expectations=_expectations(counted),
+        costs=_costs(pairs),
+        faults=tuple(
+            _fault(entry.id, entry.kind, counted, pairs, judges) for entry in scenario.perturbations if entry.enabled
+        ),
+        coverage=_coverage(counted, scenario.domain.tools, judges),
+    )
+
+
+def _condition(condition: Condition, results: Sequence[RunResult]) -> ConditionSummary:
+    counts: dict[Outcome, int] = {outcome: sum(result.outcome == outcome for result in results) for outcome in OUTCOMES}
+    tasks = defaultdict[int, list[bool]](list)
+    is_repeated = any(result.plan.repetition > 1 for result in results)
+    for result in results:
+        if result.is_judged:
+            tasks[result.plan.seed if is_repeated else 0].append(result.has_passed)
+    trials = [(sum(passed), len(passed)) for passed in tasks.values()]
+    shares = {k: pass_hat(k, trials) for k in PASS_HATS}
+    return ConditionSummary(condition, counts, {k: share for k, share in shares.items() if share is not None})
+
+
+def _expectations(results: Iterable[RunResult]) -> dict[str, dict[str, int]]:
+    """Count the verdicts of each expectation."""
+    found: dict[str, dict[str, int]] = {}
+    for result in results:
+        for verdict in result.grade.verdicts:
+            counts = found.setdefault(verdict.id, {})
+            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
+    return found
+
+
+def _pairs(results: Sequence[RunResult]) -> list[tuple[RunResult, RunResult]]:
+    """Return the judged runs with faults, each with the judged run without faults of its seed and repetition."""
+    clean = {
+        (one.plan.seed, one.plan.repetition): one
+        for one in results
+        if one.is_judged and not one.plan.condition.has_faults
+    }
+    faulted = [one for one in results if one.is_judged and one.plan.condition.has_faults]
+    ends = [(clean.get((one.plan.seed, one.plan.repetition)), one) for one in faulted]
+    return [(first, second) for first, second in ends if first is not None]
+
+
+def _costs(pairs: Iterable[tuple[RunResult, RunResult]]) -> dict[str, Cost]:
+    """Return the cost of the faults under each condition."""
+    passed = defaultdict[str, list[tuple[bool, bool]]](list)
+    for clean, faulted in pairs:
+        passed[faulted.plan.condition.name].append((clean.has_passed, faulted.has_passed))
+    return {name: Cost(Pairs.count(found)) for name, found in passed.items()}
+
+
+def _judges(scenario: Scenario) -> dict[str, set[str]]:
+    """Return the ids of the expectations about each fault, such as `recovered`."""
+    found = defaultdict[str, set[str]](set)
+    for entry in scenario.expectations:
+        fault = getattr(entry.expectation, "perturbation", None)
+        if fault is not None:
+            found[fault].add(entry.id)
+    return found
+
+
+def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]]) -> bool:
+    """Whether a run coped with a fault: by the expectations about it, or if none was judged, by the whole run."""
+    ids = judges.get(fault, ())
+    found = [one.outcome == "passed" for one in result.grade.verdicts if one.id in ids and one.outcome in JUDGED]
+    return all(found) if found else result.has_passed
+
+
+def _fault(
+    name: str,
+    kind: str,
+    results: Iterable[RunResult],
+    pairs: Iterable[tuple[RunResult, RunResult]],
+    judges: Mapping[str, Collection[str]],
+) -> FaultSummary:
+    met = [survived(one, name, judges) for one in results if one.is_judged and _met(one, name)]
+    paired = [(clean.has_passed, survived(one, name, judges)) for clean, one in pairs if _met(one, name)]
+    return FaultSummary(name, kind, len(met), sum(met), Cost(Pairs.count(paired)) if paired else None)
+
+
+def _met(result: RunResult, fault: str) -> bool:
+    return any(one.id == fault for one in result.faults)
+
+
+def _coverage(
+    results: Iterable[RunResult], tools: Iterable[str], judges: Mapping[str, Collection[str]]
+) -> dict[str, dict[str, Met]]:
+    """Return by tool and kind of fault how many judged runs met it, and how many of them survived it."""
+    called, found = set[str](), dict[tuple[str, str], Met]()
+    for result in results:
+        called |= {*result.tools}
+        met = dict[tuple[str, str], bool]()
+        for fault in result.faults if result.is_judged else ():
+            place = fault.tool, fault.kind
+            met[place] = met.get(place, True) and survived(result, fault.id, judges)
+        for place, is_survived in met.items():
+            before = found.get(place, Met())
+            found[place] = Met(before.met + 1, before.survived + is_survived)
+    order = [tool for tool in tools if tool in called]
+    return {tool: {kind: met for (one, kind), met in sorted(found.items()) if one == tool} for tool in order}

@@ -1,0 +1,54 @@
+"""The grade of a world: the verdicts of its expectations, the outcome of the run, and the reward."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+GradeOutcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised", "crashed"]
+
+
+@dataclass(frozen=True, slots=True)
+class GradedVerdict:
+    """The verdict of one expectation, and what it counts."""
+
+    id: str
+    kind: str
+    outcome: Literal["passed", "failed", "vacuous", "not judged", "inconclusive"]
+    """As in a `Verdict`. `inconclusive`: it rests on a guess, and the grade is strict."""
+    because: str
+    steps: tuple[int, ...] = ()
+    guessed: bool = False
+    weight: float = 1.0
+    gate: bool = False
+    optional: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that reports have."""
+        return {**asdict(self), "steps": list(self.steps)}
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The grade of a world at its end."""
+
+    verdicts: tuple[GradedVerdict, ...]
+    """In the order of the expectations."""
+    outcome: GradeOutcome
+    """`not exercised`: no fault of the scenario was applied, or every expectation that is not optional is vacuous."""
+    reward: float | None
+    """0 to 1; None for a crashed world, and if nothing was judged."""
+    because: str
+    """Why the outcome is what it is, as a sentence."""
+    explanation: str
+    """How the reward came about, as a sentence."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that reports have."""
+        return {
+            "outcome": self.outcome,
+            "because": self.because,
+            "reward": self.reward,
+            "explanation": self.explanation,
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+        }
