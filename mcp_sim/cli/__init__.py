@@ -3,10 +3,11 @@
 A command has `arguments(parser)`, which declares its arguments, and `run(args)`, which returns its exit code:
 
     0    done
-    1    the documents have errors, or an expectation failed; `diff`: the runs differ
+    1    the documents have errors, or an expectation failed; `diff`: the runs differ; `run`: the agent failed
     2    invalid usage
-    3    mcp-sim could not answer a call (a crash, not a simulated fault)
-    4    no answer: from the URL given to `connect`, from a server that `import` asks, from a language model
+    3    mcp-sim could not answer a call (a crash, not a simulated fault); `run`: the agent could not be started
+    4    no answer: from the URL given to `connect`, from a server that `import` asks, from a language model;
+         `run`: no run decides whether the agent passes
     130  Ctrl-C;  143  SIGTERM
 """
 
@@ -27,8 +28,10 @@ from mcp_sim.types.errors import Crash, DocumentError, McpSimError, UsageError, 
 COMMANDS = {
     "serve": "serve a scenario as an MCP server, over stdio or HTTP",
     "connect": "connect a stdio client to a running HTTP server",
+    "run": "run your agent in worlds of a scenario, and judge what it did",
     "demo": "watch a scripted agent work with a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",
+    "grade": "judge the worlds of a trace by the expectations of their scenario",
     "show": "show a trace as a table of calls, answers, changes and faults, or one step in full",
     "explain": "show which faults fire at each call of a trace, and why the others do not",
     "diff": "compare two traces: differences in answers and changes, and in the final state",

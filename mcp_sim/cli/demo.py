@@ -19,6 +19,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.verdicts import verdict_lines
 from mcp_sim.server.call_log import fault_lines, shorten
 from mcp_sim.server.testing import spawned
 from mcp_sim.simulator.compile import load
@@ -103,11 +104,10 @@ def _steps(trace: Path) -> Iterator[Record]:
 
 async def _judge(scenario: Scenario, steps: list[Record]) -> None:
     paint = Palette.of(sys.stdout)
-    colours = {"passed": paint.green, "failed": paint.red, "vacuous": paint.yellow}
     async with Simulator(scenario).open() as world:
         for step in steps:
             await world.call(step["tool"], step["arguments"])
         print(paint.bold("\nWhat the scenario expected:"))
-        for entry, verdict in world.grade():
-            print(f"  {colours[verdict.outcome](f'{verdict.outcome:8}')} {entry.id}: {verdict.because}")
-    print(f"\nYour own agent next:  mcp-sim client-config {SCENARIO} --client claude-desktop")
+        for line in verdict_lines(world.grade(), paint):
+            print(f"  {line}")
+    print(f"\nYour own agent next:  mcp-sim run {SCENARIO} -- YOUR AGENT COMMAND")

@@ -68,7 +68,7 @@ def open_trace(path: Path, scenario: Scenario, inputs: Sequence[Path | int] = ()
     """
     if path.is_file() and any(_is_same(path, read) for read in (*scenario.files, *inputs)):
         raise UsageError(f"--trace {path}: this run reads that file; the trace would overwrite it")
-    return Jsonl(path, header_line(scenario.name, scenario.sha256, __version__), goes_on=goes_on)
+    return Jsonl(path, header_line(scenario.name, scenario.sha256, __version__, scenario.path), goes_on=goes_on)
 
 
 def _is_same(path: Path, read: Path | int) -> bool:

@@ -156,16 +156,22 @@ def option_lines(kind: type[BaseModel], palette: Palette) -> Iterator[str]:
     """Yield the options of a kind: type, default and description."""
     schema = kind.model_json_schema()
     defaults = kind.model_construct().model_dump(mode="json")
-    width = max(map(len, kind.model_fields))
+    names = _written_names(kind)
+    width = max(map(len, names.values()))
     for name, field in kind.model_fields.items():
-        words = [type_words(schema["properties"][name], schema.get("$defs", {}))]
+        words = [type_words(schema["properties"][names[name]], schema.get("$defs", {}))]
         if field.is_required():
             words.append("required")
         elif defaults[name] not in (None, [], {}):
             words.append(f"default {_flow(defaults[name])}")
-        yield f"  {name:{width}}  {palette.dim(', '.join(words))}"
+        yield f"  {names[name]:{width}}  {palette.dim(', '.join(words))}"
         if field.description:
             yield f"  {'':{width}}  {field.description}"
+
+
+def _written_names(kind: type[BaseModel]) -> dict[str, str]:
+    """Return the options as documents write them: `except` cannot be the name of a field."""
+    return {name: field.alias or name for name, field in kind.model_fields.items()}
 
 
 def type_words(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> str:
@@ -212,8 +218,9 @@ def example(name: str, kind: type[Kind]) -> str:
     """Return an entry as a document would write it, built from the examples of the fields."""
     required = [field for field, info in kind.model_fields.items() if info.is_required()]
     shown = [field for field, info in kind.model_fields.items() if info.examples]
+    names = _written_names(kind)
     for fields in (shown, shown[:1], required, []):
-        options = {field: (kind.model_fields[field].examples or [None])[0] for field in fields}
+        options = {names[field]: (kind.model_fields[field].examples or [None])[0] for field in fields}
         if set(required) <= set(fields) and _is_valid(kind, options):
             return f"{name}: {_flow(_short(kind, options))}"
     return f"{name}: {{}}"

@@ -14,9 +14,9 @@ from textwrap import wrap
 
 import yaml
 
+from mcp_sim.cli.corrections import alternatives, corrections
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.terminal import Palette
-from mcp_sim.infer import alternatives, corrections
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped

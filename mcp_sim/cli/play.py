@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, cast
 
 import anyio
 
 from mcp_sim.cli.files import open_trace
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage
+from mcp_sim.cli.verdicts import exit_code, verdict_lines
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -21,8 +22,8 @@ from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolRes
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
 from mcp_sim.types.json_values import decode, encode
-from mcp_sim.types.kinds import Sink, Verdict
-from mcp_sim.types.scenario import ExpectationEntry, Scenario
+from mcp_sim.types.kinds import Sink
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 STDIN = 0
@@ -42,11 +43,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default): delays take no real time")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
-    parser.add_argument("--grade", action="store_true", help="check the expectations at the end; exit 1 if one fails")
+    parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 0, 1 if an expectation failed with --grade, 2 if a line is not a call, 3 after a crash."""
+    """Exit with 0, 2 if a line is not a call, 3 after a crash; with --grade as for the grade."""
     scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
     with ExitStack() as stack:
         sinks = list[Sink]()
@@ -70,11 +71,12 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             usage.note(world.ledger.newest)
         for sentence in usage.lines():
             print(sentence, file=sys.stderr)
-        verdicts = world.grade() if args.grade else []
-        _report(verdicts, sys.stderr)
-    if crashed:
-        return 3
-    return int(any(verdict.outcome == "failed" and not entry.optional for entry, verdict in verdicts))
+        if args.grade:
+            grade = world.grade()
+            for line in verdict_lines(grade, Palette.of(sys.stderr)):
+                print(line, file=sys.stderr)
+            return exit_code([grade.outcome])
+    return 3 if crashed else 0
 
 
 async def _step(world: World, tool: str, tool_arguments: Record) -> bool:
@@ -138,14 +140,6 @@ def _opened(path: Path) -> BinaryIO:
         return path.open("rb")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _report(verdicts: list[tuple[ExpectationEntry, Verdict]], out: TextIO) -> None:
-    palette = Palette.of(out)
-    colours = {"passed": palette.green, "failed": palette.red, "vacuous": palette.yellow}
-    for entry, verdict in verdicts:
-        word = colours[verdict.outcome](f"{verdict.outcome:8}")
-        print(f"{word} {entry.id}: {verdict.because}", file=out)
 
 
 def _print(value: Record) -> None:

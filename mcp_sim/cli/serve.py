@@ -17,6 +17,7 @@ import anyio
 
 from mcp_sim import __version__
 from mcp_sim.cli.files import open_trace
+from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
@@ -45,6 +46,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--clock", choices=["virtual", "real"], help="real (the default): delays take real time; virtual: they do not"
     )
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write the verdicts on each world to FILE, as JSON, when it ends"
+    )
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
     parser.add_argument("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
@@ -136,9 +140,10 @@ def run(args: argparse.Namespace) -> int:
         )  # the log comes last: a trace may reject a step
         if args.log_level != "error":
             log.say(_warnings(scenario, args.scenario))
+        judging = Judging(scenario, log.say if logs_calls(args) else None, args.report)
         if transport == "http":
-            return _serve_http().run(simulator, clock, log, args)
-        return anyio.run(_serve, simulator, server, clock, log, args)
+            return _serve_http().run(simulator, clock, log, judging, args)
+        return anyio.run(_serve, simulator, server, clock, log, judging, args)
 
 
 def _refuse_guesses(scenario: Scenario, reference: str) -> None:
@@ -163,7 +168,9 @@ def _serve_http() -> ModuleType:
     return import_module("mcp_sim.cli.serve_http")
 
 
-async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
+async def _serve(
+    simulator: Simulator, server: str, clock: Mode, log: CallLog, judging: Judging, args: argparse.Namespace
+) -> int:
     # Imported late, so that problems of documents are reported without waiting half a second for the SDK.
     from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (loads the SDK)
     from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
@@ -178,7 +185,9 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
 
         freeze_collector()
         stdio = Stdio()
-        return await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
+        code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
+        judging.judge(world)
+        return code
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import anyio
 
 from mcp_sim import __version__
+from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import Access, access, environment
 from mcp_sim.server.call_log import CallLog
@@ -42,32 +43,41 @@ def check(args: argparse.Namespace) -> None:
         checked_name(name)
 
 
-def run(simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
+def run(simulator: Simulator, clock: Mode, log: CallLog, judging: Judging, args: argparse.Namespace) -> int:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = parse_address(args.http)
     rules = access(host, args.allow_host, args.token_file, environment())
     with bind(host, port) as listener:
-        serve = partial(_serve, simulator, clock, log, args, rules, listener)
+        serve = partial(_serve, simulator, clock, log, judging, args, rules, listener)
         return anyio.run(serve, backend_options={"use_uvloop": _has_uvloop()})
 
 
 async def _serve(
-    simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace, rules: Access, listener: socket.socket
+    simulator: Simulator,
+    clock: Mode,
+    log: CallLog,
+    judging: Judging,
+    args: argparse.Namespace,
+    rules: Access,
+    listener: socket.socket,
 ) -> int:
     gc.disable()
     where = url(parse_address(args.http)[0], listener)
     async with simulator:
         make = partial(simulator.world, seed=args.seed, clock=clock)
         room = args.max_megabytes * 1024 * 1024
-        worlds = Worlds(make, args.max_worlds, args.world, only_declared=args.worlds == "declared", room=room)
+        only_declared = args.worlds == "declared"
+        worlds = Worlds(make, args.max_worlds, args.world, only_declared=only_declared, room=room, on_end=judging.judge)
         counts = simulator.base(args.seed).counts()
         limits, unread = _limits(args), _seconds("--unread", args.unread)
         server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
         async with server.open() as app:
             freeze_collector()
             begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, args)))
-            return await listen(app, listener, begun, server.leave, limits.grace, unread)
+            code = await listen(app, listener, begun, server.leave, limits.grace, unread)
+        worlds.end()
+        return code
 
 
 def _announced(

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli.terminal import Palette
-from mcp_sim.cli.traces import ModelUsage, read_entries
+from mcp_sim.cli.traces import ModelUsage, read_entries, read_header, worlds_of
+from mcp_sim.cli.verdicts import grade_lines
 from mcp_sim.server.call_log import render_changes, render_observation, shorten
 from mcp_sim.types import Record
-from mcp_sim.types.errors import UsageError
+from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.world.trace import FORMAT
 
 SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
@@ -35,12 +36,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 2 if the file is not a trace or has no such step."""
     path, n = _parts(args.trace)
-    entries = read_entries(path)
-    if args.world is not None:
-        entries = (entry for entry in entries if entry["world"] == args.world)
+    every = list(read_entries(path))
     try:
+        entries = [entry for entry in every if args.world in (None, entry["world"])]
         if n is None:
             _table(entries)
+            _verdicts(path, every, args.world)
         else:
             _full(_step(entries, n, path))
     except (AttributeError, KeyError, TypeError) as error:
@@ -85,6 +86,30 @@ def _table(entries: Iterable[Record]) -> None:
         usage.note(entry)
     for sentence in usage.lines():
         print(paint.dim(sentence))
+
+
+def _verdicts(path: Path, entries: Iterable[Record], only: str | None) -> None:
+    """Print the verdicts on the worlds of a trace, if its scenario is found as it was, and expects something."""
+    if not path.is_file():
+        return  # a pipe has been read
+    # Imported late, since most traces are shown without verdicts.
+    from mcp_sim.cli.grade import grades_of, reference_of  # noqa: PLC0415 (loads the simulator)
+    from mcp_sim.simulator.compile import load  # noqa: PLC0415 (loads the simulator)
+
+    header = read_header(path)
+    reference = reference_of(header)
+    try:
+        scenario = None if reference is None else load(reference)
+    except McpSimError:
+        return
+    if scenario is None or scenario.sha256 != header.get("sha256") or not scenario.expectations:
+        return
+    worlds = {name: world for name, world in worlds_of(entries).items() if only in (None, name)}
+    palette = Palette.of(sys.stdout)
+    print()
+    for name, grade in grades_of(worlds, scenario, path, None, strict=False):
+        for line in grade_lines(name, grade, palette):
+            print(line)
 
 
 def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str]:

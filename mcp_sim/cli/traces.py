@@ -21,14 +21,24 @@ class WorldTrace:
     world: str
     steps: list[Record] = field(default_factory=list[Record])
     crashes: list[Record] = field(default_factory=list[Record])
+    crashed_at: list[int] = field(default_factory=list[int])
+    """How many steps came before each crash."""
     own: int = 0
     stream: str | None = None
     """The random stream of its own steps, if it differs from the parent's."""
 
     def since_opening(self) -> list[Record]:
         """Return its steps since the last reset."""
-        opened = [at for at, step in enumerate(self.steps) if step["entry"] == "reset"]
-        return self.steps[opened[-1] :] if opened else self.steps
+        return self.steps[self._opened :]
+
+    def crash_since_opening(self) -> Record | None:
+        """Return the first crash since the last reset, None if there is none."""
+        crashes = zip(self.crashes, self.crashed_at, strict=True)
+        return next((crash for crash, at in crashes if at > self._opened), None)
+
+    @property
+    def _opened(self) -> int:
+        return max((at for at, step in enumerate(self.steps) if step["entry"] == "reset"), default=0)
 
 
 def read_entries(path: Path) -> Iterator[Record]:
@@ -59,27 +69,31 @@ def read_header(path: Path) -> Record:
 
 def read_worlds(path: Path) -> dict[str, WorldTrace]:
     """Return the worlds of a trace by name. Raises `UsageError` if the file is not a trace."""
-    worlds: dict[str, WorldTrace] = {}
     try:
-        _collect(read_entries(path), worlds)
+        return worlds_of(read_entries(path))
     except (AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
-    return worlds
 
 
-def _collect(entries: Iterable[Record], worlds: dict[str, WorldTrace]) -> None:
+def worlds_of(entries: Iterable[Record]) -> dict[str, WorldTrace]:
+    """Return the worlds of the entries of a trace by name. Raises `KeyError` and the like if they are no entries."""
+    worlds: dict[str, WorldTrace] = {}
     for entry in entries:
         name = entry["world"]
         if "fork" in entry:
             parent = worlds.get(entry["fork"]["of"], WorldTrace(""))
             steps = [step for step in parent.steps if step["n"] <= entry["fork"]["n"]]
-            worlds[name] = WorldTrace(name, steps, own=len(steps), stream=entry["fork"]["stream"])
+            worlds[name] = WorldTrace(
+                name, steps, [*parent.crashes], [*parent.crashed_at], len(steps), entry["fork"]["stream"]
+            )
             continue
         world_trace = worlds.setdefault(name, WorldTrace(name))
         if "crash" in entry:
             world_trace.crashes.append(entry["crash"])
+            world_trace.crashed_at.append(len(world_trace.steps))
         else:
             world_trace.steps.append(entry["step"])
+    return worlds
 
 
 def only_world(worlds: dict[str, WorldTrace], wanted: str | None, path: Path) -> WorldTrace:
@@ -120,8 +134,8 @@ class ModelUsage:
     calls: int = 0
     asked: int = 0
     kept: int = 0
-    needless: int = 0
-    differed: int = 0
+    shown: int = 0
+    fixed: int = 0
     repaired: int = 0
     again: int = 0
     fallbacks: int = 0
@@ -138,8 +152,8 @@ class ModelUsage:
         self.calls += 1
         self.asked += measured.get("asked") is True
         self.kept += measured.get("cached") is True
-        self.needless += measured.get("open_fields") == 0
-        self.differed += measured.get("differs") is True
+        self.shown += measured.get("values_shown", 0)
+        self.fixed += measured.get("values_fixed", 0)
         self.repaired += bool(measured.get("repaired"))
         self.again += bool(measured.get("rejected"))
         self.fallbacks += measured.get("fallback") is True
@@ -155,10 +169,7 @@ class ModelUsage:
             f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
         )
         yield (
-            f"  {self.needless} calls left nothing open for the model; at {self.differed} of these its answer differed "
-            "from the world"
-        )
-        yield (
-            f"  {self.repaired} answers were repaired from the world, {self.again} requested again, "
-            f"{self.fallbacks} given by the fallback"
+            f"  {self.repaired} answers were corrected by the world, {self.again} requested again, "
+            f"{self.fallbacks} given by the fallback; {self.fixed} of {self.shown} values that were shown again were "
+            "fixed"
         )

@@ -1,0 +1,42 @@
+"""Lines of a tool spec that would correct a guessed plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.infer.keys import key_argument, noun_of_key
+from mcp_sim.infer.names import parse_names
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.plans import Plan
+
+
+def corrections(domain: Domain) -> Mapping[str, Record]:
+    """Return for every guessed plan what to write under `sim:`, to be corrected by a person."""
+    named = parse_names(tool.name for tool in domain.tools.values())
+    guesses = ((domain.tools[plan.tool].name, plan) for plan in domain.plans.values() if plan.guessed)
+    return {name: _suggest(plan, domain, named[name].noun) for name, plan in guesses}
+
+
+def alternatives(domain: Domain) -> Mapping[str, Record]:
+    """Return the update that a tool makes if the guess that it touches no records is wrong."""
+    guesses = (plan for plan in domain.plans.values() if plan.guessed and plan.verb == "none")
+    keys = ((domain.tools[plan.tool].name, _key_of_record(plan, domain)) for plan in guesses)
+    return {name: {"verb": "update", "entity": noun_of_key(key), "key": key} for name, key in keys if key}
+
+
+def _key_of_record(plan: Plan, domain: Domain) -> str | None:
+    """Return the argument of a tool that is named after the key of some entity."""
+    arguments = properties(expanded(domain.tools[plan.tool].input_schema))
+    return next((name for name in arguments if noun_of_key(name) in domain.entities), None)
+
+
+def _suggest(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
+    if plan.verb == "none":
+        return {"verb": "none"}
+    entity = plan.entity or "_".join(noun) or next(iter(domain.entities), "record")
+    verb = plan.verb if plan.verb != "unknown" else "get"
+    key = plan.key or key_argument("get", entity, "id", expanded(domain.tools[plan.tool].input_schema))[0]
+    return {"verb": verb, "entity": entity, **({"key": key} if key and verb in {"get", "update", "delete"} else {})}

@@ -1,0 +1,110 @@
+"""`mcp-sim grade`: judge the worlds of a trace by the expectations of their scenario."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
+from mcp_sim.cli.verdicts import exit_code, grade_lines, report_json
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.explain import at_intensity_of
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.sources import shipped
+from mcp_sim.types import Record
+from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.grades import Grade
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.trace import FORMAT, step_from_json
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("trace", type=Path, metavar="TRACE", help="a file that --trace wrote")
+    parser.add_argument("--scenario", metavar="SCENARIO", help="the scenario; needed if its file was moved")
+    parser.add_argument("--world", metavar="NAME", help="only this world")
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument("--answer", metavar="TEXT", help="the agent's final answer")
+    answer.add_argument("--answer-file", type=Path, metavar="FILE", help="a file with the agent's final answer")
+    parser.add_argument("--strict", action="store_true", help="verdicts that rest on a guess are inconclusive")
+    parser.add_argument("--json", action="store_true", help="print the grades as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit as for the worst grade: 0 passed, 1 failed, 3 crashed, 4 inconclusive or not exercised."""
+    answer = _answer(args)
+    worlds = read_worlds(args.trace)
+    if not worlds:
+        raise UsageError(f"{args.trace} has no world to judge")
+    if args.world is not None or answer is not None:
+        world = only_world(worlds, args.world, args.trace)
+        worlds = {world.world: world}
+    scenario = scenario_of(args.trace, args.scenario)
+    grades = dict(grades_of(worlds, scenario, args.trace, answer, strict=args.strict))
+    if args.json:
+        sys.stdout.buffer.write(encode(report_json(scenario, grades)) + b"\n")
+    else:
+        palette = Palette.of(sys.stdout)
+        for name, grade in grades.items():
+            for line in grade_lines(name, grade, palette):
+                print(line)
+    return exit_code(grade.outcome for grade in grades.values())
+
+
+def _answer(args: argparse.Namespace) -> str | None:
+    if args.answer_file is None:
+        return args.answer
+    try:
+        return args.answer_file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {args.answer_file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{args.answer_file} is not UTF-8 text") from None
+
+
+def scenario_of(trace: Path, wanted: str | None = None) -> Scenario:
+    """Return the scenario of a trace: the `wanted` one, or the file that the trace names, or a shipped one.
+
+    A scenario that has changed since is reported on stderr. Raises `UsageError` if it cannot be found.
+    """
+    header = read_header(trace)
+    reference = wanted or reference_of(header)
+    if reference is None:
+        raise UsageError(f"cannot find the scenario {header.get('scenario')!r} of {trace}; name it with --scenario")
+    scenario = load(reference)
+    if scenario.sha256 != header.get("sha256"):
+        print(f"{trace} was made with another version of {scenario.path}", file=sys.stderr)
+    return scenario
+
+
+def reference_of(header: Record) -> str | None:
+    """Return the scenario that a trace names, if it is a file or one that ships."""
+    path = header.get("path")
+    if isinstance(path, str) and Path(path).is_file():
+        return path
+    name = str(header.get("scenario")).replace("-", "_")
+    return name if name in shipped("scenarios") else None
+
+
+def grades_of(
+    worlds: Mapping[str, WorldTrace], scenario: Scenario, trace: Path, answer: str | None, *, strict: bool
+) -> Iterator[tuple[str, Grade]]:
+    """Yield the grade of each world of a trace. Raises `UsageError` if the file is not a trace."""
+    for name, world_trace in worlds.items():
+        try:
+            yield name, _grade(world_trace, scenario, answer, strict=strict)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"{trace} is not a trace of format {FORMAT}: {error!r}") from None
+
+
+def _grade(world_trace: WorldTrace, scenario: Scenario, answer: str | None, *, strict: bool) -> Grade:
+    steps = world_trace.since_opening()
+    simulator = Simulator(at_intensity_of(scenario, steps))
+    world = simulator.repeated(world_trace.world, [step_from_json(step) for step in steps])
+    crash = world_trace.crash_since_opening()
+    if crash is not None:
+        world.crashed = str(Crash(crash["tool"], crash["error"]))
+    return world.grade(answer, strict=strict)

@@ -1,0 +1,76 @@
+"""Judge the worlds of a server when they end: verdicts on stderr, and a report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.verdicts import grade_lines, report_json
+from mcp_sim.types import Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_values import decode, encode
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
+
+MOST_DETAILS = 20
+"""The number of worlds whose verdicts are shown; of the others only the outcome is."""
+
+
+class Judging:
+    """Judges worlds by the expectations of their scenario, if it has any or there is a report.
+
+    `say`, if any, writes lines for people. The report is complete after each world; it keeps the worlds of an earlier
+    report of the same scenario. Raises `UsageError` if the report cannot be written.
+    """
+
+    def __init__(self, scenario: Scenario, say: Callable[[Iterable[str]], None] | None, report: Path | None) -> None:
+        self._scenario, self._report = scenario, report
+        self._say: Callable[[Iterable[str]], None] = say or (lambda _: None)
+        self._worlds: Record = {} if report is None else _earlier_worlds(report, scenario)
+        self._judged = 0
+        self._write()
+
+    def judge(self, world: World) -> None:
+        """Judge a world that has ended, unless no tool was called. The final answer of its agent is not known."""
+        if not self._scenario.expectations and self._report is None:
+            return
+        if not world.version.index and not world.crashed:
+            self._say([f"world {world.name}: not judged, since no tool was called"])
+            return
+        grade = world.grade()
+        self._judged += 1
+        lines = list(grade_lines(world.name, grade, Palette.of(sys.stderr)))
+        self._say(lines if self._judged <= MOST_DETAILS else lines[:1])
+        self._worlds[world.name] = grade.to_json()
+        try:
+            self._write()
+        except UsageError as error:
+            self._say([str(error)])
+
+    def _write(self) -> None:
+        if self._report is not None:
+            body = {**report_json(self._scenario, {}), "worlds": self._worlds}
+            replace_file(self._report, f"{encode(body).decode()}\n")
+
+
+def _earlier_worlds(path: Path, scenario: Scenario) -> Record:
+    """Return the worlds of an earlier report of a scenario. Raises `UsageError` if the file is something else."""
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        found: Any = decode(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        found = None
+    report = cast("Record", found) if isinstance(found, dict) else None
+    worlds: Any = {} if report == {} else None if report is None else report.get("worlds")
+    if not isinstance(worlds, dict):
+        raise UsageError(f"--report {path}: the file is not a report, and would be replaced")
+    return cast("Record", worlds) if report and report.get("sha256") == scenario.sha256 else {}

@@ -1,0 +1,264 @@
+"""`mcp-sim run`: run an agent in worlds of a scenario, judge what it did, and report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.terminal import Palette, Progress
+from mcp_sim.runs.agent import AgentCommand, AgentNotStarted, model_keys
+from mcp_sim.runs.reports.report import Report
+from mcp_sim.runs.reports.text import report_lines
+from mcp_sim.runs.results import CLEAN, Condition, RunPlan, RunResult
+from mcp_sim.runs.summary import CRASHED, summarise
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.clock import duration
+from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.scenario import Scenario
+
+SECONDS_BETWEEN_LINES = 2.0
+MOST_RUNS = 100_000
+_RANGE = re.compile(r"(-?\d+)(?:\.\.(-?\d+))?")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND..."
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario: a file, or a shipped name")
+    parser.add_argument(
+        "agent",
+        metavar="AGENT COMMAND",
+        nargs="+",
+        help="the command of your agent, with the placeholders {task}, {url}, {mcp_config}, {dir}",
+    )
+    parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of each seed (default 1)")
+    parser.add_argument("--intensity", metavar="0,0.3,0.6", help="intensities of faults, each a condition of its own")
+    parser.add_argument("--baseline", action="store_true", help="also run every seed without faults, and compare")
+    parser.add_argument("--no-faults", action="store_true", help="run without faults only")
+    parser.add_argument("--jobs", type=int, default=4, metavar="N", help="runs at a time (default 4)")
+    parser.add_argument("--timeout", default="10m", metavar="SPAN", help="time of one run (default 10m)")
+    parser.add_argument(
+        "--require", type=float, default=1.0, metavar="0..1", help="the pass rate that is required (default 1)"
+    )
+    parser.add_argument("--strict", action="store_true", help="verdicts that rest on a guess are inconclusive")
+    parser.add_argument(
+        "--transport", choices=["http", "stdio"], default="http", help="what {mcp_config} describes (default http)"
+    )
+    parser.add_argument(
+        "--answer-file", metavar="FILE", help="file with the agent's final answer (default: its stdout)"
+    )
+    parser.add_argument("--clock", choices=["virtual", "real"], help="real (the default): delays take real time")
+    parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
+    reports = parser.add_argument_group("reports")
+    reports.add_argument("--json", metavar="FILE", help="write everything as JSON; - for stdout")
+    reports.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    reports.add_argument("--markdown", type=Path, metavar="FILE", help="write a report for a pull request")
+    reports.add_argument("--traces", type=Path, metavar="DIR", help="write the trace of every run into a folder")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit with 0 if the agent passes, 1 if it fails, 3 after a crash or if it does not start, 4 if it is undecided."""
+    scenario = load(args.scenario, world_model=args.world_model)
+    plans = _plans(scenario, args)
+    agent = _agent(scenario, args)
+    for library in ("mcp", "httpx2", "openai", "uvicorn"):
+        logging.getLogger(library).setLevel(logging.ERROR)
+    results, failure, received = list[RunResult](), None, list[int]()
+    try:
+        received = anyio.run(_run, scenario, plans, agent, results, args)
+    except (AgentNotStarted, Crash) as error:
+        failure = error
+    report = _report(scenario, plans, results, args)
+    if failure is None or results:
+        _write(report, args)
+    if failure is not None:
+        print(f"mcp-sim: {failure}", file=sys.stderr)
+        return CRASHED
+    return 128 + received[0] if received else report.exit_code
+
+
+async def _run(
+    scenario: Scenario,
+    plans: Sequence[RunPlan],
+    agent: AgentCommand,
+    results: list[RunResult],
+    args: argparse.Namespace,
+) -> list[int]:
+    """Make the runs. Return the signals that ended them."""
+    from mcp_sim.runs.runner import Settings, cancelled_by_signals, run_all  # noqa: PLC0415 (loads the SDK)
+
+    settings = Settings(agent, args.clock or scenario.clock.mode or "real", args.jobs, args.strict, args.traces)
+    ticker = Ticker(len(plans))
+
+    def done(result: RunResult) -> None:
+        results.append(result)
+        ticker.note(result)
+
+    with anyio.CancelScope() as scope, cancelled_by_signals(scope) as received:
+        try:
+            await run_all(scenario, plans, settings, done)
+        finally:
+            ticker.close()
+    return received
+
+
+@dataclass(slots=True)
+class Ticker:
+    """Progress on stderr: a bar on a terminal, otherwise a line every few seconds."""
+
+    total: int
+    counts: Counter[str] = field(default_factory=Counter[str])
+    shown: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        Progress(sys.stderr, self.total).show(0, "")
+
+    def note(self, result: RunResult) -> None:
+        """Count a run, and show the progress."""
+        self.counts[result.outcome] += 1
+        text = ", ".join(f"{count} {outcome}" for outcome, count in self.counts.items())
+        done = self.counts.total()
+        if sys.stderr.isatty():
+            Progress(sys.stderr, self.total).show(done, text)
+        elif done < self.total and time.monotonic() - self.shown >= SECONDS_BETWEEN_LINES:
+            self.shown = time.monotonic()
+            print(f"{done} of {self.total} runs: {text}", file=sys.stderr)
+
+    def close(self) -> None:
+        Progress(sys.stderr, self.total).clear()
+
+
+# what to run ----------------------------------------------------------------------------------------------------------
+
+
+def _plans(scenario: Scenario, args: argparse.Namespace) -> list[RunPlan]:
+    """Return the runs to make: all conditions of a seed one after the other. Raises `UsageError`."""
+    if args.repeat < 1:
+        raise UsageError(f"--repeat must be at least 1, not {args.repeat}")
+    if args.jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, not {args.jobs}")
+    if not 0 <= args.require <= 1:
+        raise UsageError(f"--require must be a number from 0 to 1, not {args.require:g}")
+    conditions, seeds = _conditions(scenario, args), _seeds(scenario, args.seeds)
+    if len(conditions) * len(seeds) * args.repeat > MOST_RUNS:
+        raise UsageError(f"these are more than {MOST_RUNS} runs")
+    return [
+        RunPlan(condition, seed, repetition)
+        for repetition in range(1, args.repeat + 1)
+        for seed in seeds
+        for condition in conditions
+    ]
+
+
+def _conditions(scenario: Scenario, args: argparse.Namespace) -> list[Condition]:
+    clean = Condition(CLEAN, has_faults=False)
+    if args.no_faults and (args.intensity is not None or args.baseline):
+        raise UsageError("--no-faults leaves nothing for --intensity and --baseline to compare")
+    if args.no_faults or not any(entry.enabled for entry in scenario.perturbations):
+        return [clean]
+    if args.intensity is None:
+        faulted = [Condition("faults")]
+    else:
+        faulted = [Condition(f"intensity {share:g}", share) for share in _shares(args.intensity)]
+    return [clean, *faulted] if args.baseline else faulted
+
+
+def _shares(text: str) -> list[float]:
+    try:
+        shares = [float(part) for part in text.split(",")]
+    except ValueError:
+        shares = []
+    if not shares or not all(0 <= share <= 1 for share in shares):
+        raise UsageError(f"--intensity takes numbers from 0 to 1, as in 0,0.3,0.6, not {text!r}")
+    return list(dict.fromkeys(shares))
+
+
+def _seeds(scenario: Scenario, text: str | None) -> list[int]:
+    if text is None:
+        return [scenario.seed]
+    return list(dict.fromkeys(seed for part in text.split(",") for seed in _span(part.strip(), text)))
+
+
+def _span(part: str, text: str) -> range:
+    """Return the seeds of one part of the option."""
+    found = _RANGE.fullmatch(part)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    if first > last:
+        raise UsageError(f"--seeds takes numbers and ranges, as in 0..49 or 1,2,7, not {text!r}")
+    if last - first >= MOST_RUNS:
+        raise UsageError(f"--seeds: these are more than {MOST_RUNS} runs")
+    return range(first, last + 1)
+
+
+def _agent(scenario: Scenario, args: argparse.Namespace) -> AgentCommand:
+    """Return the command of the agent. Raises `UsageError` if it cannot work."""
+    agent = AgentCommand(
+        tuple(args.agent), _seconds(args.timeout), args.transport, args.answer_file, model_keys(scenario)
+    )
+    agent.check(scenario)
+    if args.jobs > 1 and not agent.is_parallel():
+        raise UsageError("--answer-file needs {dir}, the folder of each run, as in {dir}/answer.txt, or --jobs 1")
+    return agent
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text) if text.replace(".", "", 1).isdigit() else duration(text).total_seconds()
+    except ValueError as error:
+        raise UsageError(f"--timeout: {error}") from None
+    if seconds <= 0:
+        raise UsageError("--timeout must be greater than 0")
+    return seconds
+
+
+# reports --------------------------------------------------------------------------------------------------------------
+
+
+def _report(scenario: Scenario, plans: Sequence[RunPlan], results: list[RunResult], args: argparse.Namespace) -> Report:
+    order = {plan: at for at, plan in enumerate(plans)}
+    results.sort(key=lambda result: order[result.plan])
+    summary = summarise(scenario, results)
+    return Report(
+        scenario, args.scenario, tuple(args.agent), results, summary, args.require, len(plans), tuple(_options(args))
+    )
+
+
+def _options(args: argparse.Namespace) -> list[str]:
+    """Return the options that a command needs to repeat a run."""
+    usual = {"timeout": "10m", "transport": "http", "answer_file": None, "clock": None, "world_model": None}
+    given = {name: getattr(args, name) for name, value in usual.items() if getattr(args, name) != value}
+    words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    return [*words, "--strict"] if args.strict else words
+
+
+def _write(report: Report, args: argparse.Namespace) -> None:
+    """Write the files that were asked for, and print the report."""
+    as_json = json.dumps(report.to_json(), indent=2, ensure_ascii=False) if args.json else ""
+    if args.json == "-":
+        print(as_json)
+    else:
+        palette = Palette.of(sys.stdout)
+        colours = {0: palette.green, 1: palette.red}
+        *lines, conclusion = report_lines(report)
+        print("\n".join([*lines, colours.get(report.exit_code, palette.yellow)(conclusion)]))
+    if args.json not in (None, "-"):
+        replace_file(Path(args.json), as_json + "\n")
+    if args.junit is not None:
+        from mcp_sim.runs.reports.junit import junit  # noqa: PLC0415 (XML is rarely needed)
+
+        replace_file(args.junit, junit(report).decode())
+    if args.markdown is not None:
+        from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (rarely needed)
+
+        replace_file(args.markdown, markdown(report))
