@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from mcp_sim.infer.arguments import OPTIONS
-from mcp_sim.infer.names import parse_noun_phrase
-from mcp_sim.infer.server_names import last_segment
+from mcp_sim.infer.names import last_segment, parse_noun_phrase
 from mcp_sim.infer.verbs import PHRASES, RECORDLESS_VERBS, classify_verb, find_described_verb, is_verb
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.english import participle, plural, snake, vocabulary, words

@@ -14,7 +14,7 @@ from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, word_list, word_set
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.english import plural, singular
+from mcp_sim.types.lexicon.english import plural, singular, snake
 
 Write = Callable[[Chance, Record, Moment], str]
 _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
@@ -64,7 +64,7 @@ class Codes:
         def write(chance: Chance, record: Record, _moment: Moment) -> str:
             title: Json = next((record[field] for field in ("slug", "title", "name") if record.get(field)), None)
             own = slug(title, "-")[:60].rstrip("-") if is_own and isinstance(title, str) else ""
-            return f"https://app.example/{slug(plural(about), '-')}/{own or _hex(chance, 12)}{ending}"
+            return f"https://app.example/{slug(_several(about), '-')}/{own or _hex(chance, 12)}{ending}"
 
         return write
 
@@ -122,6 +122,11 @@ class Codes:
         return "".join([chance.choice(_LETTERS) for _ in range(count)])
 
 
+def _several(noun: str) -> str:
+    """Return the plural of a noun; one like `news` has none."""
+    return noun if noun.endswith("s") and singular(noun) == noun else plural(noun)
+
+
 def _with_check(digits: str) -> str:
     """Return a barcode: twelve digits and their check digit."""
     total = sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits))
@@ -143,6 +148,7 @@ def things() -> dict[str, tuple[str, ...]]:
 
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+_TYPES = ("type", "category", "kind")
 _SLOT = re.compile(r"\{(city|stem|year)\}|CC|[~#@]")
 
 
@@ -163,11 +169,23 @@ class Shapes:
         return write
 
     def thing(self, noun: str) -> Write:
-        """Return a writer of names of this kind: `Cardiology` for a ward, `Kestrel portal` for an unknown kind."""
+        """Return a writer of names of this kind: `Cardiology` for a ward, `Kestrel portal` for an unknown kind.
+
+        A record of an unknown kind or a place with a type is named after that: `Golden Dragon` for a restaurant.
+        """
         known = things().get(noun) or things().get(noun.rsplit("_", 1)[-1])
         if known is None and not noun.isascii():
             return _numbered(noun)
-        return self.one_of(known or (f"{{stem}} {noun.replace('_', ' ')}",))
+        usual = self.one_of(known or (f"{{stem}} {noun.replace('_', ' ')}",))
+        if known is not None and known is not things()["place"]:
+            return usual
+
+        def typed(chance: Chance, record: Record, moment: Moment) -> str:
+            kind = next((value for name in _TYPES if isinstance(value := record.get(name), str) and value), None)
+            forms = things().get(singular(snake(kind))) if kind is not None else None
+            return usual(chance, record, moment) if forms is None else self.one_of(forms)(chance, record, moment)
+
+        return typed
 
     def part(self, name: str) -> Write:
         """Return a writer for an unknown field: `Standard`."""

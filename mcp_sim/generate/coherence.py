@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
+from mcp_sim.generate.exchange import exchange_adjustments
 from mcp_sim.generate.item_coherence import line_adjustments, path_adjustments
 from mcp_sim.generate.ranges import unit_of
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import format_time, time_meaning
+from mcp_sim.generate.travel import travel_adjustments
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
@@ -34,7 +36,8 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     fields = {snake(field.name): field for field in stored}
     return (
         *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
-        *_stamps(fields), *_settled(fields), *_durations(entity, fields), *path_adjustments(fields),
+        *_stamps(fields), *_settled(fields), *_durations(entity, fields), *travel_adjustments(entity, fields),
+        *exchange_adjustments(fields), *path_adjustments(fields),
     )  # fmt: skip
 
 
@@ -51,6 +54,19 @@ def _sums(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     if {"available", "on_hand", "reserved"} <= fields.keys():
         names = [fields[name].name for name in ("on_hand", "reserved")]
         yield fields["available"].name, _computed(fields["available"], lambda r: r[names[0]] - r[names[1]])
+    yield from _energy(fields)
+
+
+def _energy(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+    """Compute the calories of food from its nutrients."""
+    own = {name.removesuffix("_g"): field.name for name, field in fields.items()}
+    carbs = own.get("carbohydrates") or own.get("carbs")
+    if "calories" in fields and "protein" in own and "fat" in own and carbs is not None:
+        names = own["protein"], carbs, own["fat"]
+        yield (
+            fields["calories"].name,
+            _computed(fields["calories"], lambda r: 4 * r[names[0]] + 4 * r[names[1]] + 9 * r[names[2]]),
+        )
 
 
 def _totals(fields: Mapping[str, Field], base: str) -> Iterator[tuple[str, Adjustment]]:
@@ -74,12 +90,18 @@ def _settled(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
 def _durations(entity: Entity, fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     """Compute the duration from start and end."""
     start, end = (_timed(fields, meaning) for meaning in ("start", "end"))
-    for name, field in fields.items():
-        unit = unit_of(entity.name, name, str(field.schema.get("description")))
-        if start is None or end is None or not _DURATION.fullmatch(name) or unit is None:
+    for field in fields.values():
+        unit = duration_unit(entity, field)
+        if start is None or end is None or unit is None:
             continue
         days = _date_only(start) and _date_only(end)
         yield field.name, _computed(field, _passed(start.name, end.name, unit, inclusive=days))
+
+
+def duration_unit(entity: Entity, field: Field) -> float | None:
+    """Return how many seconds the unit of a field with a duration has; None for other fields."""
+    is_length = main_type(field.schema) in {"integer", "number"} and _DURATION.fullmatch(snake(field.name))
+    return unit_of(entity.name, field.name, str(field.schema.get("description"))) if is_length else None
 
 
 def _date_only(field: Field) -> bool:

@@ -150,7 +150,7 @@ def inherited_fields(domain: Domain, entity: Entity) -> tuple[InheritedField, ..
     return tuple(
         InheritedField(field.name, link.name, link.link or "", theirs, validity_test(field.schema))
         for field in entity.fields.values()
-        if field.link is None and field.derived is None
+        if field.link is None and field.derived is None and field.name != entity.key
         for link, theirs in _first(domain, entity, field)
     )
 
@@ -160,7 +160,7 @@ def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, st
         target = domain.entities.get(link.link or "")
         if target is None or target is entity or main_type(link.schema) == "array":
             continue
-        wanted = _sources(snake(entity.name), snake(field.name), _stems(link))
+        wanted = _repeated(snake(entity.name), snake(field.name), link)
         for theirs in target.fields.values():
             same = main_type(theirs.schema) == main_type(field.schema) and theirs.derived is None
             if snake(theirs.name) in wanted and same:
@@ -174,12 +174,22 @@ def _stems(link: Field) -> tuple[str, ...]:
     return tuple(f"{stem}_" for stem in (own, snake(link.link or "")) if stem)
 
 
+def _repeated(noun: str, name: str, link: Field) -> tuple[str, ...]:
+    """Return the names of the fields of a linked record that a field of this name may repeat."""
+    stems = _stems(link)
+    if f"{name}_" in stems:
+        return NAMES
+    if name in _TOPICS and noun.rsplit("_", 1)[-1] in word_set("times", "recorded"):
+        return (name,)
+    return _sources(noun, name, stems)
+
+
 def _sources(noun: str, name: str, stems: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the fields that a field of this name may repeat."""
     stem = next((stem for stem in stems if name.startswith(stem)), "")
     if stem:
         rest = name.removeprefix(stem)
-        return _NAMES if rest in _NAMES else (rest,)
+        return NAMES if rest in NAMES else (rest,)
     if name in {"currency", "currency_code"}:
         return ("currency", "currency_code")
     if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in word_set("nouns", "paying"):
@@ -191,7 +201,11 @@ def _sources(noun: str, name: str, stems: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-_NAMES = ("name", "title", "full_name", "display_name")
+NAMES = ("name", "title", "full_name", "display_name", "topic", "subject")
+"""Fields that name a record."""
+
+_TOPICS = ("topic", "subject", "title")
+"""Those that what is recorded of an event has in common with it."""
 
 
 def inherited_value(record: Record, rule: InheritedField, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
@@ -200,3 +214,9 @@ def inherited_value(record: Record, rule: InheritedField, tables: Mapping[str, M
     found = tables[rule.target].get(key) if isinstance(key, str | int) else None
     value = found.get(rule.theirs) if found is not None else None
     return value if value is not None and rule.allows(value) else None
+
+
+def repeated_value(noun: str, name: str, link: Field, source: Record) -> Json:
+    """Return the name of a linked record that a field of this name repeats; None if it repeats none."""
+    wanted = _repeated(snake(noun), snake(name), link)
+    return next((value for one in NAMES if one in wanted and isinstance(value := source.get(one), str)), None)

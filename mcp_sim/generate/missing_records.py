@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.coherence import adjustments
-from mcp_sim.generate.shipped_data import word_list
+from mcp_sim.generate.coherence import adjustments, duration_unit
+from mcp_sim.generate.geography import asked_place
+from mcp_sim.generate.links import repeated_value
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.result_kinds import is_person, is_written_work
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.draws import Draws
@@ -22,6 +22,7 @@ from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.record_kinds.usual_fields import precise_noun
 from mcp_sim.types.time_formats import parse_time
 
 MOST_CANDIDATES = 32
@@ -30,10 +31,10 @@ MOST_CANDIDATES = 32
 _AGE = timedelta(days=30)
 """How long before the start of the world generated records may date back."""
 
-_USUAL_MINUTES = 90
+_DAYS = ("departure_date", "travel_date", "start_date", "check_in", "date")
+_USUAL_SECONDS = 90 * 60
 
 _TITLES = ("title", "name", "headline", "subject", "label", "summary", "description", "content", "text", "body")
-_NAMES = ("{}", "{} Plus", "The {}", "{} Central", "New {}")
 
 
 def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Record:
@@ -44,33 +45,54 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
     """
     record: Record = {**(known or {}), entity.key: key}
     given = frozenset(record)
+    near = asked_place(turn.call.arguments) if entity.open else {}
     turn = replace(turn, draws=turn.draws.about(f"{entity.name}/{key}"))
     for field in entity.fields.values():
-        value = _value(turn, entity, field, invent, record) if field.name not in record else NOWHERE
+        value = _value(turn, entity, field, invent, {**record, **near}) if field.name not in record else NOWHERE
         if value is not NOWHERE:
             record[field.name] = value
     if entity.open:
+        _repeat(turn.view, record, entity, given)
         _settle(record, entity, given)
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
 
 
+def _repeat(view: View, record: Record, entity: Entity, given: Container[str]) -> None:
+    """Set the fields that repeat the name of a linked record, such as `artist` beside `artist_id`."""
+    for link in entity.fields.values():
+        key: Json = record.get(link.name)
+        source = view.get(link.link, key) if link.link is not None and isinstance(key, str | int) else None
+        if source is None:
+            continue
+        for name in record.keys() - {link.name}:
+            value = repeated_value(entity.name, name, link, source) if name not in given else None
+            if value is not None and isinstance(record[name], str):
+                record[name] = value
+
+
 def _settle(record: Record, entity: Entity, given: Container[str]) -> None:
     """Make generated values agree with each other and with the given ones."""
-    for name, adjust in (*adjustments(entity), *_periods(entity), *_stamps(entity)):
+    for name, adjust in (*adjustments(entity), *_periods(entity, given), *_stamps(entity)):
         if name not in given:
             adjust(record)
 
 
-def _periods(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
+def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Callable[[Record], None]]]:
     """Return what puts the beginning of a record on its date, and the end behind it."""
     meanings = {field.name: time_meaning(field.name, field.schema) for field in entity.fields.values()}
     start = next((name for name, meaning in meanings.items() if meaning == "start"), None)
     end = next((name for name, meaning in meanings.items() if meaning == "end"), None)
     found: list[tuple[str, Callable[[Record], None]]] = []
-    if start is not None and "date" in meanings:
-        found.append((start, lambda record: _on_date(record, entity.fields[start])))
+    days = [name for name in _DAYS if name in meanings]
+    day = next((name for name in days if name in given), next(iter(days), None))
+    if start is not None and day is not None:
+        found += [
+            (name, _on_date(day, entity.fields[name])) for name in dict.fromkeys((start, "date")) if name in meanings
+        ]
     if start is not None and end is not None:
-        found.append((end, lambda record: _end_after(record, start, entity.fields[end])))
+        length = next((one for one in entity.fields.values() if duration_unit(entity, one) is not None), None)
+        stays = length is None and start not in given and day in {None, start}
+        found.append((end, _end_after(entity, start, entity.fields[end], length, stays=stays)))
     return found
 
 
@@ -91,17 +113,34 @@ def _create_before(record: Record, created: str, updated: str) -> None:
         record[created] = record[updated]
 
 
-def _on_date(record: Record, start: Field) -> None:
-    day, moment = parse_time(record.get("date")), parse_time(record.get(start.name))
-    if day is not None and moment is not None:
-        there = moment.replace(year=day.year, month=day.month, day=day.day)
-        record[start.name] = time_formatter(start.name, start.schema)(there)
+def _on_date(day: str, field: Field) -> Callable[[Record], None]:
+    write = time_formatter(field.name, field.schema)
+
+    def adjust(record: Record) -> None:
+        there, moment = parse_time(record.get(day)), parse_time(record.get(field.name))
+        if there is not None and moment is not None:
+            record[field.name] = write(moment.replace(year=there.year, month=there.month, day=there.day))
+
+    return adjust
 
 
-def _end_after(record: Record, start: str, end: Field) -> None:
-    begun, minutes = parse_time(record.get(start)), record.get("duration_minutes", _USUAL_MINUTES)
-    if begun is not None and isinstance(minutes, int) and record.get(end.name) is not None:
-        record[end.name] = time_formatter(end.name, end.schema)(begun + timedelta(minutes=minutes))
+def _end_after(
+    entity: Entity, start: str, end: Field, length: Field | None, *, stays: bool
+) -> Callable[[Record], None]:
+    """Return what puts the end behind the start. `stays`: an end that is there already is kept."""
+    unit = duration_unit(entity, length) if length is not None else None
+    write = time_formatter(end.name, end.schema)
+
+    def adjust(record: Record) -> None:
+        begun = parse_time(record.get(start))
+        lasts = record.get(length.name) if length is not None else None
+        seconds = lasts * unit if isinstance(lasts, int | float) and unit is not None else _USUAL_SECONDS
+        ended = parse_time(record.get(end.name)) if stays else None
+        is_right = begun is not None and ended is not None and ended > begun
+        if begun is not None and record.get(end.name) is not None and not is_right:
+            record[end.name] = write(begun + timedelta(seconds=seconds))
+
+    return adjust
 
 
 def link_candidates(view: View, entity: str) -> list[Key]:
@@ -129,8 +168,9 @@ def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Rec
     if time_meaning(field.name, field.schema) is not None:
         chance = Chance(turn.draws.key + f"{entity.name}/{record[entity.key]}".encode("utf-8", "surrogatepass"))
         made = value_maker(entity.name, field.name, field.schema)
-        return made(chance, record, Moment(turn.start - _AGE, turn.start))
-    return invent(turn, entity.name, field.name, field.schema, record) if needed else NOWHERE
+        return made(chance, record, Moment(turn.start - _AGE * turn.draws.unit("age"), turn.start))
+    noun = precise_noun(entity.name, entity.fields)
+    return invent(turn, noun, field.name, field.schema, record) if needed else NOWHERE
 
 
 # what a search asks for -----------------------------------------------------------------------------------------------
@@ -147,19 +187,6 @@ def _is_text(field: Field) -> bool:
     is_plain = main_type(field.schema) == "string" and field.link is None and field.derived is None
     is_free = not constants(field.schema) and not field.schema.keys() & {"format", "pattern", "maxLength"}
     return is_plain and is_free and time_meaning(field.name, field.schema) is None
-
-
-def titles_about(words: str, entity: Entity, count: int, draws: Draws) -> list[str]:
-    """Return titles or names of records of an entity in which these words occur."""
-    topic = words[:1].upper() + words[1:]
-    if is_person(entity.name):
-        last = value_maker(entity.name, "last_name", {"type": "string"})
-        chance = chance_of(draws.seed, "titles", words)
-        return [f"{topic.title()} {last(chance, {}, Moment.unknown())}" for _ in range(count)]
-    if not is_written_work(entity.name):
-        return [_NAMES[at % len(_NAMES)].format(topic) + (f" {at}" if at >= len(_NAMES) else "") for at in range(count)]
-    titles = sorted(word_list("pages", "titles"), key=lambda title: draws.unit(f"title/{title}"))
-    return [titles[at % len(titles)].format(topic) for at in range(count)]
 
 
 def extent(limits: Mapping[str, Any], step: Any) -> tuple[Any, Any]:

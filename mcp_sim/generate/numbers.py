@@ -9,11 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.climate import temperature_maker
 from mcp_sim.generate.locales import Locale
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.places import latitude, longitude
 from mcp_sim.generate.ranges import Range, is_in_cents, usual_range
 from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
@@ -33,14 +35,24 @@ _FEW = 4
 
 def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
     """Return the maker of a number field."""
-    whole = main_type(schema) == "integer"
+    whole = main_type(schema) == "integer" or snake(name).rsplit("_", 1)[-1] in word_set("nouns", "whole")
     if time_meaning(name, schema):
         timed = time_maker(entity, name, schema)
         return lambda chance, record, moment: _within(timed(chance, record, moment), schema)
     place = None if whole else _coordinate_maker(name, setting.locale)
     if place is not None:
         return lambda chance, record, moment: _within(place(chance, record, moment), schema)
+    air = temperature_maker(entity, name)
+    if air is not None:
+        return lambda chance, record, moment: _within(air(chance, record, moment), schema)
+    schema = {**schema, "type": "integer"} if whole and is_whole(schema) else schema
     return _amount_maker(entity.rpartition(".")[2], name, schema, setting.locale.currency)
+
+
+def is_whole(schema: Record) -> bool:
+    """Return whether all bounds and steps of a schema are whole numbers."""
+    bounds = (schema.get(word) for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
+    return all(bound is None or float(bound).is_integer() for bound in bounds if not isinstance(bound, bool))
 
 
 def _amount_maker(noun: str, name: str, schema: Record, currency: str) -> Make:

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
+from datetime import UTC, tzinfo
+from functools import cache, lru_cache
+from zoneinfo import ZoneInfo
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.locales import Locale, locales, name_pool
+from mcp_sim.generate.geography import City, airports, cities, city_of, coordinates, time_zone_of
+from mcp_sim.generate.locales import Locale, NamePool, locales, name_pool
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.shipped_data import load, word_list
+from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 
 _AT_HOME = 0.85
 _TRIES = 4
 _ADDRESS = ("city", "town", "zip_code", "zip", "zipCode", "postal_code", "postcode", "address", "street", "country")
-_NAMING = ("city", "town", "location", "address", "Address", "name")
+_ZONES = ("timezone", "time_zone", "timeZone", "tz")
 _NEAR = 0.06
 """How many degrees a place is from the centre of its city, at most."""
 
-
-class City(NamedTuple):
-    """A well-known city. `postal` are the first digits of its postal codes."""
-
-    name: str
-    country_code: str
-    country: str
-    latitude: float
-    longitude: float
-    state: str = ""
-    postal: str = ""
-
-
-@cache
-def cities() -> dict[str, City]:
-    """Return well-known cities, by name."""
-    return {city["name"]: City(**city) for city in load("countries")["cities"]}
+_METRES, _INSIDE = 111_000, 0.7
+"""The length of a degree, and the share of a radius within which both coordinates of a place lie."""
 
 
 @cache
@@ -44,25 +31,42 @@ def _cities_of(country_code: str) -> tuple[City, ...]:
 
 
 def latitude(locale: Locale, chance: Chance, record: Record) -> float:
-    """Return a latitude in the record's city, else in a city of the country."""
-    city = _city_of(record) or chance.choice(_cities_of(locale.country_code))
-    return round(city.latitude + _NEAR * (2 * chance.unit() - 1), 6)
+    """Return a latitude near the record's place, else in a city of the country."""
+    centre = coordinates(record)
+    city = city_of(record) or chance.choice(_cities_of(locale.country_code))
+    north = city.latitude if centre is None else centre[0]
+    return round(north + _reach(record) * (2 * chance.unit() - 1), 6)
 
 
 def longitude(locale: Locale, chance: Chance, record: Record, degrees: Json) -> float:
-    """Return a longitude in the record's city, else in the city of this latitude."""
+    """Return a longitude near the record's place, else in the city of this latitude."""
     near = _cities_of(locale.country_code)
-    city = _city_of(record)
+    centre, city = coordinates(record), city_of(record)
     if city is None and isinstance(degrees, int | float):
         city = min(near, key=lambda one: abs(one.latitude - degrees))
-    return round((city or chance.choice(near)).longitude + _NEAR * (2 * chance.unit() - 1), 6)
+    east = centre[1] if centre is not None else (city or chance.choice(near)).longitude
+    return round(east + _reach(record) * (2 * chance.unit() - 1), 6)
 
 
-def _city_of(record: Record) -> City | None:
-    """Return the city that a record names, alone or in its address."""
-    texts = [value for name, value in record.items() if isinstance(value, str) and name.endswith(_NAMING)]
-    parts = (part for text in texts for part in text.split(", "))
-    return next((cities()[part] for part in parts if part in cities()), None)
+def _reach(record: Record) -> float:
+    """Return how many degrees a place may be from the centre: within the radius (in metres) that the record names."""
+    radius: Json = record.get("radius")
+    return min(_NEAR, radius / _METRES * _INSIDE) if isinstance(radius, int | float) and radius > 0 else _NEAR
+
+
+@lru_cache(maxsize=256)
+def _zone(name: str) -> tzinfo:
+    """Return a time zone by its name, UTC if there is none."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return UTC
+
+
+@cache
+def _code_of(country_code: str) -> str | None:
+    """Return the code of the names of a country, None if there are none."""
+    return next((locale.code for locale in locales() if locale.country_code == country_code), None)
 
 
 class Places:
@@ -73,7 +77,9 @@ class Places:
         self._pool = name_pool(setting.locale.code)
 
     def city(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """Return a city in the record's country, another one than in its other fields."""
+        """Return the city that was asked for, else one in the record's country, not the same as in its other fields."""
+        if isinstance(near := record.get("near"), str):
+            return near
         country_value: Json = next(
             (record[name] for name in ("country", "country_code", "countryCode") if record.get(name)), None
         )
@@ -99,35 +105,45 @@ class Places:
         """Return the state of an address, or the status of a record without address."""
         if not any(record.get(name) for name in _ADDRESS):
             return chance.choice(word_list("words", "statuses"))
-        city = _city_of(record) or chance.choice(_cities_of(self._locale.country_code))
+        city = city_of(record) or chance.choice(_cities_of(self._locale.country_code))
         return city.state or self.city(chance, record, moment)
 
-    def street(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        return chance.choice(self._pool.streets)
+    def street(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return chance.choice(self._pool_of(city_of(record)).streets)
 
     def address(self, chance: Chance, record: Record, moment: Moment) -> str:
         """Return the street alone if the record has a city or postal code, else the whole address."""
-        street = chance.choice(self._pool.streets)
         if any(record.get(name) for name in ("city", "town", "postal_code", "postcode", "zip")):
-            return street
-        return f"{street}, {self._town(chance, {}, moment)}"
+            return self.street(chance, record, moment)
+        return self.full_address(chance, record, moment)
 
     def full_address(self, chance: Chance, record: Record, moment: Moment) -> str:
         """Return street, postal code and city."""
-        return f"{chance.choice(self._pool.streets)}, {self._town(chance, record, moment)}"
+        return f"{self.street(chance, record, moment)}, {self._town(chance, record, moment)}"
 
     def _town(self, chance: Chance, record: Record, moment: Moment) -> str:
-        city: Json = record.get("city")
-        name = city if isinstance(city, str) else chance.choice(self._pool.cities)
-        known = cities().get(name)
+        given: Json = record.get("city")
+        city = city_of(record)
+        name = given if isinstance(given, str) else city.name if city is not None else chance.choice(self._pool.cities)
+        known = city or cities().get(name)
         code = self.postal_code(chance, {"city": name}, moment)
         return f"{name}, {known.state} {code}" if known is not None and known.state else f"{code} {name}"
 
     def postal_code(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        city = _city_of(record)
-        return (
-            f"{city.postal}{chance.below(60):02d}" if city and city.postal else chance.choice(self._pool.postal_codes)
-        )
+        city = city_of(record)
+        if city is not None and city.postal:
+            return f"{city.postal}{chance.below(60):02d}"
+        return chance.choice(self._pool_of(city).postal_codes)
+
+    def _pool_of(self, city: City | None) -> NamePool:
+        """Return the names of the country of a city, else those of the setting."""
+        abroad = None if city is None or city.country_code == self._locale.country_code else _code_of(city.country_code)
+        return self._pool if abroad is None else name_pool(abroad)
+
+    def airport(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        """Return the code of an airport of the record's city, else of any."""
+        city, codes = city_of(record), airports()
+        return chance.choice([code for code in codes if city is not None and codes[code] == city.name] or [*codes])
 
     def currency(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return self._locale.currency if chance.unit() < _AT_HOME else chance.choice(word_list("words", "currencies"))
@@ -140,11 +156,17 @@ class Places:
 
     def time_zone(self, chance: Chance, record: Record, _moment: Moment) -> str:
         """Return the time zone of the record's city, else mostly that of the country."""
-        city = _city_of(record)
-        zones = {locale.country_code: locale.time_zone for locale in locales()}
-        if city is not None and city.country_code in zones:
-            return zones[city.country_code]
+        city, centre = city_of(record), coordinates(record)
+        zone = time_zone_of(city, None if centre is None else centre[1]) if city is not None else None
+        if zone is not None:
+            return zone
         return self._locale.time_zone if chance.unit() < _AT_HOME else chance.choice(word_list("words", "time_zones"))
+
+    def utc_offset(self, chance: Chance, record: Record, moment: Moment) -> str:
+        """Return the offset of the record's time zone from UTC: `+01:00`."""
+        own = next((value for name in _ZONES if isinstance(value := record.get(name), str)), None)
+        offset = format(moment.now.astimezone(_zone(own or self.time_zone(chance, record, moment))), "%z")
+        return f"{offset[:3]}:{offset[3:]}"
 
     def _country(self, chance: Chance, record: Record) -> tuple[str, str]:
         """Return code and name of a country: that of the record's city if it has one."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from posixpath import basename
 from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, word_list, word_set
@@ -19,6 +21,7 @@ Slot: TypeAlias = Callable[[Chance, Moment], str]
 Template: TypeAlias = Sequence[str | Slot]
 """Alternating texts and slots."""
 
+_FILE_FIELDS = ("path", "file_path", "filepath", "filename", "file_name", "name")
 _TITLE_FIELDS = ("title", "subject", "summary", "name", "headline")
 _LONG = 60
 
@@ -34,7 +37,7 @@ class Prose:
         self._openings = self._compiled([text for text in openings if "{told}" not in text])
         self._about = self._compiled(openings)
         self._more = self._compiled(phrases["more"].get(kind, phrases["sentences"]))
-        self._lines = self._compiled(phrases["lines"])
+        self._lines = self._compiled(phrases["talk"].get(kind) or phrases["lines"])
 
     def title(self, chance: Chance, _record: Record, moment: Moment) -> str:
         """Return a title."""
@@ -55,12 +58,26 @@ class Prose:
         return first if chance.unit() < 0.7 else f"{first} {_sentence(chance.choice(self._lines), chance, moment)}"
 
     def talk(self, chance: Chance, record: Record, moment: Moment) -> str:
-        """Return a message for comments and chats, a text for other records."""
+        """Return a message for comments and chats, the content of a named file, a text for other records."""
+        content = file_content(record, chance)
+        if content is not None:
+            return content
         is_talk = self._noun.rsplit("_", 1)[-1] in word_set("nouns", "talk")
         return (self.line if is_talk else self.text)(chance, record, moment)
 
     def _compiled(self, templates: Sequence[str]) -> tuple[Template, ...]:
         return tuple(_template(text, self._slots) for text in templates)
+
+
+def file_content(record: Record, chance: Chance) -> str | None:
+    """Return the content of the file that a record names, by the ending of its name; None if it names none."""
+    paths = (value for name in _FILE_FIELDS if isinstance(value := record.get(name), str) and "." in value)
+    stem, _, ending = basename(next(paths, "")).rpartition(".")
+    forms = load("contents").get(ending.lower())
+    if not forms or not stem:
+        return None
+    title = " ".join(words(stem)).capitalize()
+    return chance.choice(forms).replace("{title}", title).replace("{slug}", slug(stem, "-"))
 
 
 def has_subject(noun: str) -> bool:
@@ -69,7 +86,10 @@ def has_subject(noun: str) -> bool:
 
 
 def _kind(noun: str) -> str:
-    return next((kind for part in reversed(words(noun)) if (kind := _kinds().get(part))), "")
+    """Return the kind of texts of a noun: that of its last two words, or of the last word that has one."""
+    parts = words(noun)
+    ends = [part for at in range(len(parts), 0, -1) for part in ("_".join(parts[max(0, at - 2) : at]), parts[at - 1])]
+    return next((kind for part in ends if (kind := _kinds().get(part))), "")
 
 
 @cache

@@ -23,6 +23,7 @@ _ROLE = re.compile(
     r"technician|parent|spouse|speaker|translator|editor|illustrator)s?"
 )
 _LINES = re.compile(r"(line|order|invoice|cart|basket|quote|purchase)_?(items?|lines?)|lines|positions")
+_LINE_NAMES = frozenset({"description", "title", "name", "product", "product_name", "item_name"})
 _TWO_LETTERS = frozenset({"^[A-Z]{2}$", "[A-Z]{2}", "^[A-Za-z]{2}$"})
 _OWN = frozenset({"", "full", "display", "label", "title", "legal", "short", "real"})
 """What precedes `name` in fields that name the record itself."""
@@ -30,7 +31,7 @@ _OWN = frozenset({"", "full", "display", "label", "title", "legal", "short", "re
 
 def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Write:
     """Return the writer of a text field, by its format, else by its name and its entity."""
-    noun, name = noun_in_english(snake(entity.rpartition(".")[2])), noun_in_english(snake(name))
+    noun, name = _thing(noun_in_english(snake(entity.rpartition(".")[2]))), noun_in_english(snake(name))
     writers = Writers(setting, noun)
     form = str(schema.get("format", ""))
     by_format, refined = load("texts")["formats"].get(form), load("texts")["refined_by_name"].get(form)
@@ -41,6 +42,12 @@ def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Wri
     if writer.startswith("part."):
         known = example_values(schema)
     return writers.shapes.one_of(known) if known else writers.find(writer)
+
+
+def _thing(noun: str) -> str:
+    """Return what records of a kind are about: `company` for `company_profile`."""
+    head, _, last = noun.rpartition("_")
+    return head if head and last in word_set("nouns", "aspects") else noun
 
 
 def _takes_code(schema: Record) -> bool:
@@ -58,7 +65,9 @@ def _address(noun: str, name: str) -> str:
 @lru_cache(maxsize=4096)
 def _by_name(noun: str, name: str, code: bool) -> str:
     last = noun.rsplit("_", 1)[-1]
-    if name.endswith("name") or name in {"label", "title"}:
+    if name in _LINE_NAMES and _LINES.fullmatch(noun):
+        return "codes.product"
+    if name.endswith(("name", "_title")) or name in {"label", "title"}:
         return _named(noun, name)
     if name.endswith("country") and code:
         return "places.country_code"
@@ -69,11 +78,10 @@ def _by_kind(noun: str, last: str, name: str) -> str | None:
     """Return the writer of a field that has another meaning in records of this kind."""
     if name in {"path", "full_path"} and last in word_set("nouns", "folders"):
         return "codes.folder"
-    if name == "description" and _LINES.fullmatch(noun):
-        return "codes.product"
     if name == "host" and last in word_set("nouns", "hosted"):
         return "people.someone"
-    return "prose.title" if name == "summary" and has_subject(noun) else None
+    is_title = name == "summary" or (name == "content" and last in word_set("nouns", "short"))
+    return "prose.title" if is_title and has_subject(noun) else None
 
 
 def _mailed(noun: str, name: str) -> str | None:
@@ -86,19 +94,25 @@ def _mailed(noun: str, name: str) -> str | None:
 
 
 def _by_table(noun: str, name: str) -> str:
+    found = _by_pattern(noun, name)
+    return found or ("people.someone" if _ROLE.fullmatch(name) else _by_last_word(noun, name))
+
+
+def _by_pattern(noun: str, name: str) -> str | None:
     found = next((writer for pattern, writer in patterns("texts", "fields", "writer") if pattern.fullmatch(name)), None)
-    if found is not None:
-        return _address(noun, name) if found == "people.url" else found
-    return "people.someone" if _ROLE.fullmatch(name) else _by_last_word(name)
+    return _address(noun, name) if found == "people.url" else found
 
 
-def _by_last_word(name: str) -> str:
+def _by_last_word(noun: str, name: str) -> str:
     last = singular(name.rsplit("_", 1)[-1])
     if last in word_set("nouns", "heads"):
         return "prose.title"
     if last in word_set("nouns", "long_texts"):
         return "prose.text"
-    return _of_kind(last) or (f"thing.{last}" if last in things() else f"part.{name}")
+    if last in things() or _of_kind(last) is not None:
+        return _of_kind(last) or f"thing.{last}"
+    one = singular(name)
+    return f"part.{name}" if one == name else _by_pattern(noun, one) or "prose.title"
 
 
 def _named(noun: str, name: str) -> str:
@@ -107,11 +121,12 @@ def _named(noun: str, name: str) -> str:
     if found is not None:
         return found
     last = noun.rsplit("_", 1)[-1]
-    about = name.removesuffix("name").rstrip("_").rsplit("_", 1)[-1]
+    about = name.removesuffix("name").removesuffix("_title").rstrip("_").rsplit("_", 1)[-1]
     if about in _OWN or about == last:
         return _own_name(noun, last, name)
     thing = singular(about)
-    return (_of_kind(thing) if thing not in things() else None) or f"thing.{thing}"
+    usual = "prose.title" if name.endswith("title") else f"thing.{thing}"
+    return f"thing.{thing}" if thing in things() else _of_kind(thing) or usual
 
 
 def _own_name(noun: str, last: str, name: str) -> str:

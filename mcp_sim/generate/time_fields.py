@@ -19,7 +19,11 @@ TimeMeaning: TypeAlias = Literal[
     "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"
 ]
 
-_NAMED = re.compile(r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since")
+_NAMED = re.compile(
+    r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since|check_?(in|out)"
+)
+_PERIOD = re.compile(r"starts?|ends?|begins?")
+_TIMED = re.compile(r"\b(date|time|datetime|timestamp|iso|rfc)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
 _COUNTED = re.compile(r".*(_at|timestamp|_date|_period_(start|end))|created|updated")
 _EPOCH = re.compile(r"\b(unix|epoch)\b|\b(milli)?seconds since\b", re.IGNORECASE)
@@ -64,7 +68,7 @@ def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
         described = re.search(r"\bmillis(econds)?\b|\bms\b", str(schema.get("description", "")))
         unit = 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") or described else 1
         return lambda moment: int(moment.timestamp()) * unit
-    days = re.fullmatch(r".*_date|date|day|dob|birthday", snake(name))
+    days = re.fullmatch(r".*_date|date|day|dob|birthday|check_?(in|out)", snake(name))
     form = schema.get("format") or ("date" if days else "date-time")
     if form == "date":
         return lambda moment: moment.date().isoformat()
@@ -80,4 +84,6 @@ def _holds_time(name: str, schema: Record) -> bool:
     if kind in {"integer", "number"}:
         return bool(_COUNTED.fullmatch(name) or _EPOCH.search(str(schema.get("description", ""))))
     named = _NAMED.fullmatch(name) or _CHANGED.fullmatch(name)
+    if named is None and _PERIOD.fullmatch(name):
+        named = _TIMED.search(str(schema.get("description", "")))
     return kind in {"string", ""} and "format" not in schema and named is not None

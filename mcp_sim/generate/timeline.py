@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.shipped_data import load, word_set
 from mcp_sim.generate.time_fields import TimeMeaning, time_formatter, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.time_formats import parse_time
 
 HISTORY = timedelta(days=730)
@@ -21,6 +21,7 @@ HISTORY = timedelta(days=730)
 
 _GROWTH = 1.6
 _SHORTER = 0.85
+_AHEAD = 3
 _OPENS, _HOURS = 7.0, 12.0
 _DAY = 86_400
 _LATELY = timedelta(days=90)
@@ -73,8 +74,12 @@ def time_maker(entity: str, name: str, schema: Record) -> Callable[[Chance, Reco
         time_meaning(name, schema) or "past",
         time_formatter(name, schema),
     )
-    if meaning == "start" and noun in word_set("times", "recorded"):
+    if meaning == "start" and (noun in word_set("times", "recorded") or _kept_in(noun, "ended")):
         meaning = "occurred"
+    if meaning == "start" and _kept_in(noun, "to_come"):
+        return lambda chance, _record, when: write(_to_come(chance, when))
+    if meaning == "occurred" and noun.rsplit("_", 1)[-1] in word_set("times", "foretold"):
+        return lambda chance, _record, when: write(when.now + timedelta(days=chance.below(_AHEAD)))
     if meaning == "end":
         length = _length(noun)
         return lambda chance, record, when: write(_end(chance, record, when, length))
@@ -92,6 +97,11 @@ def _length(noun: str) -> tuple[int, int, timedelta] | None:
 
 
 _UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "day": timedelta(days=1)}
+
+
+def _kept_in(noun: str, states: str) -> bool:
+    """Return whether records of this kind are all in such a state: `upcoming_event`."""
+    return noun.split("_", 1)[0] in word_set("states", states)
 
 
 def _created(_chance: Chance, _record: Record, when: Moment) -> datetime:
@@ -134,23 +144,39 @@ def _start(chance: Chance, record: Record, when: Moment) -> datetime:
     """Draw a start: in the future for some records, else in the weeks after the creation."""
     status = status_of(record)
     is_to_come = chance.unit() < _TO_COME if status is None else status in word_set("states", "to_come")
-    if is_to_come or (status is not None and status not in word_set("states", "ended") and chance.unit() < _TO_COME):
-        return _quarter(when.now + timedelta(days=chance.between(0, 45)), chance)
+    is_begun = status in word_set("states", "ended") | word_set("states", "under_way")
+    if is_to_come or (status is not None and not is_begun and chance.unit() < _TO_COME):
+        return _to_come(chance, when)
     planned = _quarter(when.created + timedelta(days=chance.between(1, 30)), chance)
-    if status not in word_set("states", "ended") or planned < when.now:
+    if status not in word_set("states", "ended") | word_set("states", "under_way") or planned < when.now:
         return planned
     return _quarter(when.now - timedelta(days=chance.between(1, 3)), chance)
 
 
-def _expiry(chance: Chance, _record: Record, when: Moment) -> datetime:
-    return _quarter(max(when.now + timedelta(days=chance.between(-60, 365)), when.created + timedelta(days=30)), chance)
+def _to_come(chance: Chance, when: Moment) -> datetime:
+    """Draw a time in the next weeks."""
+    moment = _quarter(when.now + timedelta(days=chance.between(0, 45)), chance)
+    return moment if moment > when.now else moment + timedelta(days=1)
+
+
+def _expiry(chance: Chance, record: Record, when: Moment) -> datetime:
+    status = status_of(record)
+    if status == "expired":
+        return _quarter(when.now - timedelta(days=chance.between(1, 60)), chance)
+    low = 1 if status in word_set("states", "under_way") else -60
+    return max(_quarter(when.now + timedelta(days=chance.between(low, 365)), chance), when.created + timedelta(days=30))
 
 
 def _end(chance: Chance, record: Record, when: Moment, length: tuple[int, int, timedelta] | None) -> datetime:
-    """Draw an end after the record's start. Without a start, draw an expiry."""
+    """Draw an end after the record's start, and after now if it is under way. Without a start, draw an expiry."""
     start = _first_time(record, _BEGUN)
-    if start is None:
-        return _expiry(chance, record, when)
+    end = _expiry(chance, record, when) if start is None else _ending(chance, start, length)
+    if end > when.now or status_of(record) not in word_set("states", "under_way"):
+        return end
+    return when.now + timedelta(seconds=round((end - (start or end)).total_seconds() * chance.unit() / 60) * 60)
+
+
+def _ending(chance: Chance, start: datetime, length: tuple[int, int, timedelta] | None) -> datetime:
     whole_days = start.hour == start.minute == 0
     if length is not None and (length[2] == _UNITS["day"] or not whole_days):
         low, high, unit = length
@@ -190,15 +216,22 @@ _MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
 
 
 _STATUS = ("status", "state", "stage", "phase")
+_TYPES = ("type", "kind", "category", "filter")
 
 
 def status_of(record: Record) -> str | None:
-    """Return the status of a record in snake case, None if it has none."""
+    """Return the status of a record in snake case, or a state that its type names: `upcoming`. None if it has none."""
     for name in _STATUS:
         value: Json = record.get(name)
         if isinstance(value, str):
             return snake(value)
-    return None
+    types = (value for name in _TYPES if isinstance(value := record.get(name), str))
+    return next((state for value in types for state in words(value) if state in _phases()), None)
+
+
+@cache
+def _phases() -> frozenset[str]:
+    return word_set("states", "to_come") | word_set("states", "ended") | word_set("states", "under_way")
 
 
 def is_over(record: Record) -> bool:

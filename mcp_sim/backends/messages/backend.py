@@ -33,6 +33,7 @@ _IMPLIED = {
     "inward": vocabulary("inbox received unread incoming"),
     "both": vocabulary("conversation chat history thread with"),
     "unread": vocabulary("unread new"),
+    "draft": vocabulary("draft drafts"),
 }
 """What a list of messages shows -> the words that imply it."""
 
@@ -46,12 +47,12 @@ def _operation(name: str, verb: Verb, takes: str, means: Test, entity: str = "")
 
 
 _BOXES = (
-    _operation("send", "create", "receiver text", named(f"{_BOX} send|reply|respond|answer")),
+    _operation("send", "create", "receiver text draft?", named(f"{_BOX} send|reply|respond|answer")),
     _operation("unsend", "delete", "receiver", named(f"{_BOX} delete|unsend")),
     _operation("mark_all", "update", "receiver?", named(f"{_BOX} mark read")),
     _operation("search", "search", "query", named(f"{_BOX} search|find")),
     _operation("count", "get", "", named(f"{_BOX} stat|statistic|count")),
-    _operation("list_messages", "list", "receiver? inward? both? unread?",
+    _operation("list_messages", "list", "receiver? inward? both? unread? draft?",
                named(f"{_BOX} {_SHOWN}", _WORDS.line("shown_with"))),
     _operation("find_user", "get", "name",
                named("user id", _WORDS.line("looks_up")), DIRECTORY),
@@ -60,7 +61,7 @@ _BOXES = (
 )  # fmt: skip
 """On messages without ids, and on users."""
 _REPLIES = (
-    _operation("reply", "create", "message text", named("reply|respond|answer")),
+    _operation("reply", "create", "message text draft?", named("reply|respond|answer")),
     _operation("thread", "list", "message", named("thread|reply get|list|read|view|show|fetch")),
     _operation("mark", "update", "message read?", named("mark read|unread")),
 )

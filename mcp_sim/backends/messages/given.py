@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mcp_sim.backends.given import MAX_DEPTH, MAX_OBJECTS, Given, Sought, is_named, take_given
-from mcp_sim.backends.messages.entities import DIRECTORY, FLAGS, MESSAGE, first_name
+from mcp_sim.backends.messages.entities import DIRECTORY, FLAGS, MESSAGE, NAMES, first_name
 from mcp_sim.backends.operation import read_names
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
@@ -70,6 +70,8 @@ def _message(known: Record, owner: Json) -> Record | None:
     found: Record = {field: known[name] for field, name in names.items() if name is not None}
     if "text" not in found or found.keys().isdisjoint({"sender", "receiver"}):
         return None
+    if any(known.get(name) is True for name in NAMES["draft"]):
+        found["draft"] = True
     flag = first_name(known, "read")
     if flag is not None:
         found["read"] = known[flag] is FLAGS[flag]

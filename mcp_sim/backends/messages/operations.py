@@ -43,10 +43,14 @@ class MessagesRequest(Request):
             raise Refused("unauthorized", "No user is currently logged in.")
         return user
 
-    def mine(self, *fields: str) -> Iterator[Record]:
-        """Yield the messages whose sender or receiver is the current user; all of them without a login."""
-        user = self.user()
-        return (row for row in self.rows() if user is None or any(row.get(one) in (user, None) for one in fields))
+    def mine(self, *fields: str, drafts: bool | None = False) -> Iterator[Record]:
+        """Yield the messages whose sender or receiver is the current user; all of them without a login.
+
+        `drafts`: whether to yield those that were not sent; None: both.
+        """
+        user, rows = self.user(), self.rows()
+        rows = (row for row in rows if drafts is None or (row.get("draft") is True) is drafts)
+        return (row for row in rows if user is None or any(row.get(one) in (user, None) for one in fields))
 
     def addressed(self) -> Record:
         """Return the message that the call names. Raises `Refused` if it does not exist."""
@@ -68,21 +72,23 @@ def _listed(name: str, rows: Sequence[Json], text: str) -> Outcome:
 
 
 def send(request: MessagesRequest) -> Outcome:
-    """Send a text to a receiver. Raises `Refused` if there is a directory without the receiver."""
+    """Send a text to a receiver, or keep it as a draft. Raises `Refused` if a directory lacks the receiver."""
     sender, named, receiver = request.user(), request.required("receiver"), request.get("receiver")
     known = DIRECTORY in request.view.entities() and request.view.count(DIRECTORY)
     if known and not (isinstance(receiver, str | int) and request.view.get(DIRECTORY, receiver)):
         raise Refused("not_found", f"Receiver ID '{named}' not found.", key=named)
     key = request.new_key(request.entity)
-    shown: Record = {"id": key, "sender": sender, "receiver": receiver, "sent_at": request.time("sent_at")}
+    shown: Record = {"id": key, "sender": sender, "receiver": receiver}
+    is_draft = request.flag("draft")
+    shown |= {"draft": True} if is_draft else {"sent_at": request.time("sent_at")}
     request.put(key, {**shown, "text": request.get("text")})
-    return done(f"Message sent to '{named}' successfully.", **shown)
+    return done(f"Draft to '{named}' saved." if is_draft else f"Message sent to '{named}' successfully.", **shown)
 
 
 def unsend(request: MessagesRequest) -> Outcome:
     """Delete the newest message to a receiver. Raises `Refused` if there is none."""
     receiver = request.get("receiver")
-    sent = [row for row in request.mine("sender") if row["receiver"] == receiver]
+    sent = [row for row in request.mine("sender", drafts=None) if row["receiver"] == receiver]
     if not sent:
         raise Refused("not_found", f"No messages found for receiver ID '{receiver}'.", key=receiver)
     request.drop(sent[-1]["id"])
@@ -90,10 +96,13 @@ def unsend(request: MessagesRequest) -> Outcome:
 
 
 def list_messages(request: MessagesRequest) -> Outcome:
-    """List messages, sent ones by default. If the result of the tool is an object, map users to texts."""
+    """List messages, sent ones by default, drafts only on request.
+
+    If the result of the tool is an object, it maps users to texts.
+    """
     mine, others = ("receiver", "sender") if request.flag("inward") else ("sender", "receiver")
     other, is_unread = request.get("receiver"), request.flag("unread")
-    shown = request.mine(mine, others if request.flag("both") else mine)
+    shown = request.mine(mine, others if request.flag("both") else mine, drafts=request.flag("draft"))
     rows = [row for row in shown if other in (None, row.get("receiver"), row.get("sender"))]
     rows = [row for row in rows if not (is_unread and row.get("read") is True)]
     if any(main_type(part) == "object" for part in request.result_parts()):
@@ -164,20 +173,27 @@ def add_user(request: MessagesRequest) -> Outcome:
 
 
 def reply(request: MessagesRequest) -> Outcome:
-    """Reply to a message with a text: to its sender, in its thread. Raises `Refused` if the message does not exist."""
+    """Reply to a message with a text, or draft the reply: to its sender, in its thread.
+
+    Raises `Refused` if the message does not exist.
+    """
     original, entity = request.addressed(), request.entity_of(request.entity)
     key, text = request.new_key(request.entity), request.required("text")
     text_field = first_name(entity.fields, "text") or request.named("text")
     record = {**_answering(original, entity), entity.key: key, text_field: text}
-    moment = first_name(entity.fields, "sent_at")
-    if moment is not None:
+    moment, is_draft = first_name(entity.fields, "sent_at"), request.flag("draft")
+    if is_draft:
+        record[first_name(entity.fields, "draft") or "draft"] = True
+    elif moment is not None:
         record[moment] = request.time(moment)
     for field in entity.fields.values():
         is_missing = field.required and field.derived is None and field.name not in record
         if is_missing and request.invent is not None and request.turn is not None:
             record[field.name] = request.invent(request.turn, entity.name, field.name, field.schema, record)
     request.put(key, record)
-    return done(f"Reply to {original[entity.key]} sent", **{**record, "id": key})
+    return done(
+        f"Reply to {original[entity.key]} {'saved as a draft' if is_draft else 'sent'}", **{**record, "id": key}
+    )
 
 
 def _answering(original: Record, entity: Entity) -> Record:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from mcp_sim.backends.records.containers import containers_of
 from mcp_sim.types import Json, Key, View
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.lexicon.english import words
+from mcp_sim.types.lexicon.english import vocabulary, words
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.views import find_key
 
@@ -19,16 +20,25 @@ Accept: TypeAlias = Callable[[View, Key], bool]
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _IDS = frozenset({"id", "uuid", "guid"})
+_OWN = vocabulary("default inbox main me mine primary self")
+"""Keys that stand for a record of the caller's own, whatever its id."""
 
 
 def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
     """Compile which keys may exist. `name` is the argument or the field with the key.
 
-    Ids that other results show are issued by this world: no others exist, unless the whole world is open.
+    Ids that other results show are issued by this world: no others exist, unless the whole world or the container that
+    holds the record is open. Where nothing specifies the records, there is one that callers may call `primary`.
     """
-    if entity.open and (_IDS.isdisjoint(words(name)[-1:]) or not _is_issued(entity.name, domain)):
-        return partial(may_exist, entity=entity)
-    return partial(may_exist, entity=replace(entity, open=False)) if domain.open else _none_may_exist
+    is_plain, is_contained = _IDS.isdisjoint(words(name)[-1:]), entity.name in containers_of(domain)
+    whole = partial(may_exist, entity=replace(entity, open=True))
+    if (entity.open or is_contained) and (is_plain or not (is_contained or _is_issued(entity.name, domain))):
+        return whole
+    is_open = domain.open or is_contained
+    others = partial(may_exist, entity=replace(entity, open=False)) if is_open else _none_may_exist
+    if entity.name not in domain.unspecified:
+        return others
+    return lambda view, key: whole(view, key) if key in _OWN else others(view, key)
 
 
 def _is_issued(entity: str, domain: Domain) -> bool:
@@ -62,10 +72,11 @@ def may_exist(view: View, key: Json, *, entity: Entity) -> bool:
     link = entity.fields[entity.key].link if entity.key in entity.fields else None
     if link is not None and find_key(view, link, key) is None:
         return False
-    return bool(str(key).strip()) if entity.open else _has_usual_form(view, entity, key)
+    return bool(str(key).strip()) if entity.open else has_usual_form(view, entity, key)
 
 
-def _has_usual_form(view: View, entity: Entity, key: Key) -> bool:
+def has_usual_form(view: View, entity: Entity, key: Key) -> bool:
+    """Whether a key has the form of the existing ones, or of the entity's example."""
     last = view.last_key(entity.name)
     like = last if last is not None else entity.key_like
     return like is None or _form(like) == _form(key)

@@ -11,8 +11,8 @@ from mcp_sim.backends.records.effects import Check, Consequence, Effect
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of
 from mcp_sim.backends.refusal import invalid
 from mcp_sim.generate.conformance import field_schemas
-from mcp_sim.infer.descriptions import describe_arguments
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
+from mcp_sim.types.argument_descriptions import describe_arguments
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, at, items, main_type, types_of

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.infer.keys import is_id_name
 from mcp_sim.types import Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.json_values import to_integer
 from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
@@ -71,7 +71,7 @@ def _is_whole(entity: Entity, name: str) -> bool:
 
 def _converter(schema: Record, path: str, name: str, known: frozenset[str]) -> Convert | None:
     """Return the converter for values of a schema, or None if the schema has no whole numbers."""
-    if main_type(schema) == "integer" or path in known or (name and is_id_name(name)):
+    if main_type(schema) == "integer" or path in known or (name and last_word(name) in {"id", "ids"}):
         return to_integer
     if main_type(schema) == "array":
         read = _converter(items(schema), path, name, known)

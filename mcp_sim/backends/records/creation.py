@@ -16,6 +16,7 @@ from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, Vi
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
+from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
@@ -40,6 +41,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values
+        values = nest_paths(values, {})
         mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
         taken = known_key(turn.view, values)
         if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:

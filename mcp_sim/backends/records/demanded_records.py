@@ -1,23 +1,30 @@
-"""Records of open entities that a list, a search or a get by filters asks for and that do not exist yet."""
+"""Records that a list, a search or a get by filters asks for, that do not exist yet, and that nothing rules out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import reduce
 from typing import TypeAlias
 
 from mcp_sim.backends.records.accepted_keys import acceptance
-from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.filters import matching_rows, sets_any_field
+from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.backends.records.containers import container_arguments, containers_of
+from mcp_sim.backends.records.earlier_records import was_created, was_emptied
+from mcp_sim.backends.records.filters import field_value, matching_rows, sets_any_field
 from mcp_sim.backends.records.wanted_values import Interval, Wanted, wanted_values
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields, titles_about
+from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields
 from mcp_sim.generate.schema_constraints import validity_test
-from mcp_sim.generate.time_fields import time_meaning
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
+from mcp_sim.generate.titles import titles_about
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import fitting_type
+from mcp_sim.types.json_schema.shapes import fitting_type, property_of
+from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
@@ -31,34 +38,49 @@ FEWEST = 2
 FEWEST_FOUND = 3
 """The same for a search by text."""
 
+FEWEST_IN_CONTAINER = 4
+"""The same for a container that no call has named before."""
+
+_AGE = timedelta(days=30)
+"""How long before the start of the world the first records of a container date back."""
+
+_PLAIN_KEYS = frozenset({"id", "ids", "key", "name", "number", "uuid"})
+"""Names of arguments that name a record, but not its entity."""
+
 LONGEST_SERIES = 7
 """The most records that are generated for a period: one a day."""
 
 
 class Demand:
-    """What the calls of one tool ask of an open entity."""
+    """What the calls of one tool ask of an entity that is open, or whose records nothing specifies."""
 
     def __init__(self, plan: Plan, domain: Domain, entity: Entity) -> None:
         tool = domain.tools[plan.tool]
-        self._plan, self._domain, self._entity = plan, domain, entity
+        self._plan, self._domain, self._entity, self._whole = plan, domain, entity, replace(entity, open=True)
         self._keys, self._texts = key_maker(entity), text_fields(entity)
         self._limit = argument(plan.paging.limit or "")
         self._wanted = wanted_values(tool, plan, entity)
+        self._asks_for_each = any(rule.op == "in" for rule in plan.filters.values())
         self._matching = matching_rows(
             tool, plan, entity, domain.entities, any_field=sets_any_field(domain, entity.name)
         )
-        self._written = _written_fields(domain, entity.name)
+        self._within = containers_of(domain).get(entity.name, frozenset())
+        self._containers = container_arguments(plan, entity, domain)
+        self._parents = _parents(plan, entity, domain)
         plans = (one for one in domain.plans.values() if one.entity == entity.name)
         self._is_declared = any(domain.tools[one.tool].output_schema is not None for one in plans)
 
     def missing(self, turn: Turn, invent: Invent) -> list[Change]:
         """Return the records to generate so that the call has a result; none if there are some, or none can match."""
         arguments = turn.call.arguments
-        wanted = self._wanted(arguments)
-        if len(wanted) == 1 and len(self._matching(turn.view, arguments)):
+        is_one = not self._asks_for_each or len(self._wanted(arguments)) == 1
+        if is_one and self._matching(turn.view, arguments):
             return []
-        absorbed = list[Change]()
-        for one in wanted:
+        absorbed = self.population(turn, invent)
+        is_found = is_one and absorbed and self._matching(turn.after(absorbed).view, arguments)
+        if is_found or self._is_ruled_out(turn):
+            return absorbed
+        for one in self._wanted(arguments):
             here = turn.after(absorbed)
             linked = _Linked(here, self._domain, invent).resolved(self._entity, one)
             if linked is None or not self._is_free(here.view, linked[0]):
@@ -68,16 +90,57 @@ class Demand:
             absorbed += found
         return absorbed
 
+    def population(self, turn: Turn, invent: Invent, *first: Change) -> list[Change]:
+        """Return the `first` records of the container that the call names, and those beside them if it is new."""
+        named = {field: turn.call.arguments.get(name) for name, field in self._containers.items()}
+        values = {field: named.get(field) for field in self._within}
+        absorbed = [*first]
+        if not values or None in values.values() or self._has_held(turn, values) or self._is_ruled_out(turn):
+            return absorbed
+        count = FEWEST_IN_CONTAINER + int(turn.draws.unit("population") * FEWEST_IN_CONTAINER)
+        for at in range(count):
+            known = {**values, **self._created(turn, (at + 1) / (count + 1))}
+            made = self._made(turn.after(absorbed), known, f"{values}/{at}", invent)
+            absorbed += [] if made is None else [made]
+        return absorbed
+
+    def _created(self, turn: Turn, share: float) -> Record:
+        """Return the creation time of a record at a share of the first records of a container."""
+        fields = (field for field in self._entity.fields.values() if field.derived is None)
+        created = [field for field in fields if time_meaning(field.name, field.schema) == "created"]
+        moment = turn.start - _AGE * (1 - share)
+        return {field.name: time_formatter(field.name, field.schema)(moment) for field in created}
+
+    def _has_held(self, turn: Turn, values: Record) -> bool:
+        """Return whether the container of these values has, or had, records."""
+        (field, value), *others = values.items()
+
+        def inside(view: View, _arguments: object) -> Sequence[tuple[Key, Record]]:
+            rows = view.find(self._entity.name, field, value)
+            return [row for row in rows if all(row[1].get(name) == part for name, part in others)]
+
+        return bool(inside(turn.view, {})) or was_emptied(turn, self._entity.name, inside)
+
+    def _is_ruled_out(self, turn: Turn) -> bool:
+        """Return whether earlier calls decide that nothing matches: they emptied the list, or created its parent."""
+        arguments = turn.call.arguments
+        is_new = any(was_created(turn, self._domain, name, fetch(arguments)) for fetch, name in self._parents)
+        return is_new or was_emptied(turn, self._entity.name, self._matching)
+
     def _is_free(self, view: View, wanted: Wanted) -> bool:
-        """Return whether nothing decides that there are no such records: tools, given values, existing records."""
-        fields, values = self._entity.fields, wanted.values
-        if not self._written.isdisjoint((*values, *wanted.limits)):
-            return False
-        if not all(name in fields and self._is_valid(value, fields[name].schema) for name, value in values.items()):
+        """Return whether nothing decides that there are no such records: the schemas of values, existing records."""
+        values, schemas = wanted.values, {name: self._schema_at(name) for name in wanted.values}
+        if not all(schema is not None and self._is_valid(values[name], schema) for name, schema in schemas.items()):
             return False
         (name, value), *others = values.items() or [("", None)]
         rows = view.find(self._entity.name, name, value) if name and not wanted.words and not wanted.limits else ()
-        return not any(all(record.get(other) == part for other, part in others) for _, record in rows)
+        return not any(all(field_value(record, other) == part for other, part in others) for _, record in rows)
+
+    def _schema_at(self, path: str) -> Record | None:
+        """Return the schema of a field or of a value inside one; None if there is no such field."""
+        name, *rest = path.split(".")
+        known = self._entity.fields.get(name)
+        return None if known is None else reduce(property_of, rest, known.schema)
 
     def _is_valid(self, value: Json, schema: Record) -> bool:
         """Return whether a field may have a value. Schemas that no result declares describe usual values only."""
@@ -104,7 +167,9 @@ class Demand:
         key = known.get(self._entity.key) or next_key(self._entity, self._keys, turn.view, draws)
         if not isinstance(key, str | int) or turn.view.version(self._entity.name, key):
             return None
-        record = generate_record(turn, self._entity, key, invent, known)
+        plain = {name: value for name, value in known.items() if "." not in name}
+        record = generate_record(turn, self._whole, key, invent, plain)
+        record |= nest_paths({name: value for name, value in known.items() if name not in plain}, record)
         return Change("put", self._entity.name, key, record, expected=0) if self._is_possible(record) else None
 
     def _is_possible(self, record: Record) -> bool:
@@ -139,11 +204,13 @@ class Demand:
         return None if known is None else Interval.of(name, known.schema, limits, turn.now)
 
 
-def _written_fields(domain: Domain, entity: str) -> frozenset[str]:
-    """Return the fields of an entity that tools write. That no record has a value may be the effect of a write."""
-    plans = [plan for one in domain.plans.values() for plan in one.variants]
-    writing = [plan for plan in plans if plan.entity == entity and plan.verb == "update"]
-    return frozenset(name for plan in writing for name in (*plan.sets.values(), *plan.fixed))
+def _parents(plan: Plan, entity: Entity, domain: Domain) -> list[tuple[Fetch, str]]:
+    """Return the arguments that name records of other entities which the asked records belong to, and these."""
+    fields = {path: entity.fields.get(rule.field) for path, rule in plan.filters.items() if rule.op == "equals"}
+    links = {path: field.link for path, field in fields.items() if field is not None and field.link is not None}
+    keys = {one.key: one.entity for one in domain.plans.values() if one.key is not None and one.entity != entity.name}
+    named = {path: keys[path] for path in fields if path in keys and snake(path) not in _PLAIN_KEYS}
+    return [(argument(path), name) for path, name in {**named, **links}.items() if name is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +243,7 @@ class _Linked:
         target = self._target(entity, name)
         if target is None or find_key(self.turn.view, target.name, value) is not None:
             return name, value, None
-        may_be_new = target.open and isinstance(value, str | int)
-        if not may_be_new or not acceptance(target, name, self.domain)(self.turn.view, value):
+        if not isinstance(value, str | int) or not acceptance(target, name, self.domain)(self.turn.view, value):
             return None
         return name, value, self._put(target, value, {})
 
@@ -188,7 +254,7 @@ class _Linked:
         if target is None or field not in target.fields:
             return None
         found = next((key for key, _ in self.turn.view.find(target.name, field, value)), None)
-        if found is not None or not target.open:
+        if found is not None or not (target.open or target.name in self.domain.unspecified):
             return None if found is None else (link, found, None)
         draws = self.turn.draws.about(f"{self.turn.draws.scope}/{target.name}")
         key = next_key(target, key_maker(target), self.turn.view, draws)

@@ -49,7 +49,7 @@ def test_maker(rule: Filter, derived: Mapping[str, Derive]) -> Callable[[Json, V
     if rule.op == "contains":
         return lambda wanted, _view: _containing(field, wanted)
     if rule.op == "equals":
-        return lambda wanted, _view: lambda record: equal(record.get(field), wanted)
+        return lambda wanted, _view: lambda record: equal(field_value(record, field), wanted)
     if rule.op == "not":
         return lambda wanted, _view: lambda record: not equal(record.get(field), wanted)
     return lambda wanted, _view: _texts_compared(field, rule.op, wanted)
@@ -67,7 +67,7 @@ def _derived_test(shown: Derive, wanted: Json, view: View) -> Test:
 
 
 def _any_of(field: str, wanted: list[Json]) -> Test:
-    return lambda record: any(equal(record.get(field), value) for value in wanted)
+    return lambda record: any(equal(field_value(record, field), value) for value in wanted)
 
 
 def _containing(field: str, wanted: Json) -> Test:
@@ -76,7 +76,7 @@ def _containing(field: str, wanted: Json) -> Test:
     lowered = [str(part).lower() for part in parts]
 
     def test(record: Record) -> bool:
-        value = record.get(field)
+        value = field_value(record, field)
         if isinstance(value, list):
             return all(part in value for part in parts)
         return isinstance(value, str) and all(part in value.lower() for part in lowered)
@@ -330,11 +330,11 @@ def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> S
     (field, value), *others = equalities
     rows = view.find(entity, field, value)
     for field, value in others:
-        rows = [row for row in rows if equal(_value_in(row[1], field), value)]
+        rows = [row for row in rows if equal(field_value(row[1], field), value)]
     return rows
 
 
-def _value_in(record: Record, field: str) -> Json:
+def field_value(record: Record, field: str) -> Json:
     """Return the value of a field, or at a path into it."""
     if "." not in field or field in record:
         return record.get(field)

@@ -21,7 +21,8 @@ from mcp_sim.types.lexicon.english import snake, vocabulary
 Derive: TypeAlias = Callable[[View, Record], Json]
 Show: TypeAlias = Callable[[Record, View], Json]
 
-_SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
+SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
+"""Names of fields that no result shows."""
 
 
 def derived_value(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Derive | None:
@@ -101,7 +102,7 @@ def derived_values(entity: Entity, entities: Mapping[str, Entity]) -> dict[str, 
 
 def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:
     """Return a projection to all fields, except hidden ones and passwords."""
-    hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in _SECRETS)
+    hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in SECRETS)
     return lambda record, view: {
         **{name: value for name, value in record.items() if name not in hidden},
         **{name: derive(view, record) for name, derive in derived.items()},

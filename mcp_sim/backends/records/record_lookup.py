@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.filters import field_value
 from mcp_sim.backends.refusal import invalid, neighbours, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Entity
@@ -61,7 +62,7 @@ def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
             return invalid(tool, asked[0][0], None, f"{asked[0][0]} is required")
         (path, field, first), *others = given
         for key, record in turn.view.find(entity.name, field, first):
-            if all(record.get(name) == value for _, name, value in others):
+            if all(field_value(record, name) == value for _, name, value in others):
                 return key
         named = (path, first) if not others else (others[-1][0], others[-1][2])
         return not_found(tool, entity.name, named[1], named[0])

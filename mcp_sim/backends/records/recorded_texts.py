@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.infer.result_descriptions import MESSAGE_NAMES
+from mcp_sim.infer.result_schemas import MESSAGE_NAMES
 from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors

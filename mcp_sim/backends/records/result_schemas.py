@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mcp_sim.infer.result_forms import shown_result
 from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.described_forms import shown_result
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import (
     as_list,

@@ -7,8 +7,10 @@ import binascii
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from typing import TypeAlias
 
+from mcp_sim.backends.records.accepted_keys import Accept, acceptance
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.field_values import Link, resolve_links
 from mcp_sim.backends.records.filters import PART_OF_TIME, matching_rows
@@ -16,7 +18,7 @@ from mcp_sim.backends.records.ordering import Row, ordering
 from mcp_sim.backends.records.search_terms import term_parser, unknown_clause
 from mcp_sim.backends.refusal import invalid, quoted
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
-from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn
+from mcp_sim.types import COMPARISONS, Json, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.json_values import canonical
@@ -26,6 +28,9 @@ from mcp_sim.types.time_formats import parse_time
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 
 _LONGEST_OFFSET = 18
+_SAMPLE = 50
+"""How many records show the format of a time."""
+
 _OF_TIMES = frozenset({"equals", *COMPARISONS})
 
 
@@ -159,9 +164,10 @@ def no_time(plan: Plan, entity: Entity) -> Callable[[Turn], tuple[str, Json, Jso
             value = fetch(turn.call.arguments)
             if not isinstance(value, str) or parse_time(value) is not None or PART_OF_TIME.fullmatch(value):
                 continue
-            known = (row[field] for _, row in turn.view.rows(entity.name) if row.get(field) is not None)
-            example = next(known, write(turn.now))
-            if parse_time(example) is not None:
+            rows = islice(turn.view.rows(entity.name), _SAMPLE)
+            known = [row[field] for _, row in rows if row.get(field) is not None] or [write(turn.now)]
+            example = next((one for one in known if parse_time(one) is not None), None)
+            if example is not None:
                 return path, value, example
         return None
 
@@ -169,22 +175,25 @@ def no_time(plan: Plan, entity: Entity) -> Callable[[Turn], tuple[str, Json, Jso
 
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:
-    """Compile the check that the required parent records exist, for entities with given records."""
+    """Compile the check that the records that required filters refer to exist, or may exist."""
     fields = domain.entities[plan.entity or ""].fields
     needed = {path: rule.field for path, rule in plan.filters.items() if path in required(tool.input_schema)}
-    targets = {path: fields[name].link for path, name in needed.items() if name in fields}
+    targets = {path: domain.entities.get(fields[name].link or "") for path, name in needed.items() if name in fields}
     links = [
-        Link(needed[path], domain.entities[target], path)
+        (Link(needed[path], target, path), argument(path), acceptance(target, path, domain))
         for path, target in targets.items()
-        if target in domain.given and plan.filters[path].op == "equals"
+        if target is not None and plan.filters[path].op == "equals"
     ]
-    asked = [(link.field, argument(link.path)) for link in links]
+
+    def is_refused(view: View, target: Entity, value: Json, accepts: Accept) -> bool:
+        """Whether there are records, or were some at the beginning, and no other may exist."""
+        is_known = target.name in domain.given or view.count(target.name) > 0
+        return value is not ABSENT and is_known and not (isinstance(value, str | int) and accepts(view, value))
 
     def missing(turn: Turn) -> Observation | None:
-        values: Record = {field: fetch(turn.call.arguments) for field, fetch in asked}
-        found = resolve_links(
-            turn, tool, links, {field: value for field, value in values.items() if value is not ABSENT}
-        )
+        values: Record = {link.field: fetch(turn.call.arguments) for link, fetch, _ in links}
+        asked = [link for link, _, accepts in links if is_refused(turn.view, link.target, values[link.field], accepts)]
+        found = resolve_links(turn, tool, asked, values)
         return found if isinstance(found, Observation) else None
 
     return missing

@@ -51,6 +51,7 @@ def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], 
     rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
     query, parse_terms = argument(plan.query or ""), term_parser(entity)
     fixed = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
+    start, end = (_time_field(entity, meaning) for meaning in ("start", "end"))
 
     def wanted(arguments: Record) -> list[Wanted]:
         given = [
@@ -69,9 +70,16 @@ def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], 
         asked = query(arguments)
         words = " ".join(parse_terms(asked).words)
         is_plain = isinstance(asked, str) and words == " ".join(asked.lower().split())
+        if start is not None and end in limits:
+            limits[start] = {**limits.pop(end), **limits.get(start, {})}  # the end follows from the start
         return [*Wanted(values, limits, " ".join(str(asked).split()) if is_plain else words).each(lists)]
 
     return wanted
+
+
+def _time_field(entity: Entity, meaning: str) -> str | None:
+    fields = entity.fields.values()
+    return next((one.name for one in fields if time_meaning(one.name, one.schema) == meaning), None)
 
 
 def _period(prefix: str) -> Record:
@@ -122,5 +130,7 @@ class Interval:
         return (self.end - self.start).days + 1
 
     def at(self, share: float) -> datetime:
-        """Return the time at a share, in [0, 1), of it."""
-        return self.start + (self.end - self.start) * share
+        """Return a time at about a share, in [0, 1], of it: on the hour by day, if that is within it."""
+        moment = self.start + (self.end - self.start) * share
+        by_day = moment.replace(hour=9 + int(share * 8), minute=0, second=0, microsecond=0)
+        return by_day if self.start <= by_day <= self.end else moment

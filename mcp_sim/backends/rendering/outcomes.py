@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from mcp_sim.backends.operation import Names
 from mcp_sim.backends.outcome import Outcome, as_text
+from mcp_sim.backends.rendering.described_results import returns_data
 from mcp_sim.backends.rendering.structured import Content, schema_renderer
-from mcp_sim.infer.result_descriptions import returns_data
 from mcp_sim.infer.result_schemas import result_schema, text_place
 from mcp_sim.types import Observation, Record, Tool, ToolResult, Turn
 from mcp_sim.types.domain import Domain, Example

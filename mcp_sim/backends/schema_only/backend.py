@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from mcp_sim.backends.records.result_schemas import required_by_default
+from mcp_sim.backends.rendering.described_results import is_prose, mentions_result
+from mcp_sim.backends.schema_only.given_facts import with_given_facts
 from mcp_sim.backends.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.generate.acknowledgements import acknowledgement
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.result_descriptions import MESSAGE_NAMES, is_prose, mentions_result
-from mcp_sim.infer.result_schemas import result_schema, text_place
+from mcp_sim.infer.result_schemas import MESSAGE_NAMES, result_schema, text_place
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of
@@ -42,9 +43,11 @@ class SchemaOnly(Backend):
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         tests = dict(_tests({name: part for name, part in properties(schema).items() if name in asked}))
 
+        repeat = with_given_facts(schema, domain)
+
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
-            value = make(chance, {}, Moment(turn.start, turn.start))
+            value = repeat(turn.view, make(chance, {}, Moment(turn.start, turn.start)))
             result = ToolResult(_echoing(value, turn.call.arguments, tests), form=form)
             return Transition(Observation(result), guessed=True)
 

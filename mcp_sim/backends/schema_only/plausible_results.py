@@ -5,26 +5,31 @@ The same arguments give the same result. It repeats short arguments, and its tex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice, product
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.schema_only.promises import Promise, promise_of
 from mcp_sim.generate.acknowledgements import is_repeated, label
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.coherence import Adjustment, adjustments
+from mcp_sim.generate.geography import asked_place
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.arguments import QUERIES
-from mcp_sim.infer.result_kinds import is_text
-from mcp_sim.infer.server_names import last_segment
+from mcp_sim.infer.names import last_segment
 from mcp_sim.types import Json, Record, Tool, Turn
-from mcp_sim.types.json_schema.shapes import items, main_type
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.lexicon.english import singular, snake, words
+from mcp_sim.types.record_kinds.usual_fields import is_text
 
 Result: TypeAlias = Callable[[Turn], Record]
 
 _ROWS = 3
+_MOST_ROWS = 12
 _MOST_ECHOED = 10
 _LONGEST_TOPIC = 80
 _REWRITTEN = frozenset({"translated_text", "translation"})
@@ -39,13 +44,22 @@ def plausible_result(tool: Tool) -> Result | None:
         return None
     makers = {name: value_maker(tool.name, name, schema) for name, schema in promise.fields.items()}
     subject = " ".join(words(last_segment(tool.name))[1:]) or tool.name
+    settle = adjustments(_entity(tool, promise))
 
     def result(turn: Turn) -> Record:
         arguments = turn.call.arguments
-        about = _About(promise, makers, arguments, main_argument(arguments) or subject, turn)
+        about = _About(promise, makers, settle, arguments, main_argument(arguments) or subject, turn)
         return about.result()
 
     return result
+
+
+def _entity(tool: Tool, promise: Promise) -> Entity:
+    """Return what a result is like: its fields, and the arguments that they depend on."""
+    given = {singular(snake(name)): items(schema) or schema for name, schema in properties(tool.input_schema).items()}
+    usual = {name: _unbounded(schema) for name, schema in promise.fields.items()}
+    schemas: dict[str, Record] = {**given, **usual}
+    return Entity(tool.name, fields={name: Field(name, schema) for name, schema in schemas.items()})
 
 
 def main_argument(arguments: Record) -> str:
@@ -56,28 +70,54 @@ def main_argument(arguments: Record) -> str:
     return " ".join((asked or next(values, "")).split())[:_LONGEST_TOPIC]
 
 
+def _unbounded(schema: Record) -> Record:
+    """Return the schema of a number without its usual bounds."""
+    return {"type": schema["type"]} if main_type(schema) in {"integer", "number"} else schema
+
+
 class _About:
     """The result of one call."""
 
-    def __init__(self, promise: Promise, makers: Mapping[str, Make], arguments: Record, topic: str, turn: Turn) -> None:
-        self._promise, self._makers, self._arguments, self._topic, self._turn = promise, makers, arguments, topic, turn
+    def __init__(
+        self,
+        promise: Promise,
+        makers: Mapping[str, Make],
+        settle: Sequence[tuple[str, Adjustment]],
+        arguments: Record,
+        topic: str,
+        turn: Turn,
+    ) -> None:
+        self._promise, self._makers, self._settle, self._turn = promise, makers, settle, turn
+        self._arguments, self._topic = arguments, topic
         self._moment = Moment(turn.start, turn.start)
+        self._known = {snake(name): value for name, value in arguments.items()} | asked_place(arguments)
 
     def result(self) -> Record:
+        """Return one result, or one for each of several things that the call asks about."""
         echoed = dict([one for one in self._arguments.items() if _is_echoed(*one)][:_MOST_ECHOED])
+        asked = asked_items(self._arguments) if self._promise.rows is not None or self._promise.of_each else []
+        if asked:
+            rows = [{**one, **self._fields(f"row {at}", None, one)} for at, one in enumerate(asked)]
+            plain = {name: value for name, value in echoed.items() if not isinstance(value, list)}
+            return {**plain, self._promise.rows or "results": rows, "count": len(rows)}
         if self._promise.rows is not None:
-            rows = [self._fields(f"row {at}", self._title(at)) for at in range(_ROWS)]
+            rows = [self._fields(f"row {at}", self._title(at), {}) for at in range(_ROWS)]
             return {**echoed, self._promise.rows: rows, "count": len(rows)}
         given = {snake(name) for name in self._arguments}
-        fields = self._fields("result", None)
+        fields = self._fields("result", None, {})
         left = {name: value for name, value in fields.items() if not _repeats(name, given)}
         return {**echoed, **(left or fields)}
 
-    def _fields(self, part: str, title: str | None) -> Record:
-        chance, record = chance_of(self._turn.draws.seed, self._turn.draws.scope, part), dict[str, Json]()
+    def _fields(self, part: str, title: str | None, one: Record) -> Record:
+        """Return the promised fields. They fit the arguments, or the `one` of several things that is asked about."""
+        chance = chance_of(self._turn.draws.seed, self._turn.draws.scope, part)
+        record: Record = {**self._known, **one, **asked_place(one)}
         for name in self._makers:
             record[name] = title if title is not None and name in _TITLES else self._value(name, chance, record)
-        return record
+        for name, adjust in self._settle:
+            if name in self._makers:
+                adjust(record)
+        return {name: record[name] for name in self._makers}
 
     def _value(self, name: str, chance: Chance, record: Record) -> Json:
         schema = self._promise.fields[name]
@@ -117,6 +157,22 @@ class _About:
         first = chance_of(self._turn.draws.seed, self._turn.draws.scope, "titles").below(len(titles))
         topic = self._topic[:1].upper() + self._topic[1:]
         return titles[(first + at) % len(titles)].format(topic)
+
+
+def asked_items(arguments: Record) -> list[Record]:
+    """Return the things that a call asks about, if its arguments list several: each combination, as arguments."""
+    lists = {name: as_list(value) for name, value in arguments.items() if isinstance(value, list)}
+    asked = {
+        singular(snake(name)): part for name, part in lists.items() if all(isinstance(one, str | dict) for one in part)
+    }
+    if not asked or not all(asked.values()):
+        return []
+    ways = product(*([_named(name, one) for one in part] for name, part in asked.items()))
+    return [{name: value for part in way for name, value in part.items()} for way in islice(ways, _MOST_ROWS)]
+
+
+def _named(name: str, value: Json) -> Record:
+    return cast("Record", value) if isinstance(value, dict) else {name: value}
 
 
 def _is_echoed(name: str, value: Json) -> bool:

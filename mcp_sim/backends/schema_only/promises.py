@@ -7,12 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_sim.generate.acknowledgements import verb_place
-from mcp_sim.infer.result_kinds import acts, described_fields, field_schema, kind_fields, schemas_of, verb_fields
-from mcp_sim.infer.server_names import last_segment
+from mcp_sim.infer.names import last_segment
 from mcp_sim.infer.verbs import INSPECTION_VERBS, classify_verb, find_described_verb
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import is_plural, plural, singular, words
+from mcp_sim.types.record_kinds.usual_fields import (
+    acts,
+    described_fields,
+    field_schema,
+    kind_fields,
+    kind_of_result,
+    schemas_of,
+    verb_fields,
+)
 
 _READS = frozenset({"get", "list", "search"})
 _WRITES = frozenset({"create", "update", "delete"})
@@ -23,10 +31,14 @@ _LONGEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a result holds: fields with their schemas; `rows` is the field with a list of objects with these fields."""
+    """What a result holds: fields with their schemas; `rows` is the field with a list of objects with these fields.
+
+    `of_each`: the fields describe a thing that is looked up, so that a call with several things gets them of each.
+    """
 
     fields: Record
     rows: str | None = None
+    of_each: bool = False
 
 
 def promise_of(tool: Tool) -> Promise | None:
@@ -40,10 +52,11 @@ def promise_of(tool: Tool) -> Promise | None:
     listed = described_fields(tool.description)
     if listed:
         return Promise(schemas_of(listed))
-    usual = verb_fields(verb) or (() if kind_fields(nouns or parts) else verb_fields(described_verb))
+    kind = kind_of_result(nouns or parts, tool.description)
+    usual = verb_fields(verb) or (() if kind else verb_fields(described_verb))
     if usual:
         return _computed(usual, nouns)
-    return _looked_up(verb or described_verb, nouns or parts)
+    return _looked_up(verb or described_verb, nouns or parts, kind)
 
 
 def _verb_and_nouns(parts: Sequence[str], description: str) -> tuple[str, tuple[str, ...]]:
@@ -69,7 +82,7 @@ def _computed(usual: Sequence[str], nouns: Sequence[str]) -> Promise:
         case ("valid", *_) if kind:
             return Promise(kind)
         case ("result",):
-            return Promise(kind if _is_computable(kind) else _named_result(nouns))
+            return Promise(kind, of_each=True) if _is_computable(kind) else Promise(_named_result(nouns))
         case _:
             return Promise(schemas_of(usual))
 
@@ -87,16 +100,15 @@ def _named_result(nouns: Sequence[str]) -> Record:
     return {name: schema} if _is_computable({name: schema}) else {"result": {"type": "number"}}
 
 
-def _looked_up(verb: str, nouns: Sequence[str]) -> Promise | None:
+def _looked_up(verb: str, nouns: Sequence[str], usual: Sequence[str]) -> Promise | None:
     """Return the promise of a tool that looks something up, or of a name without a verb."""
-    usual = kind_fields(nouns)
     is_read = classify_verb(verb) in _READS or verb in INSPECTION_VERBS or verb_fields(verb)
     if not usual and not is_read:
         return None
     if nouns and (is_plural(nouns[-1]) or classify_verb(verb) in {"list", "search"}):
         return _rows(nouns, usual or ("name", "description"))
     name = "_".join(nouns[-_LONGEST:]) or "result"
-    return Promise(schemas_of(usual or (name,)))
+    return Promise(schemas_of(usual or (name,)), of_each=bool(usual))
 
 
 def _rows(nouns: Sequence[str], fields: Sequence[str]) -> Promise:
