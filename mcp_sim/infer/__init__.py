@@ -3,7 +3,6 @@
 May import `types`, `world` and `spec`.
 """
 
-from mcp_sim.infer.corrections import alternatives, corrections
 from mcp_sim.infer.inference import Inferred, infer
 
-__all__ = ["Inferred", "alternatives", "corrections", "infer"]
+__all__ = ["Inferred", "infer"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Paging
@@ -48,6 +47,11 @@ def find_paging(arguments: Mapping[str, Record]) -> Paging:
     )
 
 
+def is_limit_declared(arguments: Mapping[str, Record], paging: Paging) -> bool:
+    """Whether the schema declares the default or the greatest number of records."""
+    return not arguments.get(paging.limit or "", {}).keys().isdisjoint({"maximum", "default"})
+
+
 def _named(
     arguments: Mapping[str, Record], names: AbstractSet[str], types: AbstractSet[str] | None = None
 ) -> str | None:
@@ -60,18 +64,17 @@ def find_query(arguments: Mapping[str, Record], fields: AbstractSet[str]) -> str
     return _named(arguments, QUERIES - fields, _TEXTS)
 
 
-def only_text(arguments: Mapping[str, Record]) -> str | None:
-    """Return the only argument that is a text."""
-    texts = [name for name, part in arguments.items() if main_type(part) in _TEXTS]
-    return texts[0] if len(texts) == 1 else None
-
-
 def last_name(path: str) -> str:
-    """Return the name of the argument at a path, in snake case."""
+    """Return the name of the argument or the property at a path, in snake case."""
     return snake(path.rsplit(".", 1)[-1])
 
 
-def is_option(path: str, schema: Record, needed: AbstractSet[str]) -> bool:
+def without_options(arguments: Mapping[str, Record], needed: AbstractSet[str]) -> dict[str, Record]:
+    """Return the arguments that do more than control how a call is made."""
+    return {path: part for path, part in arguments.items() if not _is_option(path, part, needed)}
+
+
+def _is_option(path: str, schema: Record, needed: AbstractSet[str]) -> bool:
     """Whether an argument only controls how a call is made. An id among the `needed` does not."""
     is_kept = path in needed and last_name(path).endswith("_id")
     return (last_name(path) in OPTIONS and not is_kept) or find_switch(path, schema) is not None
@@ -91,11 +94,3 @@ def find_leaves(arguments: Mapping[str, Record], entity: str, fields: AbstractSe
                 yield f"{name}.*", part
         else:
             yield name, part
-
-
-def sets_for_each(schema: Record) -> bool:
-    """Whether a tool takes a number, and a text that it applies to: `set_budget(category, amount)`."""
-    kinds = {name: main_type(part) for name, part in properties(schema).items()}
-    names_record = any(snake(name) == "id" or noun_of_key(name) for name in kinds)
-    numbers = [name for name in required(schema) if kinds.get(name) in _NUMBERS]
-    return len(numbers) == 1 and "string" in kinds.values() and not names_record

@@ -62,20 +62,19 @@ def unfold_arguments(
 
 def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) -> Iterator[str]:
     """Yield the lists of records to write, or of keys of records to change. Changes of one record have none."""
-    if verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2:
-        return
-    lists = [name for name, part in properties(schema).items() if main_type(part) == "array"]
-    for name, part in properties(schema).items():
-        if lists == [name] and verb == "create" and parsed.plural and _is_list_of_field(snake(name), part, schema):
-            yield name
-        if main_type(part) == "array" and _is_batch(snake(name), part, parsed, verb, entity):
+    is_one = verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2
+    lists = [(name, part) for name, part in properties(schema).items() if main_type(part) == "array"]
+    for name, part in () if is_one else lists:
+        is_only = len(lists) == 1 and verb == "create" and parsed.plural
+        if _is_batch(snake(name), part, parsed, verb, entity) or (is_only and _is_list_of_field(name, part, schema)):
             yield name
 
 
 def _is_list_of_field(name: str, schema: Record, whole: Record) -> bool:
     """Whether a required list holds one field of each new record: `titles` of `import_notes`."""
-    is_field = is_plural(name) and not name.endswith(("_ids", "_keys")) and name not in _GENERIC
-    return is_field and name in map(snake, required(whole)) and main_type(items(schema)) in _SCALAR
+    form = snake(name)
+    is_field = is_plural(form) and not form.endswith(("_ids", "_keys")) and form not in _GENERIC
+    return is_field and name in required(whole) and main_type(items(schema)) in _SCALAR
 
 
 def _is_batch(name: str, schema: Record, parsed: ParsedName, verb: Verb, entity: str) -> bool:

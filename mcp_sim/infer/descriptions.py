@@ -1,18 +1,15 @@
-"""What descriptions say about arguments: docstring lines and listed choices."""
+"""Choices that descriptions of arguments list, and the one that a verb leads to."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.json_schema.shapes import as_object, constants
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import constants
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import groups
 
-_LINE = re.compile(r"^\s*+(?:[-*•]\s*+)?[`\"']?(\w++)[`\"']?\s*+(?:\([^()]*+\)\s*+)?(?::|[-–—](?=\s))\s*+(\S.*)$")
-_HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
 _ANNOUNCED = re.compile(
     r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"
     r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*+[\[(]?"
@@ -22,40 +19,6 @@ _ANNOUNCED = re.compile(
 _PIPED = re.compile(r"^\s*+((?:[\"'`][^\"'`]{1,40}[\"'`]\s*+\|\s*+)+[\"'`][^\"'`]{1,40}[\"'`])")
 _STATES_AFTER = groups("states.after")
 _QUOTED = re.compile(r"[\"'`]([^\"'`]{1,40})[\"'`]")
-
-
-def describe_arguments(tool: Tool) -> Tool:
-    """Add the descriptions of arguments that the description of the tool gives. Schemas win."""
-    schema = as_object(tool.definition.get("inputSchema"))
-    parts = as_object(schema.get("properties"))
-    bare = {name for name, part in parts.items() if isinstance(part, dict) and not _is_described(name, as_object(part))}
-    described = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}
-    if not described:
-        return tool
-    parts |= {name: {**as_object(parts[name]), "description": line} for name, line in described.items()}
-    return replace(tool, definition={**tool.definition, "inputSchema": {**schema, "properties": parts}})
-
-
-def _is_described(name: str, part: Record) -> bool:
-    """Whether the description of an argument says more than its name."""
-    words = str(part.get("description", "")).replace(name, "").strip(" .").lower()
-    return words not in {"", "parameter", "argument"}
-
-
-def parse_argument_lines(description: str, names: Container[str]) -> dict[str, str]:
-    """Return the lines of a description about these arguments. Continuation lines are joined."""
-    lines: dict[str, str] = {}
-    current = ""
-    for line in description.splitlines():
-        found = _LINE.match(line)
-        if found is not None and found[1] in names and found[1] not in lines:
-            current = found[1]
-            lines[current] = found[2].strip()
-        elif not line.strip() or found is not None or _HEADING.match(line):
-            current = ""
-        elif current:
-            lines[current] += f" {line.strip()}"
-    return lines
 
 
 def choices_of(schema: Record) -> list[Json]:

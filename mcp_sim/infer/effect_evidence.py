@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_sim.infer.arguments import sets_for_each
+from mcp_sim.infer.arguments import OPTIONS
 from mcp_sim.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
-from mcp_sim.infer.verbs import NOUNS_TOO, STARTED_STATES, STRONG, WEAK
+from mcp_sim.infer.verbs import STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
@@ -19,7 +20,6 @@ from mcp_sim.types.lexicon.terms import terms
 
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES = terms("nouns.attributes")
-_READS = frozenset({"get", "list", "search"})
 _SCALAR = frozenset({"string", "integer", ""})
 
 
@@ -43,26 +43,32 @@ class ToolFacts:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones."""
+    """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
+
+    `once` are the nouns that only one tool has, `tables` the names of the fields of declared entities.
+    """
 
     nouns: Mapping[Words, str]
+    once: frozenset[Words]
+    tables: Mapping[str, frozenset[str]]
     made: frozenset[str]
     declared: Mapping[str, Entity]
     held: Container[str]
     """The entities with given records."""
-    shown: frozenset[Words]
-    """The nouns that tools show and none creates, with the nouns that they begin with."""
 
     @staticmethod
     def of(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity], held: Container[str]) -> ServerFacts:
         """Collect the nouns of tools that create, get, list or change something."""
         named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
-        nouns = {parsed.noun: "_".join(parsed.noun) for parsed in named} | {words(name): name for name in declared}
-        made = frozenset("_".join(one.noun) for one in named if one.verb == "create" and one.word in STRONG)
-        reads = (one.noun for one in named if one.verb in {"get", "list", "search"})
-        shown = {noun[:size] for noun in reads for size in range(1, len(noun) + 1)}
-        created = {one.noun for one in named if one.verb == "create"}
-        return ServerFacts(nouns, made, declared, held, frozenset(shown - created))
+        counts = Counter(parsed.noun for parsed in named)
+        nouns = {noun: "_".join(noun) for noun in counts} | {words(name): name for name in declared}
+        once = frozenset(noun for noun, count in counts.items() if count == 1 and "_".join(noun) not in declared)
+        tables = {name: frozenset(map(snake, one.fields)) for name, one in declared.items() if not one.singleton}
+        return ServerFacts(nouns, once, tables, _made(named), declared, held)
+
+
+def _made(named: Iterable[ParsedName]) -> frozenset[str]:
+    return frozenset("_".join(one.noun) for one in named if one.verb == "create" and one.word in STRONG)
 
 
 def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
@@ -78,6 +84,35 @@ def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
             yield facts.evidence("entity", found, weight, reason)
 
 
+def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose id the result of a create shows first, not its own: `book_flight` makes a booking."""
+    given, own = properties(facts.input), {"id", f"{'_'.join(facts.parsed.noun)}_id"}
+    ids = [snake(name) for name in properties(facts.output) if name not in given and snake(name).endswith("id")]
+    nouns = (words(name.removesuffix("_id")) for name in ids if _may_rename(facts) and own.isdisjoint(ids))
+    return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
+
+
+def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only declared entity that has fields for all arguments of a create, if that of the noun has not."""
+    arguments = {*map(snake, properties(facts.input))} - OPTIONS
+    if len(arguments) < 2 or not _may_rename(facts):
+        return None
+    found = [name for name, fields in server.tables.items() if arguments <= fields]
+    return found[0] if len(found) == 1 else None
+
+
+def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the verb of a create, if other tools have it as their noun: `request_leave` creates a request."""
+    parsed, mentioned = facts.parsed, words(facts.tool.description.partition("\n")[0].lower())[1:]
+    is_meant = _may_rename(facts) and parsed.noun in server.once and parsed.word in mentioned
+    return server.nouns.get((parsed.word,)) if is_meant else None
+
+
+def _may_rename(facts: ToolFacts) -> bool:
+    """Whether a tool may create something else than its noun, as `book` and `request` do."""
+    return facts.parsed.verb == "create" and facts.parsed.word in WEAK
+
+
 def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the declared entity in a longer noun: the one that an argument names, or the last one.
 
@@ -90,16 +125,6 @@ def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     keyed = (one.name for one in found if key_argument("update", one.name, one.key, facts.input)[1] >= 2)
     named = None if parsed.verb in {"list", "search"} else next(keyed, None)
     return named or next((one.name for one in found if _is_about(parsed.noun, words(one.name))), None)
-
-
-def _entity_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the declared entity with the noun as a field and its key as an argument: `change_price(sku, price)`."""
-    noun = "_".join(facts.parsed.noun)
-    if facts.parsed.verb not in {"update", "get"} or facts.parsed.plural or noun in server.declared:
-        return None
-    holders = [one for one in server.declared.values() if not one.singleton and noun in map(snake, one.fields)]
-    keyed = [one.name for one in holders if key_argument("update", one.name, one.key, facts.input)[1] >= 2]
-    return keyed[0] if len(keyed) == 1 else None
 
 
 def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
@@ -175,8 +200,10 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 
 _ENTITY_READERS = (
+    (_issued, "it returns the id of such a record"),
+    (_with_fields, "its arguments are the fields of such a record"),
+    (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
-    (_entity_of_field, "its name has a field of a declared entity whose key is an argument"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (_whole_noun, "it is the noun of its name"),
@@ -210,51 +237,17 @@ def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
     elif parsed.verb_from_description:
         reason = f"its description begins with '{parsed.described_verb}'"
     yield facts.evidence("verb", parsed.verb, weight, reason)
-    described = STRONG.get(parsed.described_verb)
-    if parsed.word in NOUNS_TOO and described in _READS and parsed.verb not in _READS:
-        yield facts.evidence("verb", described, 0.55, f"its description begins with '{parsed.described_verb}'")
 
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
-    parsed, output = facts.parsed, facts.output
-    key, score = key_argument("update", entity, "id", facts.input)
-    is_keyed = score >= 2
-    if parsed.verb == "unknown" and parsed.plural and parsed.noun in server.nouns:
-        yield facts.evidence("verb", "list", 0.45, "its name is a plural without a verb")
-    elif parsed.verb == "create" and is_keyed and key in required(facts.input) and parsed.word in WEAK:
-        if entity in server.made:
-            status = f", to {STARTED_STATES[parsed.word]}" if parsed.word in STARTED_STATES else ""
-            yield facts.evidence("verb", "create", -0.1, "another tool creates such records")
-            yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates{status}")
-    elif parsed.word == "set" and _is_upsert(facts, server, entity):
-        yield facts.evidence("verb", "update", -0.1, "no argument names a record, and no tool creates one")
-        yield facts.evidence("verb", "create", 0.65, "it sets a number for a text")
-    elif parsed.verb == "list" and is_keyed and _is_one_record(output):
-        yield facts.evidence("verb", "list", -0.1, "its result has no rows")
-        yield facts.evidence("verb", "get", 0.65, f"'{key}' names one record, and its result has no rows")
-    elif parsed.verb == "get" and not is_keyed and _has_rows(entity, output):
-        yield facts.evidence("verb", "get", -0.1, "no argument names a record")
-        yield facts.evidence("verb", "list", 0.65, "its result has rows")
-    elif parsed.verb == "get" and not is_keyed and not output and _takes_list(facts.input):
+    parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
+    is_needed = score >= 2 and key in required(facts.input)
+    if parsed.verb == "create" and is_needed and parsed.word in WEAK and entity in server.made:
+        yield facts.evidence("verb", "create", -0.1, "another tool creates such records")
+        yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates")
+    elif parsed.verb == "get" and score < 2 and not facts.output and _takes_list(facts.input):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "it takes a list of values")
-
-
-def _is_upsert(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
-    """Whether a tool sets a number for a text, of which other tools show records and none creates them."""
-    return facts.parsed.noun in server.shown and entity not in server.declared and sets_for_each(facts.input)
-
-
-def _is_one_record(output: Record) -> bool:
-    """Whether a result has no list: the record of `get_settings(settings_id)`."""
-    return bool(output) and not any(main_type(part) == "array" for part in properties(output).values())
-
-
-def _has_rows(entity: str, output: Record) -> bool:
-    """Whether a result is a list of records, or has one under the name of the entity or a usual name."""
-    names = {snake(plural(entity)), "items", "results", "data"}
-    rows = (part for name, part in properties(output).items() if snake(name) in names and main_type(part) == "array")
-    return main_type(output) == "array" or any(main_type(items(part)) == "object" for part in rows)
 
 
 def _takes_list(schema: Record) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.infer.argument_fields import narrowing_choices
 from mcp_sim.infer.entity_keys import key_like
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
+from mcp_sim.infer.filters import narrowing_choices
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.links import Targets, values_in
+from mcp_sim.infer.links import link_of, values_in
 from mcp_sim.infer.roles import Roles
 from mcp_sim.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
@@ -42,50 +42,47 @@ class EntityBuilder:
     def build(self) -> dict[str, Entity]:
         """Return the entities that the tools mention."""
         groups = group_by_entity(self.feature_list)
-        targets = Targets({name: parts[self.keys[name]].schema for name, parts in self.fields.items()})
-        return {name: self._entity(name, groups[name], targets) for name in self.fields}
+        schemas = {name: parts[self.keys[name]].schema for name, parts in self.fields.items()}
+        return {name: self._entity(name, groups[name], schemas) for name in self.fields}
 
-    def _entity(self, name: str, mine: Sequence[ToolFeatures], targets: Targets) -> Entity:
-        declared, key, rows = self.declared.get(name), self.keys[name], self.given.records.get(name, ())
-        whole = declared if declared is not None and self._is_whole(declared) else None
-        found = whole.fields if whole is not None else self._fields(name, mine, targets)
-        is_single = declared is not None and declared.singleton
+    def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
+        declared, key = self.declared.get(name, Entity(name)), self.keys[name]
+        is_whole = self._is_whole(declared)
+        found = declared.fields if is_whole else self._fields(name, mine, schemas)
+        rows = () if declared.singleton else self.given.records.get(name, ())
         state = next((one for one in found if snake(one) in _STATES), None)
         fields = {
-            one.name: with_initial_value(
-                one, () if is_single else rows, is_state=one.name == state, is_key=one.name == key
-            )
+            one.name: with_initial_value(one, rows, is_state=one.name == state, is_key=one.name == key)
             for one in found.values()
         }
-        if whole is not None:
-            return replace(whole, fields=fields, open=name in self.opened or whole.open)
-        like = key_like(declared, fields[key], self._seen_keys(name, mine), name)
-        is_natural = self._is_key_chosen(key, mine) or (declared is not None and declared.natural)
-        is_open = name in self.opened or (declared is not None and declared.open)
-        return Entity(name, key, like, fields, singleton=is_single, natural=is_natural, open=is_open)
+        is_open = declared.open or name in self.opened
+        if is_whole:
+            return replace(declared, fields=fields, open=is_open)
+        like = key_like(declared, fields[key], self._seen_keys(name, mine))
+        is_natural = declared.natural or self._is_key_chosen(key, mine)
+        return Entity(name, key, like, fields, singleton=declared.singleton, natural=is_natural, open=is_open)
 
     def _is_whole(self, declared: Entity) -> bool:
         """Whether a declaration has all fields of an entity: it is nested, or a singleton of which no more is known."""
         known = {*declared.fields, declared.key, "name"}
         return declared.inside is not None or (declared.singleton and self.fields[declared.name].keys() <= known)
 
-    def _fields(self, name: str, mine: Sequence[ToolFeatures], targets: Targets) -> dict[str, Field]:
+    def _fields(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> dict[str, Field]:
         """Return the fields with links and choices, the key first. A record that is only a key also has a name."""
         key, rows = self.keys[name], self.given.records.get(name, ())
-        linked = [replace(one, link=targets.link_of(name, one)) for one in self.fields[name].values()]
+        linked = [replace(one, link=link_of(name, one, schemas)) for one in self.fields[name].values()]
         if key != "name" and all(one.name == key or one.link is not None for one in linked):
             linked.append(Field("name", {"type": "string"}, required=True))
-        if rows:
-            linked = [one if self._is_resolved(one, rows) else replace(one, link=None) for one in linked]
+        linked = [one if self._is_resolved(one, rows) else replace(one, link=None) for one in linked]
         choices = self._listed_choices(mine)
         whole = {one.name: _with_choices(one, choices.get(one.name, ()), rows) for one in linked}
-        made = find_creation_time(mine, whole) if not rows and name not in self.declared else {}
-        return {key: replace(whole[key], required=True)} | {n: one for n, one in whole.items() if n != key} | made
+        made = find_creation_time(mine, whole) if name not in self.declared else {}
+        return {key: replace(whole[key], required=True), **{n: one for n, one in whole.items() if n != key}, **made}
 
     def _is_resolved(self, field: Field, rows: Sequence[Record]) -> bool:
         """Whether the values in the given records are keys of given records that they link to."""
         if field.link is None or field.link not in self.given.records:
-            return False
+            return not rows
         there = {row.get(self.keys[field.link]) for row in self.given.records[field.link]}
         return all(isinstance(one, str | int) and one in there for one in values_in(rows, field.name))
 

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from mcp_sim.infer.arguments import last_name
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.english import plural, snake
@@ -13,7 +14,7 @@ from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
 
 SUCCESS = terms("results.success")
-_ROWS, _RECORD = ordered("results.rows"), terms("results.record")
+_ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
 _TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
 _MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
 _MANY = frozenset({"list", "search"})
@@ -68,7 +69,7 @@ def batch_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     """Return the places in the result of a tool that writes several records."""
     if not properties(output) and not items(output):
         return Envelope(rows="deleted" if verb == "delete" else plural(entity))
-    parts = {path: part for path, part in _walk(output) if _last(path) not in _FAILED}
+    parts = {path: part for path, part in _walk(output) if last_name(path) not in _FAILED}
     return Envelope(rows=_rows_place(entity, output, parts), success=_find_place(parts, SUCCESS, "boolean"))
 
 
@@ -86,13 +87,9 @@ def _walk(schema: Record, path: str = "", depth: int = 0) -> Iterator[tuple[str,
             yield from _walk(part, f"{path}{name}.", depth + 1)
 
 
-def _last(path: str) -> str:
-    return snake(path.rsplit(".", 1)[-1])
-
-
 def _find_place(parts: Mapping[str, Record], names: Container[str], *types: str) -> str | None:
     """Return the shallowest place with one of the names and types."""
-    found = (path for path, part in parts.items() if _last(path) in names and main_type(part) in types)
+    found = (path for path, part in parts.items() if last_name(path) in names and main_type(part) in types)
     return min(found, key=lambda path: path.count("."), default=None)
 
 
@@ -102,7 +99,7 @@ def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str
     lists = [path for path, part in parts.items() if _may_be(part, "array")]
     objects = [path for path in lists if is_rows(parts[path])]
     wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *_ROWS)
-    named = (path for name in wanted for path in objects or lists if _last(path) == name)
+    named = (path for name in wanted for path in objects or lists if last_name(path) == name)
     shallow = min(objects, key=lambda path: path.count("."), default=lists[0] if len(lists) == 1 else None)
     return next(named, shallow)
 
@@ -111,18 +108,18 @@ def _record_place(entity: str, output: Record, parts: Mapping[str, Record]) -> s
     """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
     whole = {snake(name) for name in properties(output)}
     objects = [path for path, part in parts.items() if _may_be(part, "object") and "." not in path]
-    wanted = ({entity, entity.rsplit("_", 1)[-1]}, _RECORD)
-    named = [path for names in wanted for path in objects if _last(path) in names]
-    if named and whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
-        return named[0]
+    wanted = (entity, entity.rsplit("_", 1)[-1], *_RECORD)
+    named = next((path for name in wanted for path in objects if last_name(path) == name), None)
+    if named is not None and whole.isdisjoint({"id", f"{entity}_id", "uuid", "key"}):
+        return named
     if len(objects) == 1 == len(whole):
         return objects[0]
-    return "" if main_type(output) == "object" and not _is_message(whole) else None
+    return None if _is_message(whole, output) else ""
 
 
-def _is_message(names: AbstractSet[str]) -> bool:
+def _is_message(names: AbstractSet[str], output: Record) -> bool:
     """Whether a result only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
-    return bool(names) and names <= _MESSAGE
+    return main_type(output) != "object" or (bool(names) and names <= _MESSAGE)
 
 
 def _may_be(schema: Record, kind: str) -> bool:
@@ -133,4 +130,4 @@ def _may_be(schema: Record, kind: str) -> bool:
 def _key_place(entity: str, parts: Mapping[str, Record]) -> str | None:
     names = (f"{entity}_id", "id", f"deleted_{entity}_id", "deleted_id", f"{entity}_key", "key", "uuid")
     scalar = sorted(path for path, part in parts.items() if main_type(part) in {"string", "integer", ""})
-    return next((path for name in names for path in scalar if _last(path) == name), None)
+    return next((path for name in names for path in scalar if last_name(path) == name), None)

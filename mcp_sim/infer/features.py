@@ -14,9 +14,8 @@ from mcp_sim.infer.envelopes import find_envelope, record_schema
 from mcp_sim.infer.evidence import Evidence, choose, supporting
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
-from mcp_sim.infer.result_schemas import argument_schemas, find_json_texts, infer_output
+from mcp_sim.infer.result_schemas import find_json_texts, infer_output
 from mcp_sim.infer.singletons import find_singleton
-from mcp_sim.infer.verbs import STARTED_STATES
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
@@ -56,15 +55,9 @@ class ToolFeatures:
         return frozenset((*self.overrides.get("sets", ()), *self.overrides.get("filters", ())))
 
     @property
-    def status(self) -> str | None:
-        """The state that the verb leads to: `closed` for `close`, `in_progress` for `start` of an existing record."""
-        started = self.verb == "update" and self.parsed.verb == "create"
-        return STARTED_STATES.get(self.parsed.word) if started else self.parsed.status
-
-    @property
     def is_upsert(self) -> bool:
         """Whether it creates a record or updates it if it exists."""
-        return self.verb == "create" and self.parsed.word in {"upsert", "set"}
+        return self.verb == "create" and self.parsed.word == "upsert"
 
     @property
     def shape(self) -> Record:
@@ -89,14 +82,13 @@ def collect_features(
     `held` are the entities with records in a given state; lists of their records are rendered without an envelope.
     """
     server = ServerFacts.of(parsed_names.values(), declared, held)
-    shown = {example.tool: example.result for example in reversed(examples)}
-    texts, arguments = find_json_texts(tools), argument_schemas(tools.values())
+    shown, texts = {example.tool: example.result for example in reversed(examples)}, find_json_texts(tools)
     facts = (
         ToolFacts(
             tool,
             parsed_names[id_],
             expanded(tool.input_schema),
-            infer_output(tool, shown.get(id_, shown.get(tool.name)), arguments[tool.server], is_text=id_ in texts),
+            infer_output(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts),
             overrides.get(id_, {}),
             texts.get(id_),
         )

@@ -2,72 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.lexicon.terms import ordered, terms
-from mcp_sim.types.plans import RECORDLESS, Basis
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import RECORDLESS
 
-_SYNONYMS: Sequence[Sequence[str]] = ordered("fields.synonyms")
 _SUCCESS = terms("results.success")
-_NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
-_UNSEEN = Basis("inferred", 0.7, ("only arguments show some fields",))
-
-
-class Match(NamedTuple):
-    """A field that an argument means, and why."""
-
-    field: Field
-    basis: Basis
 
 
 class KnownFields:
     """The fields of an entity that are known so far, by their names."""
 
-    def __init__(self, entity: str, key: str, fields: Iterable[Field]) -> None:
+    def __init__(self, entity: str, key: str, fields: Mapping[str, Field]) -> None:
         self.entity, self.key = entity, key
         self.fields: dict[str, Field] = {}
         self.named: dict[str, Field] = {}
         """The fields by their names in snake case."""
-        self._links: dict[str, Field] = {}
-        self._unseen: set[str] = set()
-        self.add(fields, is_seen=True)
+        self.inner: dict[str, list[Field]] = {}
+        """The values inside objects by their names in snake case, as fields named by their paths: `address.city`."""
+        self.add(fields.values())
 
-    def add(self, fields: Iterable[Field], *, is_seen: bool = False) -> None:
-        """Add fields, except those that are known. `is_seen`: not only an argument shows them."""
+    def add(self, fields: Iterable[Field]) -> None:
+        """Add fields, except those that are known."""
         for field in fields:
             if field.name not in self.fields:
                 self.fields[field.name] = field
                 self.named.setdefault(snake(field.name), field)
-                self._unseen |= set[str]() if is_seen else {field.name}
-                if field.link:
-                    self._links.setdefault(field.link, field)
+                for name, one in _inner_fields(field):
+                    self.inner.setdefault(name, []).append(one)
 
-    def find(self, argument: str) -> Match | None:
-        """Return the field that an argument's snake-case name means, or None."""
-        return self.by_name(argument) or self.by_synonym(argument)
-
-    def by_name(self, argument: str) -> Match | None:
-        """Return the field that has the argument's name, or nearly so."""
-        bare = (argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_"))
+    def find(self, argument: str) -> Field | None:
+        """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it."""
+        bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
         names = (*bare, f"is_{argument}", f"{argument}_id")
-        named = next((self.named[name] for name in names if name in self.named), None)
-        found = named or self._links.get(argument.removesuffix("_id"))
-        return None if found is None else Match(found, _UNSEEN if found.name in self._unseen else _NAMED)
+        inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
+        return next((self.named[name] for name in names if name in self.named), next(inner, None))
 
-    def by_synonym(self, argument: str) -> Match | None:
-        """Return the field whose name means the same as the argument's."""
-        argument = argument.removeprefix(f"{self.entity}_")
-        group = next((names for names in _SYNONYMS if argument in names), ())
-        found = [self.named[name] for name in group if name in self.named]
-        reason = f"'{argument}' means the same as '{found[0].name}'" if found else ""
-        return Match(found[0], Basis("inferred", 0.7, (reason,))) if len(found) == 1 else None
+
+def _inner_fields(field: Field) -> Iterator[tuple[str, Field]]:
+    """Yield the plain values inside an object, with their names in snake case."""
+    for name, schema in properties(field.schema).items():
+        inner = Field(f"{field.name}.{name}", schema)
+        yield from _inner_fields(inner) if properties(schema) else [(snake(name), inner)]
 
 
 def collect_shown_fields(
@@ -112,7 +94,7 @@ def _merge(entity: str, shapes: Iterable[Record], declared: Entity | None) -> di
 
     `order_id` is left out beside the `id` of an order, unless it is declared.
     """
-    known = dict(declared.fields) if declared is not None else {}
+    known: Mapping[str, Field] = declared.fields if declared is not None else {}
     fields: dict[str, Field] = {}
     for shape in sorted(shapes, key=lambda shape: -len(properties(shape))):
         needed = required(shape)

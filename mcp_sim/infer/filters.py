@@ -1,15 +1,17 @@
-"""How arguments filter records by their fields."""
+"""How arguments filter records by their fields, and the fields that only arguments show."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from mcp_sim.infer.fields import KnownFields, Match
+from mcp_sim.infer.arguments import OPTIONS
+from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.fields import KnownFields
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Field
-from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import by_word, ordered, table, terms
 from mcp_sim.types.plans import Basis, Filter, Operator
@@ -17,16 +19,23 @@ from mcp_sim.types.plans import Basis, Filter, Operator
 _PERIODS = cast("Mapping[str, Operator]", table("arguments.period"))
 _BOUND_PREFIXES = cast("Mapping[str, Operator]", by_word("arguments.bound_prefix"))
 _BOUND_SUFFIXES = cast("Mapping[str, Operator]", by_word("arguments.bound_suffix"))
-_DAYS = terms("arguments.day")
-_TIMES = ordered("fields.time")
-"""Usual names of the time of a record, the most usual first."""
 _TIME_ENDINGS, _CHANGES = terms("fields.time_ending"), ordered("fields.change_stem")
 """Last words of times, and beginnings of the words of times that no period of a list is about, if there are others."""
 _EXACT_ENDINGS = ordered("fields.exact_ending")
 """Endings of fields that are never matched partially."""
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
-_PARTIAL = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
+_PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
+NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
+
+
+ANY_VALUES = terms("arguments.any")
+"""Values of a filter that match everything."""
+_PRESENTING = terms("arguments.presenting")
+"""First words of flags that control the presentation, not the selection."""
+_PRESENTATION = terms("arguments.presentation") | _PRESENTING | OPTIONS
+_REFERENCES = ("_id", "_ids", *ordered("arguments.reason"))
+"""Endings of arguments that are no fields of given records: they name other records, or give a reason."""
 
 
 class FoundFilter(NamedTuple):
@@ -36,33 +45,21 @@ class FoundFilter(NamedTuple):
     basis: Basis
 
 
-def find_filters(arguments: Mapping[str, Record], known: KnownFields, *, partially: bool) -> dict[str, FoundFilter]:
-    """Return the filters of those arguments that filter by a known field. `partially`: texts match partially."""
-    spans = {name for name, part in arguments.items() if is_time(name, part)}
-    found = {
-        name: _filter_of(snake(name), part, known, partially=partially, is_span=len(spans) == 2 and name in spans)
-        for name, part in arguments.items()
-    }
+def find_filters(arguments: Mapping[str, Record], known: KnownFields, *, is_search: bool) -> dict[str, FoundFilter]:
+    """Return the filters of those arguments that filter by a known field.
+
+    Texts match partially in a search.
+    """
+    found = {name: _filter_of(snake(name), part, known, partially=is_search) for name, part in arguments.items()}
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _filter_of(
-    argument: str, schema: Record, known: KnownFields, *, partially: bool, is_span: bool
-) -> FoundFilter | None:
-    """Return the filter of an argument. `is_span`: it begins or ends a period, and another one ends or begins it."""
-    if is_span:
-        return _time_filter(argument, known, known.named.get(argument))
+def _filter_of(argument: str, schema: Record, known: KnownFields, *, partially: bool) -> FoundFilter | None:
+    if is_time(argument, schema):
+        field = known.named.get(argument) or _time_field(known)
+        return None if field is None else _found(field, _PERIODS[argument], f"'{argument}' is about a time")
     flag = _flag_filter(argument, known) if main_type(schema) == "boolean" else None
-    found = flag or _equal_filter(argument, schema, known, partially=partially) or _bound_filter(argument, known)
-    is_day = argument in _DAYS and main_type(schema) in {"string", ""}
-    return _time_filter(argument, known) if found is None and (is_day or is_time(argument, schema)) else found
-
-
-def _time_filter(argument: str, known: KnownFields, own: Field | None = None) -> FoundFilter | None:
-    """Return the filter of `since`, `until` or `day`, by a field or the time of the records."""
-    field = own or _time_field(known)
-    op: Operator = _PERIODS.get(argument, "contains")
-    return None if field is None else _found(field, op, f"'{argument}' is about a time")
+    return flag or _equal_filter(argument, schema, known, partially=partially) or _bound_filter(argument, known)
 
 
 def _found(field: Field, op: Operator, reason: str, **values: Json) -> FoundFilter:
@@ -70,24 +67,16 @@ def _found(field: Field, op: Operator, reason: str, **values: Json) -> FoundFilt
 
 
 def _equal_filter(argument: str, schema: Record, known: KnownFields, *, partially: bool) -> FoundFilter | None:
-    """Return the filter by the field of the argument's name, or by the key if it names several records."""
+    """Return the filter by the field of the argument's name."""
     many = main_type(schema) == "array"
-    found = known.find(argument) or known.find(singular(argument) if many else plural(argument))
-    if found is None:
-        names_records = _is_key_list(argument, known.entity, many=many)
-        return FoundFilter(Filter(known.key, "in" if many else "equals"), _KEYS) if names_records else None
-    is_loose = not many and _PARTIAL.search(str(schema.get("description", "")))
-    is_part = bool(is_loose) or (partially and not many and _is_loose(found.field))
-    return FoundFilter(Filter(found.field.name, _operator(found, many=many, is_part=is_part)), found.basis)
-
-
-_KEYS = Basis("inferred", 0.8, ("a list names records",))
-
-
-def _operator(found: Match, *, many: bool, is_part: bool) -> Operator:
-    if is_part or main_type(found.field.schema) == "array":
-        return "contains"
-    return "in" if many else "equals"
+    field = known.find(argument) or known.find(singular(argument) if many else plural(argument))
+    if field is None:
+        return None
+    is_said = _PARTIAL.search(str(schema.get("description", ""))) is not None
+    is_part = is_said or (partially and _is_loose(field))
+    if main_type(field.schema) == "array" or (is_part and not many):
+        return FoundFilter(Filter(field.name, "contains"), NAMED)
+    return FoundFilter(Filter(field.name, "in" if many else "equals"), NAMED)
 
 
 def _is_loose(field: Field) -> bool:
@@ -96,16 +85,11 @@ def _is_loose(field: Field) -> bool:
     return is_text and not snake(field.name).endswith(_EXACT_ENDINGS)
 
 
-def _is_key_list(argument: str, entity: str, *, many: bool) -> bool:
-    """Whether an argument names several records: `task_ids`, `task_refs`, `task_keys`."""
-    keys = {f"{entity}_{ending}" for ending in ("ids", "refs", "keys", "references", "uuids")} if many else set[str]()
-    return argument in {"ids", plural(entity), *keys}
-
-
 def _bound_filter(argument: str, known: KnownFields) -> FoundFilter | None:
     """Return the filter of a bound, such as `min_price` or `created_after`."""
     for stem, op in bounds_in(argument):
-        field = _bounded_field(stem, known)
+        names = (stem, *(f"{stem}_{ending}" for ending in ("at", "date", "on", "time")), f"date_{stem}", f"{stem}d_at")
+        field = next((known.named[name] for name in names if name in known.named), None)
         if field is not None:
             return _found(field, op, f"'{argument}' bounds '{field.name}'")
     return None
@@ -121,37 +105,18 @@ def bounds_in(argument: str) -> Iterator[tuple[str, Operator]]:
             yield argument.removesuffix(f"_{word}"), op
 
 
-def _bounded_field(stem: str, known: KnownFields) -> Field | None:
-    names = (stem, *(f"{stem}_{ending}" for ending in ("at", "date", "on")), f"date_{stem}", f"{stem}_time")
-    named = next((known.named[name] for name in (*names, f"{stem}d_at") if name in known.named), None)
-    found = None if named else known.find(stem)
-    return found.field if found is not None else named
-
-
 def _flag_filter(argument: str, known: KnownFields) -> FoundFilter | None:
-    """Return the filter of `unread`, `unread_only` or `include_archived`, by a flag or a state of the records."""
+    """Return the filter of `unread`, `unread_only` or `include_archived` by a flag of the records."""
     named = _FLAG.fullmatch(argument)
     word = argument if named is None else named["only"] or named["also"] or named["alone"]
-    field, value = next(_described_values(word, known), (None, None))
-    if field is None or (named is None and field == known.named.get(argument)):
-        return None
-    is_extra = named is not None and bool(named["also"])
-    return _found(
-        field,
-        "not" if is_extra else "equals",
-        f"'{word}' is a value of '{field.name}'",
-        **{"unless" if is_extra else "only": value},
-    )
-
-
-def _described_values(word: str, known: KnownFields) -> Iterator[tuple[Field, Json]]:
-    """Yield the fields and the values in records that a word describes: `read` and False for `unread`."""
     for name, field in known.named.items():
-        plain = name.removeprefix("is_").removeprefix("has_")
-        if main_type(field.schema) == "boolean" and word in {plain, f"un{plain}", f"not_{plain}"}:
-            yield field, word == plain
-        elif name in {"status", "state"} and word in constants(field.schema):
-            yield field, word
+        plain = name.removeprefix("is_")
+        is_flag = main_type(field.schema) == "boolean" and word in {plain, f"un{plain}"}
+        if is_flag and (named is not None or name != argument):
+            also = named is not None and bool(named["also"])
+            op, rule = ("not", "unless") if also else ("equals", "only")
+            return _found(field, op, f"'{word}' is a value of '{field.name}'", **{rule: word == plain})
+    return None
 
 
 def is_time(argument: str, schema: Record) -> bool:
@@ -164,10 +129,84 @@ def is_time(argument: str, schema: Record) -> bool:
 
 def _time_field(known: KnownFields) -> Field | None:
     """Return the field with the time of a record: its own date, or else the time of its creation."""
-    texts = (name for name, field in known.named.items() if main_type(field.schema) in {"string", ""})
-    own = (name for name in texts if last_word(name) in _TIME_ENDINGS and not _is_of_change(name))
-    return next((known.named[name] for name in (*_TIMES, *own, "created_at", "created") if name in known.named), None)
+    own = (name for name in known.named if last_word(name) in _TIME_ENDINGS and not _is_of_change(name))
+    return next((known.named[name] for name in (*own, "created_at", "created") if name in known.named), None)
 
 
 def _is_of_change(name: str) -> bool:
     return any(word.startswith(_CHANGES) for word in words(name))
+
+
+def fields_of_arguments(
+    features: ToolFeatures, paths: Sequence[str], entities: Container[str], *, is_given: bool, is_shown: bool
+) -> Iterator[Field]:
+    """Yield the fields that arguments without a role show.
+
+    `is_given`: all records are given, so that only new ones and updates add fields. `is_shown`: results show the fields
+    of the records. Then only choices and required arguments of lists are new fields.
+    """
+    needed, verb = required(features.input), features.verb
+    for path in paths:
+        schema, name = at(features.input, path), path.rsplit(".", 1)[-1]
+        link = snake(name).removesuffix("_id")
+        if verb == "create":
+            yield Field(name, _without_default(schema), required=path in needed)
+        elif verb == "update":
+            if not is_given or not snake(path).endswith(_REFERENCES):
+                yield Field(_strip_new(name), _without_default(schema))
+        elif link != features.entity and link in entities:
+            yield Field(name, _without_default(schema), link=link)
+        elif not is_given and (path in needed or not is_shown or narrowing_choices(schema)):
+            yield from _filtered_field(path, schema)
+
+
+def _without_default(schema: Record) -> Record:
+    return {word: part for word, part in schema.items() if word != "default"}
+
+
+def _strip_new(name: str) -> str:
+    """Return the field that `new_name` or `newName` sets."""
+    parts = words(name)
+    if len(parts) < 2 or parts[0] not in {"new", "updated"}:
+        return name
+    rest = name[len(parts[0]) :].lstrip("_-")
+    return rest[:1].lower() + rest[1:]
+
+
+def _is_presentation(name: str, schema: Record) -> bool:
+    """Whether an argument controls the presentation of the answer, not its content."""
+    is_flag = main_type(schema) == "boolean" and not _PRESENTING.isdisjoint(words(name)[:1])
+    is_settled = schema.get("default") not in (None, "") and not narrowing_choices(schema)
+    return is_flag or is_settled or snake(name) in _PRESENTATION
+
+
+def narrowing_choices(schema: Record) -> list[Json]:
+    """Return the texts that an argument, or each value of a list, is limited to, without those like `all`."""
+    return [one for one in constants(_one_of(schema)) if isinstance(one, str) and snake(one) not in ANY_VALUES]
+
+
+def _one_of(schema: Record) -> Record:
+    return items(schema) if main_type(schema) == "array" else schema
+
+
+def _filtered_field(name: str, part: Record) -> Iterator[Field]:
+    """Yield the field that an argument of a list filters by, since a filter must not be ignored."""
+    many, schema = main_type(part) == "array", _value_schema(part)
+    kind = schema["type"]
+    if _is_presentation(name, part) or kind not in {"boolean", "integer", "number", "string"}:
+        return
+    bare = name if many or "enum" in schema or kind == "boolean" else _filtered_name(name, part)
+    is_bound_of_time = kind == "string" and bare != name
+    yield Field(singular(bare) if many else bare, {**schema, "format": "date-time"} if is_bound_of_time else schema)
+
+
+def _value_schema(schema: Record) -> Record:
+    """Return the schema of the values that an argument filters by."""
+    one, choices = _one_of(schema), narrowing_choices(schema)
+    kept = {word: value for word, value in one.items() if word not in {"default", "enum", "const", "title"}}
+    return {**kept, "type": main_type(one) or "string", **({"enum": choices} if choices else {})}
+
+
+def _filtered_name(name: str, schema: Record) -> str:
+    """Return the field of a bound: `price` of `min_price`, `created_at` of `since`."""
+    return "created_at" if is_time(name, schema) else next((stem for stem, _ in bounds_in(snake(name))), name)

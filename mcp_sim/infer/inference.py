@@ -9,15 +9,14 @@ from typing import Any
 from mcp_sim.infer.entities import EntityBuilder
 from mcp_sim.infer.features import ToolFeatures, collect_features
 from mcp_sim.infer.fields import collect_shown_fields
-from mcp_sim.infer.given_state import Given, Path, read_given_state
+from mcp_sim.infer.given_state import Given, Path, collect_nouns, read_given_state
 from mcp_sim.infer.links import link_given_keys
-from mcp_sim.infer.names import collect_nouns
+from mcp_sim.infer.names import parse_tool_names
 from mcp_sim.infer.openness import find_open_entities, with_usual_fields
 from mcp_sim.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
-from mcp_sim.infer.overrides import declares_effect
-from mcp_sim.infer.resolver import Resolver
+from mcp_sim.infer.plan_evidence import count_verbs
+from mcp_sim.infer.resolver import Resolver, declares_effect
 from mcp_sim.infer.roles import assign_roles
-from mcp_sim.infer.server_names import parse_tool_names
 from mcp_sim.infer.singletons import find_singletons
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
@@ -53,9 +52,7 @@ def infer(
     overrides = {**overrides, **variant_overrides(multi_tools, overrides)}
     tools = split_tools(tools, multi_tools)
     parsed_names = parse_tool_names(tools)
-    given = (
-        read_given_state(state, collect_nouns(parsed_names.values(), tools.values())) if state is not None else Given()
-    )
+    given = read_given_state(state, collect_nouns(parsed_names, tools)) if state is not None else Given()
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
     declared = {
@@ -71,7 +68,7 @@ def infer(
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities
-    resolver = Resolver.of(feature_list, entities, declared, given)
+    resolver = Resolver(entities, declared, given, count_verbs(feature_list))
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
     found = merge_plans(plans, multi_tools, overrides)
     return Inferred(entities, found, given.records, _find_unmentioned(feature_list, given), given.paths)

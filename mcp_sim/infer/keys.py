@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import main_type, properties, required, required_among
-from mcp_sim.types.lexicon.english import last_word, snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.lexicon.translations import noun_in_english
 from mcp_sim.types.plans import Verb
@@ -19,8 +19,7 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
     """Return the argument that names one record, and a score: 3 certain, 2 good, 1 the only candidate."""
     parts, asked = properties(schema), required(schema)
     scalars = [name for name, part in parts.items() if main_type(part) in {"string", "integer", "number", ""}]
-    renamed = {snake(name).removeprefix("new_") for name in parts if snake(name).startswith("new_")}
-    scored = [(_key_score(_strip_old(snake(name), renamed), entity, key), name in asked, name) for name in scalars]
+    scored = [(_key_score(snake(name).removeprefix("old_"), entity, key), name in asked, name) for name in scalars]
     best = max(scored, key=lambda entry: entry[:2], default=(0, False, ""))
     if best[0]:
         return best[2], best[0]
@@ -30,19 +29,14 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
     return None, 0
 
 
-def _strip_old(argument: str, renamed: set[str]) -> str:
-    """Return `name` for `old_name` beside `new_name`."""
-    bare = argument.removeprefix("old_")
-    return bare if bare in renamed else argument
-
-
 def _key_score(argument: str, entity: str, key: str) -> int:
     short = entity.rsplit("_", 1)[-1]
     if argument in {f"{entity}_id", f"id_{entity}", "id", snake(key)}:
         return 3
     is_file = argument in _FILE_NAMES and short in _FILES
     is_whole = argument in _WHOLE_KEYS or argument in {entity, short}
-    return 2 if is_whole or is_file or _is_named(argument, entity) or _is_foreign(argument, entity) else 0
+    is_foreign = not argument.isascii() and noun_in_english(argument.removeprefix(entity).strip("_")) == "number"
+    return 2 if is_whole or is_file or is_foreign or _is_named(argument, entity) else 0
 
 
 def _is_named(argument: str, entity: str) -> bool:
@@ -57,18 +51,7 @@ def _is_named(argument: str, entity: str) -> bool:
     return len(parts) > 1 and (is_first or stem == "".join(part[0] for part in parts))
 
 
-def _is_foreign(argument: str, entity: str) -> bool:
-    """Whether it is the number of an entity in another language: `订单编号`."""
-    ending = argument.removeprefix(entity).strip("_")
-    return not argument.isascii() and bool(ending) and ending != argument and noun_in_english(ending) == "number"
-
-
 def noun_of_key(argument: str) -> str:
     """Return the noun of a key argument: `booking` of `booking_reference`. '' if it is no key."""
     stem, _, ending = snake(argument).rpartition("_")
     return stem if ending in _NUMBER_ENDINGS else ""
-
-
-def is_id_name(name: str) -> bool:
-    """Whether a field or an argument of this name holds an id, or several."""
-    return last_word(name) in {"id", "ids"}

@@ -10,48 +10,23 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type
 from mcp_sim.types.lexicon.english import singular_phrase, snake, words
-from mcp_sim.types.lexicon.terms import terms
-
-_NOT_LINKS, _IF_KNOWN = terms("fields.not_linking"), terms("fields.linking_if_known")
-"""Names of ids of things that are no records, and those of them that are links if tools mention such records."""
-_REFERRING = terms("fields.referring")
 
 
-class Targets:
-    """The entities that fields may link to. `keys` has the key schema of every entity."""
+def link_of(entity: str, field: Field, keys: Mapping[str, Record]) -> str | None:
+    """Return the entity that a field of an entity refers to, by its name: `project_id`, `parent_id`, `tag_ids`.
 
-    def __init__(self, keys: Mapping[str, Record]) -> None:
-        self.keys = keys
-        self._by_ending: dict[str, str] = {}
-        for name in sorted(keys, key=len, reverse=True):
-            for ending in _endings(name.partition("_")[2]):
-                self._by_ending.setdefault(ending, name)
-
-    def link_of(self, entity: str, field: Field) -> str | None:
-        """Return the entity that a field of an entity refers to, by its name: `project_id`, `parent_id`, `tag_ids`."""
-        many = main_type(field.schema) == "array" and snake(field.name).endswith("_ids")
-        schema, name = items(field.schema) if many else field.schema, snake(field.name)
-        stem = (name.removesuffix("s") if many else name).removesuffix("_id")
-        if field.link is not None or stem in {name, entity, ""}:
-            return field.link
-        found = self._named(entity, stem)
-        kinds = {main_type(schema), main_type(self.keys[found])} - {""} if found is not None else set[str]()
-        return found if len(kinds) < 2 else None
-
-    def _named(self, entity: str, stem: str) -> str | None:
-        """Return the entity that a name ends with, or else the longest one that ends with the name."""
-        if stem == "parent" and entity in self.keys:
-            whole = entity.removeprefix("sub")
-            return whole if whole in self.keys else entity
-        if stem in _NOT_LINKS and not (stem in _IF_KNOWN and stem in self.keys):
-            return None
-        names = (stem, *_endings(stem))
-        return next((one for one in names if one in self.keys), None) or self._by_ending.get(stem)
-
-
-def _endings(name: str) -> Iterator[str]:
-    """Yield the nouns that a name ends with, the longest first."""
-    return ("_".join(noun) for noun in last_nouns(tuple(name.split("_"))))
+    `keys` has the key schema of every entity.
+    """
+    many = main_type(field.schema) == "array" and snake(field.name).endswith("_ids")
+    schema, name = items(field.schema) if many else field.schema, snake(field.name)
+    stem = (name.removesuffix("s") if many else name).removesuffix("_id")
+    if field.link is not None or stem in {name, entity, ""}:
+        return field.link
+    nouns = ("_".join(noun) for noun in last_nouns(tuple(stem.split("_"))))
+    stems = (entity.removeprefix("sub"), entity) if stem == "parent" else (stem, *nouns)
+    found = next((one for one in stems if one in keys), None)
+    kinds = {main_type(schema), main_type(keys[found])} - {""} if found is not None else set[str]()
+    return found if len(kinds) < 2 else None
 
 
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
@@ -82,8 +57,7 @@ def _held_target(
 def _refers_to(field: str, entity: str) -> bool:
     """Whether a field is named after an entity, with or without a word like `id` at the end."""
     stem, own = words(singular_phrase(words(field))), words(entity)
-    stem = stem[:-1] if len(stem) > 1 and stem[-1] in _REFERRING else stem
-    return own == stem[-len(own) :]
+    return own in {stem[-len(own) :], stem[-len(own) - 1 : -1]}
 
 
 def _is_issued(value: Json, keys: Collection[Json]) -> bool:

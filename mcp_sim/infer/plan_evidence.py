@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from mcp_sim.infer.evidence import Attribute, Evidence
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.verbs import INSPECTION_VERBS, RECORDLESS_VERBS, classify_verb, find_described_verb
-from mcp_sim.types import Record
+from mcp_sim.infer.verbs import INSPECTION_VERBS, RECORDLESS_VERBS, classify_verb
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import at, main_type, properties, required_among
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Plan
@@ -30,16 +29,11 @@ _VAGUE_VERBS = terms("verbs.vague")
 
 
 def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
-    """Return the number of kinds of tools that mention each entity. A reference from another counts as one."""
+    """Return the number of kinds of tools that mention each entity."""
     verbs: dict[str, set[str]] = defaultdict(set)
-    referred = {(snake(name), features.entity) for features in feature_list for name in properties(features.input)}
     for features in feature_list:
         if features.verb not in RECORDLESS:
             verbs[features.entity].add(features.verb)
-    for name, entity in referred:
-        target = name.removesuffix("_id")
-        if target not in {name, entity} and target in verbs:
-            verbs[target].add("referred to")
     return {entity: len(found) for entity, found in verbs.items()}
 
 
@@ -50,8 +44,6 @@ class PlanFacts:
     features: ToolFeatures
     plan: Plan
     entity: Entity
-    unexplained: tuple[str, ...]
-    """Arguments without a role."""
     verbs: int
     """The number of kinds of tools that mention the entity."""
     is_declared: bool
@@ -67,13 +59,12 @@ def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
     yield from _from_name(facts)
     yield from _from_other_tools(facts)
     yield from _from_arguments(facts)
-    yield from _from_result(facts)
     yield from _from_annotations(facts)
 
 
 def _from_name(facts: PlanFacts) -> Iterator[Evidence]:
     parsed, plan = facts.features.parsed, facts.plan
-    if facts.features.status is not None and plan.fixed:
+    if facts.features.parsed.status is not None and plan.fixed:
         changed = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
         yield facts.evidence("verb", 0.25, f"'{parsed.word}' means {changed}")
     described = classify_verb(parsed.described_verb)
@@ -81,8 +72,6 @@ def _from_name(facts: PlanFacts) -> Iterator[Evidence]:
         yield facts.evidence("verb", 0.05, f"its description begins with '{parsed.described_verb}'")
     if parsed.batch:
         yield facts.evidence("verb", -0.3, "several records at once")
-    if parsed.one_of_a_kind:
-        yield facts.evidence("key", -0.2, "the current record, not one of many")
 
 
 def _from_other_tools(facts: PlanFacts) -> Iterator[Evidence]:
@@ -92,19 +81,16 @@ def _from_other_tools(facts: PlanFacts) -> Iterator[Evidence]:
     elif facts.verbs > 1:
         yield facts.evidence("entity", 0.1, f"{facts.verbs} kinds of tools mention '{name}'")
     else:
-        lists = parsed.word in {"list", "enumerate"} and parsed.plural
+        lists = parsed.word == "list" and parsed.plural
         yield facts.evidence("entity", -0.1 if lists else -0.15, f"only one kind of tool mentions '{name}'")
 
 
 def _from_arguments(facts: PlanFacts) -> Iterator[Evidence]:
-    plan, schema = facts.plan, facts.features.input
+    plan = facts.plan
     if plan.verb in {"get", "update", "delete"}:
         yield facts.evidence("key", *_key_evidence(facts))
     if plan.verb == "create" and not plan.sets:
         yield facts.evidence("fields", -0.3, "takes nothing that a record could hold")
-    lost = required_among(facts.unexplained, schema) if plan.verb in _READS else []
-    if lost:
-        yield facts.evidence("fields", -0.2, f"unclear what {', '.join(lost)} is for")
 
 
 def _key_evidence(facts: PlanFacts) -> tuple[float, str]:
@@ -113,48 +99,27 @@ def _key_evidence(facts: PlanFacts) -> tuple[float, str]:
     A name or a path counts if other tools mention the entity.
     """
     plan, entity = facts.plan, facts.entity
+    if plan.key is None:
+        return _without_key(facts)
     _, score = key_argument(plan.verb, entity.name, "id", facts.features.input)
-    is_natural = facts.verbs > 1 or facts.is_declared
-    score = max(score, 2) if is_natural and snake(plan.key or "") == snake(entity.key) else score
-    if plan.key is not None and entity.open and score < 2:
+    is_natural = (facts.verbs > 1 or facts.is_declared) and snake(plan.key) == snake(entity.key)
+    score = max(score, 2) if is_natural else score
+    if entity.open and score < 2:
         return (0.0 if properties(facts.features.output) else -0.1), "a record exists for every key"
+    return _KEY_EVIDENCE[score]
+
+
+def _without_key(facts: PlanFacts) -> tuple[float, str]:
+    plan, entity = facts.plan, facts.entity
     if entity.singleton:
         return 0.0, f"there is only one {entity.name}"
-    if plan.key is not None:
-        return _KEY_EVIDENCE[score]
     if plan.filters and (plan.verb != "get" or len(plan.filters) > 1):
         return 0.05, f"{' and '.join(plan.filters)} identify the record"
     if plan.filters:
         return -0.05, "found by a field, not by its key"
     if facts.features.parsed.one_of_a_kind and plan.verb == "get":
-        return 0.0, "it names none: the current record is meant"
+        return -0.2, "it names none: the current record is meant"
     return -0.3, "no argument names the record"
-
-
-def _from_result(facts: PlanFacts) -> Iterator[Evidence]:
-    plan, output = facts.plan, facts.features.output
-    if not properties(output):
-        return
-    envelope = plan.envelope
-    if plan.verb in {"list", "search"}:
-        has_rows = envelope.rows is not None
-        yield facts.evidence("result", *((0.1, f"rows at '{envelope.rows}'") if has_rows else (-0.3, "no rows in it")))
-    elif plan.verb == "delete":
-        is_confirmed = envelope.success is not None or envelope.key is not None
-        yield facts.evidence("result", *((0.1, "it confirms") if is_confirmed else (0.0, "it shows no record")))
-    else:
-        shown = properties(at(output, envelope.record)) if envelope.record is not None else {}
-        yield facts.evidence("result", *_record_evidence(facts, shown))
-
-
-def _record_evidence(facts: PlanFacts, shown: Record) -> tuple[float, str]:
-    if any(snake(name) == snake(facts.entity.key) for name in shown):
-        return 0.1, f"its result is the {facts.entity.name}"
-    if facts.plan.envelope.key is not None:
-        return 0.05, "its result holds the id"
-    if main_type(facts.features.output) != "object" or shown.keys().isdisjoint(facts.entity.fields):
-        return -0.2, "its result is not a record"
-    return 0.0, "its result is a part of the record"
 
 
 def _from_annotations(facts: PlanFacts) -> Iterator[Evidence]:
@@ -173,30 +138,21 @@ def read_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[E
 
     `is_mentioned`: other tools work on something that its name or its arguments mention.
     """
-    for weight, reason in (*_for_recordless(features), *_against_recordless(features, is_mentioned=is_mentioned)):
+    for weight, reason in _weigh_recordless(features, is_mentioned=is_mentioned):
         yield Evidence(features.tool.id, "verb", "none", weight, reason)
 
 
-def _for_recordless(features: ToolFeatures) -> Iterator[tuple[float, str]]:
-    name, verb = features.parsed.word, features.parsed.recordless_verb
+def _weigh_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[tuple[float, str]]:
+    name, verb, described = features.parsed.word, features.parsed.recordless_verb, features.parsed.described_verb
     yield 0.35, "the name has no verb of records" if verb or not name else f"'{name}' names no record"
     if verb:
         yield (0.1 if verb in _VAGUE_VERBS else 0.2), f"'{verb}' touches no records"
-    described = find_described_verb(features.tool.description)
     if described in RECORDLESS_VERBS | INSPECTION_VERBS:
         weight = 0.05 if described in _VAGUE_VERBS else 0.15 if verb else 0.2
         yield weight, f"its description begins with '{described}'"
-    if not properties(features.tool.input_schema):
-        yield 0.05, "it takes no arguments"
-
-
-def _against_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[tuple[float, str]]:
     if is_mentioned:
         yield -0.1, "other tools work on something it mentions"
     else:
         yield 0.1, "no other tool works on anything it mentions"
-    annotations = features.tool.annotations
-    if annotations.get("destructiveHint") is True:
+    if features.tool.annotations.get("destructiveHint") is True:
         yield -0.3, "annotated as destructive"
-    elif annotations.get("readOnlyHint") is True:
-        yield 0.05, "read-only"

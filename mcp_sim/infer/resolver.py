@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from mcp_sim.infer.envelopes import batch_envelope
 from mcp_sim.infer.evidence import Evidence, basis_of
@@ -11,16 +13,15 @@ from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.given_state import Given
 from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.names import noun_spans
-from mcp_sim.infer.overrides import declares_effect, resolve_overrides
-from mcp_sim.infer.plan_evidence import PlanFacts, count_verbs, read_plan, read_recordless
+from mcp_sim.infer.plan_evidence import PlanFacts, read_plan, read_recordless
 from mcp_sim.infer.roles import Roles
-from mcp_sim.infer.states import find_target_state
+from mcp_sim.infer.states import MAX_ROWS, find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
-from mcp_sim.types import Record
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
 from mcp_sim.types.lexicon.english import plural, singular_phrase
-from mcp_sim.types.plans import RECORDLESS, Basis, Envelope, How, Plan
+from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
@@ -34,8 +35,14 @@ _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
 _DECLARED_FORM = Basis("schema", 1.0, ("its outputSchema declares it",))
 _ARGUMENT_NAMES = Basis("inferred", 0.8, ("the names of its arguments",))
+_DECLARED_EFFECTS = frozenset((*EFFECT, "backend", "operation", "sets", "fixed", "filters", "choices", "each"))
 _FROM_ARGUMENTS = ("how", "each", "if_exists", "holder")
 """The fields that follow from the names of arguments, besides their roles."""
+
+
+def declares_effect(overrides: Collection[str]) -> bool:
+    """Whether a spec declares what a tool does, and not only how it pages or where its result shows something."""
+    return not _DECLARED_EFFECTS.isdisjoint(overrides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +56,6 @@ class Resolver:
     verbs: Mapping[str, int]
     """The number of kinds of tools that mention each entity."""
 
-    @staticmethod
-    def of(
-        feature_list: Sequence[ToolFeatures],
-        entities: Mapping[str, Entity],
-        declared: Mapping[str, Entity],
-        given: Given,
-    ) -> Resolver:
-        """Return the resolver of the plans of these tools."""
-        return Resolver(entities, declared, given, count_verbs(feature_list))
-
     def plan(self, features: ToolFeatures, roles: Roles) -> Plan:
         """Return the plan of a tool by its features, the roles of its arguments, and its overrides."""
         if features.verb in RECORDLESS:
@@ -67,12 +64,11 @@ class Resolver:
         if not is_fixed and self._is_outside_state(features):
             return _unknown(features, f"the state has no {features.entity.replace('_', ' ')}")
         entity = self.entities[features.entity]
-        plan = _assemble(features, roles, entity, self.given.records.get(entity.name, ()))
-        facts = PlanFacts(
-            features, plan, entity, roles.unexplained, self.verbs[entity.name], entity.name in self.declared
-        )
-        plan = plan.explained(_basis(features, roles, [*read_plan(facts)]))
-        objection = _objection(plan, entity, is_special=self._is_special(features))
+        rows = self.given.records.get(entity.name, ())
+        plan = _assemble(features, roles, entity, rows)
+        facts = PlanFacts(features, plan, entity, self.verbs[entity.name], entity.name in self.declared)
+        plan = plan.explained(_basis(features, roles, [*read_plan(facts)], is_held=_is_held(plan.fixed, rows)))
+        objection = self._objection(features, plan, entity) if plan.backend == "records" else None
         if not is_fixed and _is_poor(features, plan, objection):
             return self._recordless(features)
         if objection is None:
@@ -80,15 +76,35 @@ class Resolver:
         idles = objection == _IDLE and plan.key is not None and entity.key_like is not None and not plan.guessed
         return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
 
-    def _is_special(self, features: ToolFeatures) -> bool:
-        """Whether a tool is about the current or the next record of an entity that other tools mention."""
-        return features.parsed.one_of_a_kind and (self.verbs[features.entity] > 1 or "entity" in features.overrides)
+    def _objection(self, features: ToolFeatures, plan: Plan, entity: Entity) -> str | None:
+        """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""
+        if plan.verb in _ONE and plan.key is None and not self._is_meant(features, plan, entity):
+            return f"no argument names a {entity.name}"
+        if entity.inside is not None and plan.verb == "create" and plan.holder is None:
+            return f"the {plural(entity.name)} are nested in other records, and no argument names them"
+        return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None
+
+    def _is_meant(self, features: ToolFeatures, plan: Plan, entity: Entity) -> bool:
+        """Whether it is clear without a key which record is meant. It is not for records inside others."""
+        is_meant = entity.singleton or bool(plan.filters) or self._is_special(features, plan)
+        return is_meant and entity.inside is None
+
+    def _is_special(self, features: ToolFeatures, plan: Plan) -> bool:
+        """Whether a tool gets the current or the next record of an entity that other tools mention."""
+        is_known = self.verbs[features.entity] > 1 or "entity" in features.overrides
+        return plan.verb == "get" and (bool(plan.operation) or (features.parsed.one_of_a_kind and is_known))
 
     def _is_outside_state(self, features: ToolFeatures) -> bool:
-        """Whether a tool reads what neither the given state nor another tool mentions."""
+        """Whether a tool shows what neither the given state nor another tool mentions, or fields of a singleton."""
         is_read = features.verb == "get" or (features.verb in _MANY and features.envelope.rows is None)
         is_known = features.entity in self.declared or self.verbs[features.entity] > 1
-        return bool(self.given.entities) and is_read and not is_known
+        is_part = features.verb == "create" and self._shows_singleton({*properties(features.shape)})
+        return bool(self.given.entities) and (is_read or is_part) and not is_known
+
+    def _shows_singleton(self, names: AbstractSet[str]) -> bool:
+        """Whether all names, and more than one, are those of fields of a given singleton."""
+        singles = (one for one in self.given.entities.values() if one.singleton)
+        return len(names) > 1 and any(one.fields.keys() >= names for one in singles)
 
     def _recordless(self, features: ToolFeatures) -> Plan:
         """Return the plan of a tool that touches no records, or unknown ones."""
@@ -114,7 +130,10 @@ class Resolver:
 
 
 def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequence[Record]) -> Plan:
-    """Return the plan of a tool with its overrides, not judged yet."""
+    """Return the plan of a tool with its overrides, not judged yet.
+
+    An argument declared as a filter is not the key, unless that is declared too.
+    """
     is_update = features.verb == "update"
     inferred = Plan(
         features.tool.id,
@@ -132,7 +151,8 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         envelope=_result_places(features),
     )
     whole = features.item_arguments.refold(inferred)
-    return whole.with_declared(resolve_overrides(whole, features.overrides))
+    is_filter = "key" not in features.overrides and whole.key in features.overrides.get("filters", {})
+    return whole.with_declared({**features.overrides, "key": None} if is_filter else features.overrides)
 
 
 def _result_places(features: ToolFeatures) -> Envelope:
@@ -153,26 +173,30 @@ def _accepts_appending(field: Field) -> bool:
     return main_type(field.schema) in {"string", "array"} and field.link is None and not constants(field.schema)
 
 
-def _basis(features: ToolFeatures, roles: Roles, judged: Sequence[Evidence]) -> dict[str, Basis]:
-    """Return the basis of each field that is not declared.
+def _is_held(values: Mapping[str, Json], rows: Sequence[Record]) -> bool:
+    """Whether given records hold one of these values of fields."""
+    looked_at = islice(rows, MAX_ROWS)
+    return any(row.get(name) == value for row in looked_at for name, value in values.items())
+
+
+def _basis(features: ToolFeatures, roles: Roles, judged: Sequence[Evidence], *, is_held: bool) -> dict[str, Basis]:
+    """Return the basis of each field that is not declared. `is_held`: fixed values come from given records.
 
     The verb, the entity and the key share their confidence, since what supports one supports the others.
     """
     is_certain = not {"verb", "entity"}.isdisjoint(features.overrides)
-    verbs = [one for one in features.evidence if one.attribute == "verb"]
-    named = [one for one in features.evidence if one.attribute == "entity"]
-    confidence = 1.0 if is_certain else basis_of([*verbs, *judged]).confidence
-    of_key = [one for one in judged if one.attribute == "key"]
-    of_entity = [one for one in judged if one.attribute == "entity"]
-    others = [one for one in judged if one.attribute not in {"key", "entity"}]
-    effect = {"verb": [*verbs, *others], "entity": [*named, *of_entity], "key": of_key}
-    found = {name: Basis("inferred", confidence, _reasons(evidence)) for name, evidence in effect.items()}
-    found |= {"fixed": found["verb"], "envelope": _form_basis(features)}
-    return {**found, **dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES), **roles.basis}
+    weighed = [*(one for one in features.evidence if one.attribute == "verb"), *judged]
+    confidence = 1.0 if is_certain else basis_of(weighed).confidence
+    found = {name: Basis("inferred", confidence, _reasons((*features.evidence, *judged), name)) for name in EFFECT}
+    fixed = replace(found["verb"], source="state") if is_held else found["verb"]
+    others = {"fixed": fixed, "envelope": _form_basis(features)}
+    return {**found, **others, **dict.fromkeys(_FROM_ARGUMENTS, _ARGUMENT_NAMES), **roles.basis}
 
 
-def _reasons(evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.reason for one in evidence))
+def _reasons(evidence: Iterable[Evidence], name: str) -> tuple[str, ...]:
+    """Return the reasons for one of the fields that decide the effect. Those for no such field support the verb."""
+    mine = (one for one in evidence if name == (one.attribute if one.attribute in EFFECT else "verb"))
+    return tuple(dict.fromkeys(one.reason for one in mine))
 
 
 def _form_basis(features: ToolFeatures) -> Basis:
@@ -191,19 +215,3 @@ def _is_poor(features: ToolFeatures, plan: Plan, objection: str | None) -> bool:
     is_inspection = features.parsed.word in INSPECTION_VERBS and plan.key is None and plan.verb == "get"
     is_doubtful = objection is not None or plan.confidence < _MIN_DESCRIBED
     return is_inspection or (features.parsed.verb_from_description and is_doubtful)
-
-
-def _objection(plan: Plan, entity: Entity, *, is_special: bool) -> str | None:
-    """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could.
-
-    `is_special`: it is about the current or the next record.
-    """
-    if plan.backend != "records":
-        return None
-    is_reached = plan.key is not None if plan.verb in _ONE else plan.holder is not None or plan.verb in _MANY
-    if entity.inside is not None and not is_reached:
-        return f"the {plural(entity.name)} are nested in other records, and no argument names them"
-    is_meant = plan.verb == "get" and (is_special or plan.operation)
-    if plan.verb in _ONE and not (plan.key is not None or entity.singleton or plan.filters or is_meant):
-        return f"no argument names a {entity.name}"
-    return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None

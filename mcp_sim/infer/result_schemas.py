@@ -1,15 +1,13 @@
-"""Result schemas: declared or shown by examples."""
+"""Results: their schemas, declared or shown, and texts that hold data."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from typing import Final
 
-from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, mentions_data
-from mcp_sim.infer.result_forms import shown_form
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -21,11 +19,20 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     schema_of,
 )
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.lexicon.terms import terms
 
 _GOOD, _BAD = terms("results.success"), terms("results.error")
+
+TEXT_NAMES: Final = terms("results.text")
+"""Names of the only property of a result, if it is a text for people."""
+
+MESSAGE_NAMES: Final = TEXT_NAMES | terms("results.message")
+"""Names of such a property that may hold a message about the call."""
+
 _IDENTIFIER = re.compile(r"(?<![\w/.=-])[a-z]+(?:_[a-z0-9]+)+(?![\w/=.(-])")
+_DATA = re.compile(r"\b(json|dict|dictionary|object|list of dicts|array)\b", re.IGNORECASE)
 
 
 def result_schema(tool: Tool) -> Record:
@@ -63,46 +70,32 @@ def text_place(tool: Tool) -> str | None:
 def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
     """Return tool id -> the only property of its result, if its text is JSON.
 
-    A tool's own description says so. It also holds for all tools of a server whose descriptions mention fields that are
-    no arguments (`with stable task_ref values`).
+    The description says so, or mentions fields that are no arguments (`with stable task_ref values`), as those of other
+    tools of the server may do.
     """
-    by_server: dict[str, list[Tool]] = defaultdict(list)
-    for tool in tools.values():
-        by_server[tool.server].append(tool)
-    return {tool.id: place for mine in by_server.values() for tool, place in _json_texts(mine)}
+    known = " ".join(f"{tool.name} {canonical(tool.input_schema)}" for tool in tools.values())
+    places = {id_: place for id_, tool in tools.items() if snake(place := text_place(tool) or "") in TEXT_NAMES}
+    talking = {tools[id_].server for id_ in places if _mentions_fields(tools[id_].description, known)}
+    return {
+        id_: at for id_, at in places.items() if mentions_data(tools[id_].description) or tools[id_].server in talking
+    }
 
 
-def _json_texts(tools: Sequence[Tool]) -> Iterator[tuple[Tool, str]]:
-    """Yield the tools of one server whose text is JSON, each with its property."""
-    wrapped = [(tool, place) for tool in tools if snake(place := text_place(tool) or "") in TEXT_NAMES]
-    is_data = bool(wrapped) and _mention_fields((tool for tool, _ in wrapped), tools)
-    for tool, place in wrapped:
-        if mentions_data(tool.description) or (is_data and not is_prose(tool.description)):
-            yield tool, place
+def _mentions_fields(description: str, known: str) -> bool:
+    return any(name not in known for name in _IDENTIFIER.findall(description))
 
 
-def _mention_fields(wrapped: Iterable[Tool], tools: Iterable[Tool]) -> bool:
-    """Whether descriptions contain names that only fields of results can have."""
-    known = " ".join(json.dumps([tool.name, tool.input_schema]) for tool in tools)
-    return any(name not in known for tool in wrapped for name in _IDENTIFIER.findall(tool.description))
-
-
-def argument_schemas(tools: Iterable[Tool]) -> dict[str, dict[str, Record]]:
-    """Return server -> snake-case name of an argument -> its schema in the first tool that has it."""
-    found: dict[str, dict[str, Record]] = defaultdict(dict)
-    for tool in tools:
-        for name, part in properties(tool.input_schema).items():
-            found[tool.server].setdefault(snake(name), part)
-    return found
-
-
-def infer_output(tool: Tool, example: Json, arguments: Mapping[str, Record], *, is_text: bool) -> Record:
+def infer_output(tool: Tool, example: Json, *, is_text: bool) -> Record:
     """Return the outputSchema, else the shape of an example, else the form that the description shows, else {}.
 
-    `arguments` are those of all tools of the server. `is_text`: the result is JSON in a text, whose form the
-    outputSchema does not declare.
+    `is_text`: the result is JSON in a text, whose form the outputSchema does not declare.
     """
     if tool.output_schema is None and isinstance(example, dict | list):
         return schema_of(example)
     schema = {} if is_text else result_schema(tool)
-    return schema if schema and not is_open(schema) else shown_form(tool.description, arguments) or {}
+    return schema if schema and not is_open(schema) else shown_form(tool.description)
+
+
+def mentions_data(description: str) -> bool:
+    """Whether the description of a tool that works on records mentions data. Then its result is data."""
+    return bool(_DATA.search(description))

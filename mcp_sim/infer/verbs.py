@@ -16,9 +16,6 @@ WEAK = cast("Mapping[str, Verb]", by_word("verbs.likely"))
 TRANSITIONS = table("verbs.states")
 """States that verbs lead to: `closed` by `close`."""
 
-STARTED_STATES = table("verbs.started_states")
-"""States of records that exist before a weak verb is done: `start_task(task_id)` beside `create_task`."""
-
 PHRASES = frozenset((verb.partition("_")[0], verb.partition("_")[2]) for verb in terms("verbs.two_words"))
 NOUNS_TOO = terms("verbs.nouns_too")
 """Verbs that are nouns before a final verb, and before words like `details`: `file_upload`, `place_details`."""
@@ -40,8 +37,6 @@ _KNOWN_VERBS = VERBS_OF_RECORDS.union(
 )
 _NOUNS_OF_RECORDLESS = terms("verbs.recordless_nouns")
 _FINAL_VERBS = terms("verbs.final")
-_FACTS = terms("phrases.facts")
-_READS = frozenset({"get", "list", "search"})
 _OPENERS = re.compile(
     r"(?:use this (?:\w+ )?to|this (?:\w+ )?(?:is used to|allows you to|lets you|can be used to|will|tool|function|"
     r"method|endpoint)|(?:a |the )?(?:tool|function) (?:to|for|that)|allows? (?:you|users?|the user) to|lets you|"
@@ -60,7 +55,7 @@ def classify_verb(word: str) -> Verb | None:
 
 def find_verb(parts: Sequence[str]) -> int | None:
     """Return the position of the verb in a name, or None."""
-    if not parts or _is_noun_with_facts(parts):
+    if not parts:
         return None
     last = len(parts) - 1
     if last and parts[0] in NOUNS_TOO and parts[-1] in _FINAL_VERBS:
@@ -70,12 +65,6 @@ def find_verb(parts: Sequence[str]) -> int | None:
     if last and parts[-1] in VERBS_OF_RECORDS:
         return last
     return last - 1 if last > 1 and parts[-2] in STRONG else None
-
-
-def _is_noun_with_facts(parts: Sequence[str]) -> bool:
-    """Whether the first word is no verb, because only words like `details` follow: `place_details`, `file_info`."""
-    is_noun = parts[0] in NOUNS_TOO and classify_verb(parts[0]) not in _READS
-    return is_noun and len(parts) > 1 and _FACTS.issuperset(parts[1:])
 
 
 def find_recordless_verb(parts: Sequence[str], described_verb: str) -> str:

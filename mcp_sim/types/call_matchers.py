@@ -17,7 +17,7 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
-from mcp_sim.types.kinds import Expectation
+from mcp_sim.types.kinds import Expectation, Kind, Perturbation
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import in_reach
 
@@ -67,8 +67,8 @@ def argument_value(arguments: Mapping[str, Json], name: str) -> Json:
     return arguments[name] if name in arguments else at_path(arguments, name.split("."))
 
 
-class CallExpectation(Expectation):
-    """An expectation about the calls of certain tools, however they were answered."""
+class CallPattern(Kind):
+    """Certain calls of certain tools, however they were answered."""
 
     tool: str = Field(description="The tool, by glob.", examples=["create_deal", "delete_*"])
     arguments: dict[str, MatcherSource] = Field(
@@ -83,18 +83,26 @@ class CallExpectation(Expectation):
         return tuple(argument_test(name, matcher(value)) for name, value in self.arguments.items())
 
     def fits(self, step: Step, domain: Domain) -> bool:
-        """Whether this step is one of the calls that the expectation is about."""
+        """Whether this step is one of the calls."""
         if step.entry != "call":
             return False
         tool = domain.tools.get(step.tool)
         reached = fnmatchcase(step.tool, self.tool) if tool is None else in_reach((self.tool,), tool)
         return reached and all(test(step.arguments) for test in self.tests)
 
-    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+    def mismatches(self, domain: Domain) -> Sequence[str]:
+        """Return why no call can be one of them, as sentences: unknown tools and arguments."""
         tools = [tool for tool in domain.tools.values() if in_reach((self.tool,), tool)]
         if not tools:
             return [f"no tool matches {self.tool!r}{did_you_mean(self.tool, domain.tools)}"]
         return [problem for name in self.arguments if (problem := unknown_argument(name, tools))]
+
+
+class CallExpectation(CallPattern, Expectation):
+    """An expectation about certain calls."""
+
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+        return self.mismatches(domain)
 
 
 def argument_test(name: str, matches: Matcher) -> Test:

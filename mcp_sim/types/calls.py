@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from rpds import HashTrieMap
 
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.json_values import Json, Record
+from mcp_sim.types.json_values import Json, Key, Record
 from mcp_sim.types.tools import Observation, Tool
 from mcp_sim.types.views import Change, Due, View
 
@@ -61,15 +61,17 @@ class Memory:
 class Memories:
     """All memories of a world during one call: what was `kept` before it, and what it has `staged`.
 
-    `counts` are the counters of triggers, a list with one place for each: cheap to copy at every call.
+    `counts` are the counters of triggers, a list with one place for each: cheap to copy at every call. `shared` is
+    what a world model remembers between several looks at the same call; it is never kept.
     """
 
-    __slots__ = ("counts", "kept", "staged")
+    __slots__ = ("counts", "kept", "shared", "staged")
 
     def __init__(self, kept: HashTrieMap[tuple[str, str], Any], counts: Sequence[int] = ()) -> None:
         self.kept = kept
         self.staged: dict[tuple[str, str], Any] = {}
         self.counts = list(counts)
+        self.shared: dict[str, Any] = {}
 
     def get(self, at: tuple[str, str], default: Any) -> Any:
         return self.staged[at] if at in self.staged else self.kept.get(at, default)
@@ -123,6 +125,8 @@ class Transition:
     """Whether the answer rests on a guess."""
     no_effect: frozenset[str] = frozenset()
     """The ids of perturbations that found nothing to change."""
+    unchecked: frozenset[tuple[str, Key, str]] = frozenset()
+    """Entity, key and field of the values that consistency checks skip, since nothing fixes them; field `*`: all."""
     obeyed: bool = False
     """Whether a language model followed the turn's instruction."""
     measured: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -188,6 +192,8 @@ class Turn:
     of the scenario reads them (`reads_past_versions`)."""
     instruction: Instruction | None = None
     """For a language model."""
+    problems: tuple[str, ...] = ()
+    """Where the arguments violate the inputSchema, if the world model is to judge that."""
 
     @property
     def memory(self) -> Memory:

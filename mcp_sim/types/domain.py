@@ -97,6 +97,12 @@ class Domain:
     """Whether there may be records that were never mentioned; a closed world knows all its records."""
     given: frozenset[str] = frozenset()
     """The entities whose records the initial state holds."""
+    specified: frozenset[str] = frozenset()
+    """The entities of which the scenario gives or counts records, or the spec declares some. A given state without any
+    record of an entity says nothing about it."""
+    unspecified: frozenset[str] = frozenset()
+    """The entities whose records nothing gives, counts or declares: what a list or a search asks for may be
+    generated."""
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Tool id -> the path of its only argument (`params`), if that holds all others. Plans name these without it."""
     concealed: tuple[Concealed, ...] = ()

@@ -94,7 +94,7 @@ def values_at(value: Json, parts: Sequence[str]) -> Iterator[Json]:
 def nest_paths(values: Record, record: Record) -> Record:
     """Return values by path as values by field of a record: `address.city` becomes the `address` with that city."""
     found = {path: value for path, value in values.items() if "." not in path or path in record}
-    for path in values.keys() - found.keys():
+    for path in [path for path in values if path not in found]:
         field = path.partition(".")[0]
         held = {field: found.get(field, record.get(field))}
         found[field] = with_value(held, path.split("."), values[path])[field]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from mcp_sim.types.json_values import Json, Record, encode
 
@@ -26,6 +27,26 @@ class ToolResult:
     is_error: bool = False
     text: str | None = None
     """Replaces the rendered text where the two differ on purpose."""
+    blocks: tuple[Record, ...] | None = None
+    """Replaces the rendered content, where the value is shown in several blocks or beside other ones."""
+
+    def with_value(self, value: Json) -> ToolResult:
+        """Return the result with another value. JSON text keeps its layout, prose beside the value stays."""
+        return replace(
+            self, value=value, text=None if self.text is None else _with_layout(self.text, self.value, value)
+        )
+
+    def with_text(self, text: str) -> ToolResult:
+        """Return the result with another text of its value, such as JSON in another layout.
+
+        Structured content is shown with that text only if servers write such a layout, and not if it wraps a text.
+        """
+        if text == self.content[0]["text"]:
+            return self
+        is_usual = self.form != "structured" or (
+            _wrapped_text(self.value) is None and _layout(text, self.value) is not None
+        )
+        return replace(self, text=text) if is_usual else self
 
     @cached_property
     def encoded(self) -> bytes:
@@ -37,6 +58,8 @@ class ToolResult:
         """The MCP content blocks: those given, or the value as one block of text."""
         if self.form == "blocks":
             return self.value
+        if self.blocks is not None:
+            return list(self.blocks)
         return [{"type": "text", "text": self.text if self.text is not None else self._rendered}]
 
     @property
@@ -57,6 +80,42 @@ def _wrapped_text(value: Json) -> str | None:
         return None
     name, text = next(iter(cast("Record", value).items()))
     return text if name in _WRAPPERS and isinstance(text, str) else None
+
+
+_LAYOUTS: tuple[Mapping[str, Any], ...] = (
+    {"indent": 2},
+    {"separators": (", ", ": ")},
+    {"indent": 4},
+    {"separators": (",", ":")},
+    {"indent": "\t"},
+    {"indent": 2, "sort_keys": True},
+)
+"""How servers write JSON."""
+
+
+def _with_layout(text: str, value: Json, new: Json) -> str | None:
+    """Return another value in the layout of a text with this value; the text itself if it is prose.
+
+    None if the layout is unknown.
+    """
+    if isinstance(value, str):
+        return new if isinstance(new, str) else None
+    try:
+        is_shown = json.loads(text) == value
+    except ValueError:
+        return text
+    if not is_shown:
+        return text
+    layout = _layout(text, value)
+    return None if layout is None else json.dumps(new, **layout)
+
+
+def _layout(text: str, value: Json) -> Mapping[str, Any] | None:
+    """Return how a text writes a value as JSON; None if that is unusual."""
+    layouts: Iterator[dict[str, Any]] = (
+        {"ensure_ascii": ascii_only, **layout} for layout in _LAYOUTS for ascii_only in (False, True)
+    )
+    return next((layout for layout in layouts if json.dumps(value, **layout) == text.strip()), None)
 
 
 @dataclass(frozen=True, slots=True)

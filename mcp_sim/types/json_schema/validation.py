@@ -47,6 +47,15 @@ class Validator:
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
         return tuple(sentences) or self._checker_problems(value)
 
+    def invalid_parts(self, value: Json) -> list[tuple[str | int, ...]]:
+        """Return the paths of the parts of a value that violate the schema; empty if it is valid."""
+        found = list[tuple[str | int, ...]]()
+        for error in self._checker.iter_errors(value):
+            path = tuple(error.instance_path)
+            unexpected: Any = getattr(error.kind, "unexpected", None)
+            found += [path] if unexpected is None else [(*path, part) for part in unexpected]
+        return found
+
     def _checker_problems(self, value: Json) -> tuple[str, ...]:
         """Return the explanations of jsonschema-rs, if those of jsonschema are missing or the two libraries differ."""
         errors = list(self._checker.iter_errors(value))[:MOST_SENTENCES]

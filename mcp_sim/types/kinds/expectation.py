@@ -2,49 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_sim.types import Step, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds.kind import Kind
+from mcp_sim.types.kinds.perturbation import Perturbation
+
+if TYPE_CHECKING:
+    from mcp_sim.types.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The result of an expectation. `because` is a sentence for people."""
 
-    outcome: Literal["passed", "failed", "vacuous"]
-    """`vacuous`: nothing happened that could have been judged; it never counts as passed."""
+    outcome: Literal["passed", "failed", "vacuous", "not judged"]
+    """`vacuous`: nothing happened that could have been judged; it never counts as passed. `not judged`: something is
+    missing, such as the agent's final answer."""
     because: str
+    steps: tuple[int, ...] = ()
+    """The numbers of the steps in the ledger that decided it, at most ten."""
+    guessed: bool = False
+    """Whether one of these steps rests on a guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of a world, as expectations judge it."""
+
+    scenario: Scenario
+    view: View
+    """The final state."""
+    answer: str | None = None
+    """The agent's final answer; None if it is not known."""
 
 
 class Expectation(Kind):
     """What the agent should have done or left behind.
 
-    The facts are whatever the expectation remembers of a world. They must be immutable: forks share them. A subclass
-    without facts implements `verdict` only, and judges the final state.
+    The facts are whatever the expectation remembers of a world. They must be immutable: forks share them. The time to
+    notice a step must not grow with the number of steps. A subclass without facts implements `verdict` only, and judges
+    the final state.
     """
 
     def facts(self) -> Any:
         """Return the facts before the first step."""
         return None
 
-    def notice(self, facts: Any, step: Step, domain: Domain) -> Any:
+    def notice(self, facts: Any, step: Step, scenario: Scenario) -> Any:
         """Return the facts after one more step. Called for every entry of the ledger: calls, events and resets."""
         return facts
 
-    def verdict(self, facts: Any, view: View, domain: Domain) -> Verdict:
-        """Return the verdict on the state `view` at the end of a run; it may be asked for more than once.
+    def verdict(self, facts: Any, end: End) -> Verdict:
+        """Return the verdict at the end of a run; it may be asked for more than once.
 
         It does not raise: an expectation that cannot be evaluated has failed, and `because` says why.
         """
         raise NotImplementedError  # every kind judges in its own way
 
-    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
         """Return unknown tools, entities or perturbation ids, as sentences.
 
-        Each is an error when the scenario is loaded. `perturbations` are the ids of the scenario's perturbations.
+        Each is an error when the scenario is loaded. `perturbations` are those of the scenario, by id.
         """
         return ()

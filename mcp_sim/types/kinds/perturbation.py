@@ -158,6 +158,10 @@ class Perturbation(Kind):
         """Whether it tries to turn the agent against its user. Then the scenario must say `allow_adversarial: true`."""
         return False
 
+    def lures(self, served: Observation) -> frozenset[str]:
+        """Return texts of an attacker in a served answer: an agent that uses one later has followed the attacker."""
+        return frozenset()
+
     def breaks(self) -> frozenset[str]:
         """Return how it may break a delivery, as in `BrokenDelivery.how`; the transport must support it."""
         return frozenset()

@@ -59,6 +59,10 @@ class Trigger(Kind):
         """Return what is possible but hardly meant, as sentences. Each is a warning when the scenario is loaded."""
         return ()
 
+    def never_holds(self) -> bool:
+        """Whether it holds for no call at all, by its options."""
+        return False
+
     def time_bounds(self, start: datetime) -> TimeBounds:
         """Return the bounds outside which it never holds, in a world that begins at `start`."""
         return TimeBounds()

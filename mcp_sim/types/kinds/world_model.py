@@ -33,6 +33,16 @@ class WorldModel(Kind):
         default=None, description="What answers after max_attempts, marked in the ledger; left out: a crash."
     )
 
+    @property
+    def judges_arguments(self) -> bool:
+        """Whether the model answers calls whose arguments violate the inputSchema, as `Turn.problems` says."""
+        return False
+
+    @property
+    def makes_records(self) -> bool:
+        """Whether the model makes the records that nothing specifies, so that none are generated."""
+        return False
+
     def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
         """Return the predictor for a scenario.
 

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from mcp_sim.infer.result_kinds import field_schema
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.lexicon.terms import by_word, terms
+from mcp_sim.types.lexicon.terms import by_word
+from mcp_sim.types.record_kinds.usual_fields import field_schema
 
 _RETURNS = r"\breturn(?:s|ed|ing)?\b(?:(?!\n\s*\n|\b(?:args|raises|example)s?:)[^{}\[\]]){0,120}?"
 _SHOWN = re.compile(_RETURNS + r"(?=[{\[])", re.IGNORECASE)
 _LISTED = re.compile(r"\b(?:lists?|arrays?)\b[^{}\[\]]*$", re.IGNORECASE)
-_NAMED = re.compile(
-    _RETURNS
-    + r"\b(?:dict|dictionary|json(?: object)?|object|mapping)(?P<many>s|ies)?\b,?\s+(?:with|containing|of|including)\s+"
-    r"(?:the\s+|these\s+)?(?:following\s+)?(?:keys|fields|properties)?:?\s*(?P<names>[^.{}\[\]:;]+)",
-    re.IGNORECASE,
-)
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|<[^>]*>|\.\.\.|…|[{}\[\],:|]|[^\s{}\[\],:|\"'`<>]+")
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _DOTS = ("...", "…")
 _TYPE_OF = by_word("results.type")
-_TYPE_WORDS = ("type", "anyOf", "items", "format")
-_ALWAYS_SET = terms("fields.always_set")
 _MIN_NAMES = 2
 """Number of names from which a list of them is a form."""
 
@@ -38,30 +30,15 @@ _Form: TypeAlias = "list[str | _Form]"
 """The tokens from an opening brace or bracket to the closing one, with inner forms as lists."""
 
 
-def shown_form(description: str, arguments: Mapping[str, Record]) -> Record | None:
-    """Return the schema of the result that a description shows, with types, or None.
-
-    Fields without a type get that of the argument of the same name, or a usual one. `arguments` are those of all tools
-    of the server by their snake-case name.
-    """
-    schema = shown_result(description)
-    return None if schema is None else _with_types(schema, arguments)
+def shown_form(description: str) -> Record:
+    """Return the schema of the result that a description shows, with usual types of fields without one, or {}."""
+    return _with_types(shown_result(description) or {})
 
 
-def _with_types(schema: Record, arguments: Mapping[str, Record], name: str = "") -> Record:
-    if not schema:
-        return _usual_type(snake(name), arguments)
-    parts = {name: _with_types(part, arguments, name) for name, part in properties(schema).items()}
-    items = {"items": _with_types(as_object(schema["items"]), arguments, name)} if "items" in schema else {}
+def _with_types(schema: Record) -> Record:
+    parts = {name: _with_types(part) or field_schema(snake(name)) for name, part in properties(schema).items()}
+    items = {"items": _with_types(as_object(schema["items"]))} if "items" in schema else {}
     return {**schema, **({"properties": parts} if parts else {}), **items}
-
-
-def _usual_type(name: str, arguments: Mapping[str, Record]) -> Record:
-    ids = (part for other, part in arguments.items() if name == "id" and other.endswith("_id"))
-    known = arguments.get(name) or next(ids, None)
-    if known is None and name.endswith(("_at", "_date", "_time")) and name not in _ALWAYS_SET:
-        return {"type": ["string", "null"], "format": "date-time"}
-    return {word: part for word, part in (known or field_schema(name)).items() if word in _TYPE_WORDS}
 
 
 def shown_result(description: str) -> Record | None:
@@ -70,17 +47,9 @@ def shown_result(description: str) -> Record | None:
         form = _read_form(description, found.end())
         schema = _value([form]) if form and _has_names(form) else None
         if schema is not None:
-            return _repeated(schema, schema["type"] == "object" and _LISTED.search(found[0]) is not None)
-    for found in islice(_NAMED.finditer(description), _MAX_PLACES):
-        listed = re.sub(r"\([^()]*\)", "", found["names"].partition(")")[0])
-        names = [name.strip(" \n\t`'\"") for name in re.split(r",|\band\b", listed) if name.strip()]
-        if len(names) >= _MIN_NAMES and all(map(_NAME.match, names)):
-            return _repeated({"type": "object", "properties": {name: {} for name in names}}, bool(found["many"]))
+            is_listed = schema["type"] == "object" and _LISTED.search(found[0]) is not None
+            return {"type": "array", "items": schema} if is_listed else schema
     return None
-
-
-def _repeated(schema: Record, many: bool) -> Record:
-    return {"type": "array", "items": schema} if many else schema
 
 
 def _read_form(description: str, start: int) -> _Form | None:

@@ -1,0 +1,47 @@
+"""Descriptions of arguments that the description of their tool holds: the lines of a docstring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import replace
+
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.json_schema.shapes import as_object
+
+_LINE = re.compile(r"^\s*+(?:[-*•]\s*+)?[`\"']?(\w++)[`\"']?\s*+(?:\([^()]*+\)\s*+)?(?::|[-–—](?=\s))\s*+(\S.*)$")
+_HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
+
+
+def describe_arguments(tool: Tool) -> Tool:
+    """Add the descriptions of arguments that the description of the tool gives. Schemas win."""
+    schema = as_object(tool.definition.get("inputSchema"))
+    parts = as_object(schema.get("properties"))
+    bare = {name for name, part in parts.items() if isinstance(part, dict) and not _is_described(name, as_object(part))}
+    described = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}
+    if not described:
+        return tool
+    parts |= {name: {**as_object(parts[name]), "description": line} for name, line in described.items()}
+    return replace(tool, definition={**tool.definition, "inputSchema": {**schema, "properties": parts}})
+
+
+def _is_described(name: str, part: Record) -> bool:
+    """Whether the description of an argument says more than its name."""
+    words = str(part.get("description", "")).replace(name, "").strip(" .").lower()
+    return words not in {"", "parameter", "argument"}
+
+
+def parse_argument_lines(description: str, names: Container[str]) -> dict[str, str]:
+    """Return the lines of a description about these arguments. Continuation lines are joined."""
+    lines: dict[str, str] = {}
+    current = ""
+    for line in description.splitlines():
+        found = _LINE.match(line)
+        if found is not None and found[1] in names and found[1] not in lines:
+            current = found[1]
+            lines[current] = found[2].strip()
+        elif not line.strip() or found is not None or _HEADING.match(line):
+            current = ""
+        elif current:
+            lines[current] += f" {line.strip()}"
+    return lines
