@@ -107,7 +107,7 @@ def with_value(turn: Turn, transition: Transition, value: Json) -> Transition:
     body = cast("ToolResult", transition.observation.body)
     if equal(body.value, value):
         return turn.no_effect(transition)
-    return with_body(transition, replace(body, value=value))
+    return with_body(transition, body.with_value(value))
 
 
 def with_body(transition: Transition, body: ToolResult) -> Transition:

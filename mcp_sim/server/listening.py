@@ -7,13 +7,14 @@ import math
 import os
 import signal
 import socket
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from errno import EADDRINUSE, errorcode
 from functools import partial
 from types import FrameType
 from urllib.parse import urlsplit
 
+import anyio
 import uvicorn
 
 from mcp_sim.server.connections import Connection, ConnectionLimits
@@ -80,7 +81,31 @@ async def listen(
     `begun` is called once signals are handled. Running calls get `grace` seconds. A client may leave an answer unread
     for `unread` seconds.
     """
-    config = uvicorn.Config(
+    _allow_connections()
+    server = _Server(_config(app, grace, unread), begun, leave)
+    await server.serve([listener])
+    return 128 + server.received[0] if server.received else 0
+
+
+@asynccontextmanager
+async def serving(
+    app: App, listener: socket.socket, leave: Callable[[], None], grace: float, unread: float
+) -> AsyncGenerator[None]:
+    """Serve within a block. Signals are left to the caller; the other arguments are those of `listen`."""
+    _allow_connections()
+    begun = anyio.Event()
+    server = _Guest(_config(app, grace, unread), begun.set, leave)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve, [listener])
+        try:
+            await begun.wait()
+            yield
+        finally:
+            server.should_exit = True
+
+
+def _config(app: App, grace: float, unread: float) -> uvicorn.Config:
+    return uvicorn.Config(
         app,  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
         http=partial(Connection, ConnectionLimits(unread)),  # pyright: ignore[reportArgumentType] (called like a class)
         ws="none",
@@ -93,10 +118,6 @@ async def listen(
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=math.ceil(grace) + LAST_SECONDS,
     )
-    _allow_connections()
-    server = _Server(config, begun, leave)
-    await server.serve([listener])
-    return 128 + server.received[0] if server.received else 0
 
 
 def _allow_connections() -> None:
@@ -139,3 +160,12 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+class _Guest(_Server):
+    """A server in a program that handles signals itself."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        self._begun()
+        yield

@@ -28,7 +28,8 @@ class WorldUnavailable(McpSimError):
 class Worlds:
     """Worlds by name, at most `most` at a time; with `only_declared`, only those with declared names.
 
-    If all of them hold more than `room` bytes, those that hold more than their share are refused.
+    If all of them hold more than `room` bytes, those that hold more than their share are refused. `on_end` gets each
+    world that is dropped.
     """
 
     def __init__(
@@ -39,8 +40,9 @@ class Worlds:
         *,
         only_declared: bool = False,
         room: int = MAX_BYTES,
+        on_end: Callable[[World], None] = lambda _: None,
     ) -> None:
-        self._make, self._most, self._room = make, most, room
+        self._make, self._most, self._room, self._on_end = make, most, room, on_end
         self._declared = frozenset(declared) if only_declared else None
         self._worlds: dict[str, World] = {}
         self._sizes: dict[str, int] = {}
@@ -71,8 +73,15 @@ class Worlds:
 
     def forget(self, name: str) -> None:
         """Drop a world that cannot be named any more. Its entries in a trace remain."""
-        self._worlds.pop(name, None)
+        world = self._worlds.pop(name, None)
         self._held -= self._sizes.pop(name, 0)
+        if world is not None:
+            self._on_end(world)
+
+    def end(self) -> None:
+        """Drop all worlds."""
+        for name in list(self._worlds):
+            self.forget(name)
 
     def _weigh(self, name: str, world: World) -> None:
         """Raises `WorldUnavailable` if a world holds more than its share and memory is exhausted."""

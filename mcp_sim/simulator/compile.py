@@ -5,7 +5,7 @@ Problems are noted at their place in the documents. No code that a document name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.kinds import world_models
-from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
+from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry, in_reach
 from mcp_sim.types.surface import Choices
 
 MOST_UNUSED = 10
@@ -123,7 +123,7 @@ def _scenario_without_faults(
         {name: specs[""].server},
         models,
         path=display(path),
-        records=compiled.records,
+        records={**_left_to_models(domain, models), **compiled.records},
         stubs=_stubs(specs, domain),
         examples=domain.examples,
         interactions=specs[""].interactions,
@@ -141,14 +141,14 @@ def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEn
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
     faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)
-    expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
+    expected = read_expectations(place.at("expect"), domain, {fault.id: fault.perturbation for fault in faults})
     stubs = read_stubs(place.at("stubs"), document.stubs, domain)
     models = (override,) if override else _world_models(place, domain)
     if compiled is None or domain is None or specs is None:
         return None
     records = _records(place.at("world", "records"), document.world, path, sources, domain)
     _warn_of_unused(state, compiled, models)
-    records = {**compiled.records, **records}
+    records = {**_left_to_models(domain, models), **compiled.records, **records}
     domain = with_given_times(domain, records)
     stubs = (*stubs, *_stubs(specs, domain))
     clock = document.world.clock
@@ -171,6 +171,22 @@ def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEn
         advertise_output_schema=document.advertise_output_schema,
         interactions={name: interaction for spec in specs.values() for name, interaction in spec.interactions.items()},
     )
+
+
+def _left_to_models(domain: Domain, models: Sequence[WorldModelEntry]) -> dict[str, GivenRecords]:
+    """Return no records for each entity that nothing specifies and whose tools models answer that make records."""
+    answering = {
+        tool.id: next((entry.world_model for entry in models if in_reach(entry.tools, tool)), None)
+        for tool in domain.tools.values()
+    }
+    kept = {
+        plan.entity
+        for tool, model in answering.items()
+        for plan in domain.plans[tool].variants
+        if model is None or not model.makes_records
+    }
+    is_left = any(model is not None and model.makes_records for model in answering.values())
+    return {name: GivenRecords(0) for name in domain.unspecified - kept} if is_left else {}
 
 
 def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:

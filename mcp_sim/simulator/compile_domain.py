@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from mcp_sim.backends.records.containers import containers_of
 from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
-from mcp_sim.infer.descriptions import describe_arguments
 from mcp_sim.infer.given_state import Path
 from mcp_sim.simulator.match_tools import check_operations, match_tools
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
@@ -22,6 +22,7 @@ from mcp_sim.spec.parts.scenario import EVERY, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record
+from mcp_sim.types.argument_descriptions import describe_arguments
 from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
@@ -79,9 +80,30 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     wrappers = {tool: path for one in found for tool, path in one.wrappers.items()}
     entities = _with_counted_closed(whole.entities, specs, world)
-    domain = Domain(tools, entities, whole.plans, *about, open=world.open, given=given, wrappers=wrappers)
     records = _given(whole, is_whole=world.state is not None)
+    unspecified = _unspecified(entities, records, specs, world)
+    domain = Domain(
+        tools,
+        entities,
+        whole.plans,
+        *about,
+        open=world.open,
+        given=given,
+        specified=frozenset(entities) - unspecified - {name for name, one in records.items() if not one.rows},
+        unspecified=unspecified,
+        wrappers=wrappers,
+    )
+    records |= dict.fromkeys(containers_of(domain), GivenRecords(0))
     return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world))
+
+
+def _unspecified(
+    entities: Iterable[str], records: Container[str], specs: Mapping[str, Spec], world: WorldPart
+) -> frozenset[str]:
+    """Return the entities whose records are neither given nor counted nor declared."""
+    declared = {name for server, spec in specs.items() for one in spec.entities for name in (one, f"{server}.{one}")}
+    specified = {*declared, *(entities if EVERY in world.records else world.records)}
+    return frozenset(name for name in entities if name not in specified and name not in records)
 
 
 def _with_counted_closed(

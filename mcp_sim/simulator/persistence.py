@@ -29,7 +29,7 @@ from mcp_sim.world.state import Overlay, Row, State
 from mcp_sim.world.trace import History, Ledger, observation_of
 from mcp_sim.world.world import World
 
-FORMAT = 2
+FORMAT = 3
 TAGGED = tuple(field.name for field in fields(Version) if field.name != "state")
 MICROSECOND = timedelta(microseconds=1)
 
@@ -109,6 +109,7 @@ def _saved_state(world: World) -> Record:
         "format": FORMAT,
         "state": {entity: _overlay_json(overlay) for entity, overlay in version.state.overlays.items()},
         "rest": dumps({name: getattr(version, name) for name in TAGGED} | {"agenda": version.state.agenda}).decode(),
+        "crashed": world.crashed,
         "elapsed": world.clock.elapsed() // MICROSECOND,
         "wall": wall_seconds(),
     }
@@ -121,7 +122,7 @@ def _restore(world: World, saved_state: Record, lines: Sequence[bytes]) -> None:
     overlays = {entity: _overlay(body) for entity, body in saved_state["state"].items()}
     size = sum(row.size for overlay in overlays.values() for row in overlay.rows().values())
     state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"), size)
-    world.version = Version(state=state, **rest)
+    world.version, world.crashed = Version(state=state, **rest), saved_state["crashed"]
     world.clock = _clock(world.clock, saved_state)
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
     world.history = History(world.ledger.keep)

@@ -14,10 +14,11 @@ from rpds import HashTrieMap
 
 from mcp_sim.faults.compile import compile_faults, scaled_perturbations, with_intensity
 from mcp_sim.generate.record_counts import counted
+from mcp_sim.grading.grade import grade_world
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.simulator.world_step import WorldStep
-from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Call, Observation, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
 from mcp_sim.types.json_schema.formats import FORMATS
@@ -128,28 +129,48 @@ class Simulator:
         clock: Mode | None = None,
         keeper: Keeper | None = None,
         is_new: bool = True,
+        sinks: Sequence[Sink] = (),
     ) -> World:
         """Return a new world of a simulator that is started; `open` does both.
 
         A `keeper` answers the world's calls instead of the simulator. With `is_new=False` it restores the world, so
-        that no opening step is written. Raises `UsageError` if the simulator is not started.
+        that no opening step is written. `sinks` get the ledger of this world, besides those of the simulator. Raises
+        `UsageError` if the simulator is not started.
         """
         if not self._pipeline_makers:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
-        origin = Origin(
-            self.scenario,
-            self._seed(seed),
-            stream,
-            self._first_version(self._seed(seed)),
-            self._timed,
-            self._faults.lasting,
-        )
+        origin = self._origin(self._seed(seed), stream)
         answer = self.answer if keeper is None else keeper.answer
-        sinks = self._sinks if keeper is None else (*self._sinks, keeper)
-        world = World(name, origin, self._clock(clock), answer, sinks, self._ledger_keep)
+        kept = () if keeper is None else (keeper,)
+        world = World(
+            name, origin, self._clock(clock), answer, grade_world, (*self._sinks, *sinks, *kept), self._ledger_keep
+        )
         if is_new:
             world.open()
         return world
+
+    def repeated(self, name: str, steps: Sequence[Step]) -> World:
+        """Return a world as the steps of a ledger leave it, from a reset on. The simulator need not be started.
+
+        No call is made: the world gets the changes of the steps. Its own ledger goes to no sink.
+        """
+        opening = steps[0].opening
+        origin = self._origin(opening["seed"], opening["stream"])
+        world = World(name, origin, VirtualClock(steps[0].at), self.answer, grade_world)
+        for step in steps:
+            world.repeat(step)
+        return world
+
+    def adopt(self, world: World) -> None:
+        """Answer the calls of a world of another simulator from now on.
+
+        The scenario must be the same, except that perturbations may follow those of the other one.
+        """
+        world.continue_with(self._origin(world.origin.seed, world.origin.stream), self.answer)
+
+    def _origin(self, seed: int, stream: str) -> Origin:
+        first = self._first_version(seed)
+        return Origin(self.scenario, seed, stream, first, self._timed, self._faults.lasting)
 
     async def answer(self, world: World, call: Call) -> Observation:
         """Answer one call: open the turn, run the pipeline, commit, record.
@@ -231,6 +252,7 @@ class Simulator:
             max_attempts=entry.world_model.max_attempts,
             fallback=fallback if entry.world_model.fallback else None,
             interaction=self.scenario.interactions.get(tool.id, NO_INTERACTION),
+            judges_arguments=entry.world_model.judges_arguments,
         )
         return Pipeline(self._faults.by_tool[tool.id], step)
 

@@ -42,26 +42,24 @@ class WorldStep:
     max_attempts: int
     fallback: Predictor | None
     interaction: ToolInteraction = NO_INTERACTION
+    judges_arguments: bool = False
+    """Whether the predictor answers calls with invalid arguments."""
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
         """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""
-        refused = self._refusal(turn)
-        if refused is not None:
-            return refused, False
+        problems = () if self.arguments.is_valid(turn.call.arguments) else self.arguments.problems(turn.call.arguments)
+        if problems and self.judges_arguments:
+            turn = replace(turn, problems=tuple(problems))
+        elif problems:
+            return _refused(turn, problems), False
+        declined = self._declined(turn) if turn.call.answers else None
+        if declined is not None:
+            return declined, False
         stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
         transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
         if self.interaction is not NO_INTERACTION:
             transition = self._with_interaction(transition, turn)
         return transition, stub is not None
-
-    def _refusal(self, turn: Turn) -> Transition | None:
-        """Return the answer to arguments that violate the inputSchema, or to a client that declined; else None."""
-        if self.arguments.is_valid(turn.call.arguments):
-            return self._declined(turn) if turn.call.answers else None
-        problems = self.arguments.problems(turn.call.arguments)
-        message = "Invalid arguments: " + "; ".join(problems)
-        slots = {**turn.call.arguments, "problems": "; ".join(problems)}
-        return Transition(turn.tool.failure("invalid", message, **slots))
 
     def _declined(self, turn: Turn) -> Transition | None:
         """Return the answer if the client cannot be asked or its user declined; else None."""
@@ -154,6 +152,13 @@ class WorldStep:
         if body.form != "structured":
             return ("the tool declares an outputSchema, but the result is not structured",)
         return self.output.problems(body.value)
+
+
+def _refused(turn: Turn, problems: Sequence[str]) -> Transition:
+    """Return the answer to arguments that violate the inputSchema."""
+    listed = "; ".join(problems)
+    slots = {**turn.call.arguments, "problems": listed}
+    return Transition(turn.tool.failure("invalid", f"Invalid arguments: {listed}", **slots))
 
 
 def _fits(stub: Stub, turn: Turn) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar, cast
@@ -126,19 +126,23 @@ def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) ->
 # expectations ---------------------------------------------------------------------------------------------------------
 
 
-def read_expectations(place: Place, domain: Domain | None, faults: Sequence[str]) -> tuple[ExpectationEntry, ...]:
-    """Read the expectations in a list; `faults` are the ids of the perturbations."""
+def read_expectations(
+    place: Place, domain: Domain | None, faults: Mapping[str, Perturbation]
+) -> tuple[ExpectationEntry, ...]:
+    """Read the expectations in a list; `faults` are the perturbations by id."""
     entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
     found = [_expectation(entry, domain, faults) for entry in entries]
     return tuple(entry for entry in found if entry is not None)
 
 
-def _expectation(entry: _Entry, domain: Domain | None, faults: Sequence[str]) -> ExpectationEntry | None:
+def _expectation(entry: _Entry, domain: Domain | None, faults: Mapping[str, Perturbation]) -> ExpectationEntry | None:
     keys, kind = cast("ExpectationKeys", entry.keys), cast("Expectation | None", entry.options)
     if kind is None:
         return None
     if domain is not None:
         _note(entry.place.at(entry.kind), kind.problems(domain, faults))
+    if keys.gate and keys.optional:
+        entry.place.at("gate").error("an expectation is either a gate or optional")
     return ExpectationEntry(entry.id, entry.kind, kind, keys.weight, gate=keys.gate, optional=keys.optional)
 
 

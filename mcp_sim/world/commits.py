@@ -24,7 +24,6 @@ from mcp_sim.types import (
     Transition,
     Turn,
 )
-from mcp_sim.types.clock import Clock
 from mcp_sim.types.draws import SEPARATOR, Draws
 from mcp_sim.types.errors import BadArguments
 from mcp_sim.types.json_values import canonical, decode, nests_deeper
@@ -59,6 +58,8 @@ class Version:
     """The number of calls so far."""
     n: int = 0
     """The number of steps in the ledger so far."""
+    applied: frozenset[str] = frozenset()
+    """The ids of the perturbations that were applied, or in force, at some call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +131,15 @@ def _has_surrogate(text: str) -> bool:
     return False
 
 
-def turn_without_call(origin: Origin, clock: Clock, version: Version, elapsed: timedelta) -> Turn:
-    """Return a turn of no call: what the next call would read, `elapsed` after the clock's start."""
+def turn_without_call(origin: Origin, start: datetime, version: Version, elapsed: timedelta) -> Turn:
+    """Return a turn of no call: what the next call would read, `elapsed` after the world's start."""
     return Turn(
         call=Call("", {}),
         index=version.index + 1,
         tool=NO_TOOL,
         view=version.state,
-        start=clock.start,
-        now=clock.start + elapsed,
+        start=start,
+        now=start + elapsed,
         draws=Draws(origin.seed, origin.stream, "", 0),
         history=(),
         memories=Memories(version.memories, version.counts),
@@ -195,15 +196,14 @@ def state_after(state: State, transition: Transition, absorbed: tuple[Change, ..
 
 
 def version_after(before: Version, turn: Turn, state: State) -> Version:
-    """Return the version that a call leaves; its facts and step number are those of the version before."""
-    return Version(
+    """Return the version that a call leaves; what the ledger entry adds to it is as in the version before."""
+    return replace(
+        before,
         state=state,
         counts=tuple(turn.memories.counts),
-        facts=before.facts,
         occurrences=before.occurrences.insert(turn.draws.scope, turn.draws.occurrence + 1),
         memories=turn.memories.committed(),
         index=turn.index,
-        n=before.n,
     )
 
 
@@ -227,6 +227,33 @@ def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, 
         errors=answered.errors,
         answers=turn.call.answers,
     )
+
+
+def applied_after(known: frozenset[str], step: Step, origin: Origin, start: datetime) -> frozenset[str]:
+    """Return the ids of the perturbations that were applied, or in force at some call, up to this step."""
+    if not step.perturbations and not origin.lasting and step.entry != "event":
+        return known
+    found = {decided.id for decided in step.perturbations if decided.outcome == "applied"}
+    if step.entry == "event":
+        found.update(entry.id for entry in origin.timed if _acts_at(entry, start, step.at))
+    elif step.entry == "call" and origin.lasting:
+        found.update(
+            one.entry.id for one in origin.lasting if one.entry.id not in known and _lasts(one, step, origin, start)
+        )
+    return known if found <= known else known | found
+
+
+def _lasts(fault: CatalogueFault, step: Step, origin: Origin, start: datetime) -> bool:
+    """Whether a perturbation of the catalogue is in force at a call."""
+    if fault.holds is None:
+        return any(decided.id == fault.entry.id for decided in step.perturbations)
+    turn = turn_without_call(origin, start, replace(origin.first, index=step.index - 1), step.at - start)
+    return fault.holds(turn)
+
+
+def _acts_at(entry: PerturbationEntry, start: datetime, at: datetime) -> bool:
+    """Whether a scheduled perturbation acts at this very time."""
+    return any(time == at for _, time in entry.perturbation.occasions(start, at - MICROSECOND, at))
 
 
 def past_call(turn: Turn, transition: Transition, absorbed: tuple[Change, ...]) -> PastCall:

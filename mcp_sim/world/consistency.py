@@ -1,8 +1,8 @@
-"""Consistency checks: whether a transition agrees with the world (rules R1 to R8), for every world model.
+"""Consistency checks: whether a transition agrees with the world (rules R1 to R9), for every world model.
 
 R1: the records that a result shows exist. R2: they show what the world holds. R3: a write sets what the arguments say.
 R4: a new record has a new id. R5: links lead to records. R6: a total is not less than the rows. R7: nothing was updated
-before it was created. R8: echoed arguments are returned as given.
+before it was created. R8: echoed arguments are returned as given. R9: what has happened did so before now.
 
 Each finding is a sentence that names the rule, the record and the value, so that a model that is asked again knows what
 to correct. Parts of a result that a tool's plan does not describe are not checked.
@@ -11,8 +11,10 @@ to correct. Parts of a result that a tool's plan does not describe are not check
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
@@ -24,10 +26,16 @@ from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.switches import mode_reader
-from mcp_sim.types.time_formats import seconds_of
+from mcp_sim.types.time_formats import parse_time, seconds_of
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 """Returns the findings about a transition; empty if it agrees with the world."""
+
+_HAPPENED = frozenset({"created_at", "updated_at", "joined_at", "registered_at", "date_of_birth", "birth_date"})
+"""Fields with the times of past events."""
+
+Unchecked: TypeAlias = AbstractSet[tuple[str, Key, str]]
+"""Entity, key and field of values that are not checked."""
 
 
 def inspection(plan: Plan, domain: Domain) -> Inspection:
@@ -46,13 +54,16 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         changes = (*transition.changes, *transition.absorbed)
         after = _After(turn.view, changes)
         written = (
-            (*_change_problems(turn, plan, changes, after, domain), *_set_problems(turn, plan, asked_for, changes))
+            (
+                *_change_problems(turn, plan, changes, after, domain),
+                *_set_problems(turn, plan, asked_for, changes, transition.unchecked),
+            )
             if changes
             else ()
         )
         if entity is None or not isinstance(body, ToolResult) or body.is_error or is_guessed:
             return list(written)
-        shown = _record_problems(body.value, plan, entity, after)
+        shown = _record_problems(body.value, plan, entity, after, transition.unchecked)
         return list(chain(written, shown, _count_problems(body.value, plan), _echo_problems(body.value, plan, turn)))
 
     return inspect
@@ -96,19 +107,21 @@ def _elements(value: Json) -> list[Record]:
 # what a result shows --------------------------------------------------------------------------------------------------
 
 
-def _record_problems(value: Json, plan: Plan, entity: Entity, after: _After) -> Iterator[str]:
+def _record_problems(value: Json, plan: Plan, entity: Entity, after: _After, unchecked: Unchecked) -> Iterator[str]:
     """Yield where shown records do not exist (R1) or differ from the world's (R2)."""
     find = _finder(after, entity)
     for shown in _shown(value, plan):
         key = shown.get(entity.key)
         if not isinstance(key, str | int) or (plan.each is not None and _is_failed_item(shown)):
             continue
+        if (entity.name, key, "*") in unchecked:
+            continue
         stored = find(key)
         if stored is None:
             yield f"R1: {entity.name} {key!r} does not exist"
             continue
         for name, part in shown.items():
-            if name in stored and stored[name] != part:
+            if name in stored and stored[name] != part and (entity.name, key, name) not in unchecked:
                 yield f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {part!r}"
 
 
@@ -165,6 +178,7 @@ def _change_problems(
             yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
         yield from _link_problems(change, entity, after)
         yield from _time_problems(change.record, entity)
+        yield from _future_problems(change, turn)
 
 
 def _is_chosen(turn: Turn, plan: Plan, entity: Entity, change: Change) -> bool:
@@ -212,7 +226,9 @@ def _may_be_null(field: Field) -> bool:
     return not types or "null" in types
 
 
-def _set_problems(turn: Turn, plan: Plan, settings: list[_Setting], changes: tuple[Change, ...]) -> Iterator[str]:
+def _set_problems(
+    turn: Turn, plan: Plan, settings: list[_Setting], changes: tuple[Change, ...], unchecked: Unchecked
+) -> Iterator[str]:
     """Yield where the record of a call, or of an item of a batch, differs from the arguments (R3)."""
     written = [change for change in changes if change.entity == plan.entity and change.op == "put"]
     parts = {change.part for change in written}
@@ -222,7 +238,8 @@ def _set_problems(turn: Turn, plan: Plan, settings: list[_Setting], changes: tup
         arguments = _arguments_of(turn, plan, change)
         for setting in settings:
             given, held = value_at(arguments, setting.argument), _held(change.record or {}, setting.field)
-            if not _is_set(held, given, setting, settings, arguments):
+            skipped = (change.entity, change.key, setting.field) in unchecked
+            if not skipped and not _is_set(held, given, setting, settings, arguments):
                 yield f"R3: {plan.entity} {change.key!r}: {setting.field} is {held!r}, but {given!r} was given"
 
 
@@ -298,6 +315,14 @@ def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
         return
     if created > updated and _is_later(created, updated, entity.fields.get("created_at")):
         yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
+
+
+def _future_problems(change: Change, turn: Turn) -> Iterator[str]:
+    """Yield times of past events that a call writes, and that lie more than a day in the future (R9)."""
+    for name, value in (change.record or {}).items():
+        moment = parse_time(value) if name in _HAPPENED else None
+        if moment is not None and moment - turn.now > timedelta(days=1):
+            yield f"R9: {change.entity} {change.key!r}: {name} is {value!r}, later than now"
 
 
 def _is_later(left: str, right: str, field: Field | None) -> bool:

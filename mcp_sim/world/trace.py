@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from mcp_sim.types import (
     BrokenDelivery,
     Change,
+    ConditionFailure,
     Decision,
     Observation,
     PastCall,
@@ -33,9 +34,10 @@ MOST_BYTES = 64 * 1024 * 1024
 """The most bytes that one world keeps of its ledger."""
 
 
-def header_line(scenario: str, sha256: str, version: str) -> bytes:
-    """Return the first line of a trace."""
-    return encode({"format": FORMAT, "scenario": scenario, "sha256": sha256, "version": version})
+def header_line(scenario: str, sha256: str, version: str, path: str = "") -> bytes:
+    """Return the first line of a trace; `path` is the scenario's file."""
+    header = {"format": FORMAT, "scenario": scenario, "sha256": sha256, "version": version}
+    return encode({**header, "path": path} if path else header)
 
 
 def step_line(world: str, step: Step, measured: Mapping[str, Any]) -> bytes:
@@ -116,6 +118,8 @@ def observation_bytes(observation: Observation) -> bytes:
                 rest["is_error"] = True
             if body.text is not None:
                 rest["text"] = body.text
+            if body.blocks is not None:
+                rest["blocks"] = list(body.blocks)
         case RpcError(code, message, data):
             rest["rpc_error"] = {"code": code, "message": message, **({} if data is None else {"data": data})}
         case BrokenDelivery(how, status, headers, text, ends_session):
@@ -138,8 +142,41 @@ def observation_of(body: Record) -> Observation:
         return Observation(RpcError(**body["rpc_error"]), delay, notifications)
     if "broken" in body:
         return Observation(BrokenDelivery(**body["broken"]), delay, notifications)
-    result = ToolResult(body["result"], body["form"], body.get("is_error", False), body.get("text"))
+    blocks = None if "blocks" not in body else tuple(body["blocks"])
+    result = ToolResult(body["result"], body["form"], body.get("is_error", False), body.get("text"), blocks)
     return Observation(result, delay, notifications)
+
+
+def transition_of(body: Record) -> Transition:
+    """Return the world's own transition of a step."""
+    changes = tuple(Change.from_json(change) for change in body["changes"])
+    return Transition(observation_of(body["observation"]), changes)
+
+
+def step_from_json(body: Record) -> Step:
+    """Return the entry that `step_bytes` wrote."""
+    opening = {name: body[name] for name in ("seed", "stream", "clock", "intensity") if name in body}
+    truth = None if body.get("truth") is None else transition_of(body["truth"])
+    served = None if body.get("served") is None else observation_of(body["served"])
+    return Step(
+        n=body["n"],
+        entry=body["entry"],
+        at=datetime.fromisoformat(body["at"]),
+        index=body.get("index", 0),
+        tool=body.get("tool", ""),
+        arguments=body.get("arguments", {}),
+        truth=truth,
+        served=truth.observation if served is None and truth is not None else served,
+        committed=tuple(Change.from_json(change) for change in body.get("committed", ())),
+        absorbed=tuple(Change.from_json(change) for change in body.get("absorbed", ())),
+        guessed=body.get("guessed", False),
+        stub=body.get("stub", False),
+        perturbations=tuple(Decision(**decided) for decided in body.get("perturbations", ())),
+        errors=tuple(ConditionFailure(**error) for error in body.get("errors", ())),
+        answers=body.get("answers", {}),
+        actor=body.get("actor", ""),
+        opening=opening,
+    )
 
 
 class Ledger:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol
 
 from anyio import Lock
 
@@ -21,14 +21,16 @@ from mcp_sim.types import Call, Due, Memories, Observation, PastCall, PastVersio
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Crash, Unwritable
-from mcp_sim.types.kinds import Sink, Verdict
-from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Scenario
+from mcp_sim.types.grades import Grade
+from mcp_sim.types.kinds import Sink
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.catalogue import list_tools
 from mcp_sim.world.commits import (
     AnsweredCall,
     Origin,
     Version,
     absorbed_changes,
+    applied_after,
     changes_of_act,
     is_due,
     mark_acted,
@@ -49,6 +51,12 @@ MOST_VERSIONS = 256
 """The most versions of the state that are kept for perturbations that read them."""
 
 
+class Judge(Protocol):
+    """Grades worlds."""
+
+    def __call__(self, world: World, answer: str | None, *, strict: bool) -> Grade: ...
+
+
 class World:
     """One agent's world.
 
@@ -61,6 +69,7 @@ class World:
         origin: Origin,
         clock: Clock,
         answer: Callable[[World, Call], Awaitable[Observation]],
+        judge: Judge,
         sinks: Sequence[Sink] = (),
         ledger_keep: int = 1000,
     ) -> None:
@@ -69,11 +78,14 @@ class World:
         self.clock = clock
         self.lock = Lock(fast_acquire=True)
         self.version = origin.first
+        self.crashed = ""
+        """The first crash since the start, '' if there was none."""
         self.ledger = Ledger(ledger_keep)
         self.history = History(ledger_keep)
         self.keyed_calls = KeyedCalls()
         self.past_versions = deque[PastVersion](maxlen=MOST_VERSIONS if origin.scenario.reads_past_versions else 0)
         self._answer = answer
+        self._judge = judge
         self._sinks = sinks
         self._forks = count(1)
 
@@ -122,7 +134,10 @@ class World:
             return tools
         return [
             *list_tools(
-                tools, server, lasting, turn_without_call(self.origin, self.clock, self.version, self.clock.elapsed())
+                tools,
+                server,
+                lasting,
+                turn_without_call(self.origin, self.clock.start, self.version, self.clock.elapsed()),
             )
         ]
 
@@ -134,8 +149,8 @@ class World:
         """Return a second world with the same state and history. With a `stream` of its own, its draws differ."""
         origin = self.origin if stream is None else replace(self.origin, stream=stream)
         twin_name = name or f"{self.name}-fork-{next(self._forks)}"
-        twin = World(twin_name, origin, self.clock.fork(), self._answer, self._sinks, self.ledger.keep)
-        twin.version = self.version
+        twin = World(twin_name, origin, self.clock.fork(), self._answer, self._judge, self._sinks, self.ledger.keep)
+        twin.version, twin.crashed = self.version, self.crashed
         twin.ledger, twin.history = self.ledger.fork(), self.history.fork()
         twin.past_versions = self.past_versions.copy()
         for sink in self._sinks:
@@ -146,18 +161,26 @@ class World:
         """Return to the start: state, clock, counters, memory. The ledger continues."""
         n = self.version.n
         self.clock = self.clock.restarted()
-        self.version = replace(self.origin.first, n=n)
+        self.version, self.crashed = replace(self.origin.first, n=n), ""
         self.history = History(self.ledger.keep)
         self.keyed_calls = KeyedCalls()
         self.open()
 
-    def grade(self) -> list[tuple[ExpectationEntry, Verdict]]:
-        """Return the verdicts of the expectations on the world as it is now."""
-        domain, version = self.scenario.domain, self.version
-        return [
-            (entry, entry.expectation.verdict(facts, version.state, domain))
-            for entry, facts in zip(self.scenario.expectations, version.facts, strict=True)
-        ]
+    def continue_with(self, origin: Origin, answer: Callable[[World, Call], Awaitable[Observation]]) -> None:
+        """Let another simulator answer from now on. Its perturbations begin with those that the world has so far."""
+        self.origin, self._answer = origin, answer
+        counts = self.version.counts
+        self.version = replace(self.version, counts=(*counts, *origin.first.counts[len(counts) :]))
+        kept = MOST_VERSIONS if origin.scenario.reads_past_versions else 0
+        self.past_versions = deque(self.past_versions, maxlen=kept)
+
+    def grade(self, answer: str | None = None, *, strict: bool = False) -> Grade:
+        """Return the grade of the world as it is now: verdicts, outcome, reward.
+
+        `answer` is the agent's final answer, if it is known. With `strict`, a verdict that rests on a guess is
+        inconclusive.
+        """
+        return self._judge(self, answer, strict=strict)
 
     # what the simulator calls
 
@@ -221,7 +244,7 @@ class World:
 
     def beginning(self) -> Turn:
         """Return a turn at the world's start."""
-        return turn_without_call(self.origin, self.clock, self.origin.first, timedelta(0))
+        return turn_without_call(self.origin, self.clock.start, self.origin.first, timedelta(0))
 
     def commit(self, turn: Turn, answered: AnsweredCall, measured: Mapping[str, Any]) -> None:
         """Write a call's events, changes and ledger entry, and make the new version visible."""
@@ -236,11 +259,22 @@ class World:
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
         """Record a crash: no step, no change. If one sink fails, the others still get it."""
+        self.crashed = self.crashed or str(crash)
         line = crash_line(self.name, crash, call.arguments, measured)
         for sink in self._sinks:
             with suppress(Unwritable):
                 sink.write(line)
         self.ledger.append(line)
+
+    def repeat(self, step: Step) -> None:
+        """Take over an entry of the ledger of another run of this scenario, with its changes."""
+        if step.entry == "reset":
+            self.clock = self.clock.restarted()
+            version = replace(self.origin.first, n=self.version.n)
+        else:
+            state = self.version.state.apply((*step.committed, *step.absorbed))
+            version = replace(self.version, state=state, index=step.index or self.version.index)
+        self._record(step, version, {})
 
     def _commit_due(self, due: Due) -> None:
         """Commit changes by someone other than the agent, as an event."""
@@ -253,18 +287,19 @@ class World:
 
         If anything fails on the way, the world is left as it was.
         """
-        domain = self.scenario.domain
+        scenario = self.scenario
         facts = tuple(
-            entry.expectation.notice(known, step, domain)
-            for entry, known in zip(self.scenario.expectations, version.facts, strict=True)
+            entry.expectation.notice(known, step, scenario)
+            for entry, known in zip(scenario.expectations, version.facts, strict=True)
         )
+        applied = applied_after(version.applied, step, self.origin, self.clock.start)
         line = step_line(self.name, step, measured)
         self._write(line)
         if step.entry == "reset":
             self.past_versions.clear()
         if step.entry == "reset" or version.state.overlays is not self.version.state.overlays:
             self.past_versions.append(PastVersion(version.index, step.at, version.state))
-        self.version = replace(version, facts=facts, n=step.n)
+        self.version = replace(version, facts=facts, n=step.n, applied=applied)
         if past is not None:
             self.history.append(past, len(line))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.types import Proceed, Record, Tool, Transition, Turn
+from mcp_sim.types import Observation, Proceed, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
 
@@ -53,6 +53,9 @@ class DescriptionDrift(Perturbation):
 
     def is_hostile(self) -> bool:
         return self.how == "poisoned"
+
+    def lures(self, served: Observation) -> frozenset[str]:
+        return frozenset([self.text] if self.how == "poisoned" and self.text else [])
 
     def announces(self) -> bool:
         return self.announced

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, cast
@@ -9,10 +10,12 @@ from typing import Literal, cast
 from pydantic import Field
 
 from mcp_sim.faults.results import ResultShape, change_results, change_values, unknown_fields, with_body
-from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.result_parts import get_part, replace_part
+
+_CANARY = re.compile(r"\bCN-[0-9A-F]{8}\b")
 
 
 @perturbations.register("injection")
@@ -88,6 +91,11 @@ class Injection(Perturbation):
     def is_hostile(self) -> bool:
         return True
 
+    def lures(self, served: Observation) -> frozenset[str]:
+        body = served.body
+        shown = body.content[0].get("text", "") if isinstance(body, ToolResult) and body.content else ""
+        return frozenset({self.goal, *([self.canary] if self.canary else _CANARY.findall(shown))})
+
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return False
 
@@ -98,7 +106,7 @@ class Injection(Perturbation):
 
 
 def _canary(turn: Turn) -> str:
-    """Return a word that is the same for all calls of a world."""
+    """Return a word that is the same for all calls of a world; `_CANARY` finds it."""
     return f"CN-{int(turn.draws.about(f'{turn.owner}/canary').unit('word') * 16**8):08X}"
 
 

@@ -71,9 +71,9 @@ def _html(_turn: Turn, _body: ToolResult, _anatomy: ResultShape) -> ToolResult:
 def _wrong_type(_turn: Turn, body: ToolResult, shape: ResultShape) -> ToolResult | None:
     rows = shape.rows(body.value)
     if rows is None:
-        return replace(body, value=[body.value])
+        return body.with_value([body.value])
     listed = cast("list[Json]", get_part(body.value, rows))
-    return replace(body, value=replace_part(body.value, rows, {str(at): row for at, row in enumerate(listed)}))
+    return body.with_value(replace_part(body.value, rows, {str(at): row for at, row in enumerate(listed)}))
 
 
 def _double_encoded(_turn: Turn, body: ToolResult, _anatomy: ResultShape) -> ToolResult:

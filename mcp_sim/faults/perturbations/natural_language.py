@@ -111,6 +111,9 @@ class NaturalLanguage(Perturbation):
     def is_hostile(self) -> bool:
         return _made(self.fallback).is_hostile()
 
+    def lures(self, served: Observation) -> frozenset[str]:
+        return _made(self.fallback).lures(served)
+
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return _made(self.fallback).keeps_schema(tool, domain)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Literal, cast
 
@@ -53,7 +52,7 @@ class Oversized(Perturbation):
             larger = self._larger(turn, body.value, shape, lacking) if lacking > 0 else MISSING
             if larger is MISSING:
                 return turn.no_effect(transition)
-            return with_body(transition, replace(body, value=larger))
+            return with_body(transition, body.with_value(larger))
 
         return apply
 

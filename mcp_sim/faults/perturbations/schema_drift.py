@@ -186,7 +186,7 @@ class SchemaDrift(Perturbation):
         value = self._renamed(body.value)
         if body.is_error or encode(value) == body.encoded:
             return transition
-        return replace(transition, observation=replace(transition.observation, body=replace(body, value=value)))
+        return replace(transition, observation=replace(transition.observation, body=body.with_value(value)))
 
     def _renamed(self, value: Json) -> Json:
         if isinstance(value, list):

@@ -32,6 +32,9 @@ class Probability(Trigger):
         strikes = below(self.p, purpose)
         return lambda turn, _: strikes(turn.draws)
 
+    def never_holds(self) -> bool:
+        return self.p == 0
+
     def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return () if self.p else ["never holds; write `enabled: false` beside it to leave the entry out"]
 

@@ -220,7 +220,7 @@ class ScenarioDocument(Root):
         default_factory=list[str],
         description="Presets whose faults come first: shipped names, or files relative to this one.",
     )
-    task: str = Field(default="", description="Task of the agent. The server never shows it.")
+    task: str = Field(default="", description="Task of the agent, for `mcp-sim run`. The server never shows it.")
     tools: Servers = Field(
         description="Tool spec: a file relative to this one, or a shipped name. Or a mapping server -> tool spec."
     )
