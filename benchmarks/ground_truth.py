@@ -25,8 +25,8 @@ from mcp_sim.types.errors import BadArguments, Crash
 class Responder:
     """One world over one tool list, with a blocking interface."""
 
-    def __init__(self, folder: Path) -> None:
-        scenario = load(folder / "scenario.yaml")
+    def __init__(self, file: Path) -> None:
+        scenario = load(file)
         with ExitStack() as opened:
             self._portal = opened.enter_context(start_blocking_portal())
             simulator = Simulator(scenario)
@@ -37,7 +37,7 @@ class Responder:
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a call, as it would be sent to a client."""
         try:
-            return _answer(self._portal.call(self._world.call, tool, arguments))
+            return answer_of_observation(self._portal.call(self._world.call, tool, arguments))
         except (BadArguments, Crash) as error:
             return {"error": {"code": -32019, "message": str(error)}}
 
@@ -51,10 +51,11 @@ def responder(server: str, tools: list[Any], state: Any, session: str, folder: s
     (place / f"{server}.json").write_text(json.dumps({"tools": tools}))
     scenario: dict[str, Any] = {"mcp_sim": 1, "tools": f"{server}.json", "world": {"state": state or {}}}
     (place / "scenario.yaml").write_text(json.dumps(scenario))
-    return Responder(place)
+    return Responder(place / "scenario.yaml")
 
 
-def _answer(observation: Observation) -> dict[str, Any]:
+def answer_of_observation(observation: Observation) -> dict[str, Any]:
+    """Return an observation as a JSON-RPC response."""
     body = observation.body
     if isinstance(body, RpcError):
         return {"error": {"code": body.code, "message": body.message, "data": body.data}}

@@ -1,0 +1,407 @@
+"""The records that recorded answers imply, read without the product's inference.
+
+An object in an answer is identified by its id, or by its key, name or path within its container. Its plain fields are
+facts until a write names it. An object whose identity another, different object of the same answer shares is ignored.
+Nothing is read from prose.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+from recordings import Answer, Json, RecordedCall, data_of, only_text, same, wraps
+
+WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+SEARCHES = frozenset(("search", "find", "query", "grep", "match", "recall", "lookup"))
+READS = SEARCHES | frozenset(
+    ("get", "list", "read", "show", "describe", "fetch", "calculate", "compute", "display", "estimate", "retrieve")
+)
+FIRST_READS = frozenset(
+    ("browse", "summarize", "ls", "cat", "pwd", "du", "wc", "tail", "diff", "sort", "log", "status", "stats", "view",
+     "check", "count", "history", "summary")
+)  # fmt: skip
+"""Words that are a verb of reading only at the beginning of a name."""
+
+SETS = frozenset(("update", "set", "edit", "modify", "change", "patch"))
+REMOVES = frozenset(("delete", "remove", "rm", "rmdir", "drop", "destroy"))
+WRITES = (
+    REMOVES | SETS | frozenset(("create", "add", "write", "append", "insert", "put", "post", "move", "rename", "save"))
+)
+IDS = ("id", "_id", "uuid", "ID", "Id")
+NAMES = ("key", "slug", "path", "uri", "url", "name", "username", "file", "filename", "isbn", "sku", "symbol")
+ENVELOPE = frozenset(("message", "success", "operation", "ok", "timestamp"))
+ALIKE = 0.6
+"""The share of common fields from which objects with equal ids are of one kind."""
+
+LONG = 6
+"""The length from which an id is that of one record of the server."""
+
+Identity = tuple[str, ...]
+Path = tuple[str | int, ...]
+
+
+@dataclass
+class Fact:
+    """A value of a field, and the call that showed it.
+
+    `searched`: only searches showed it. `provisional`: it was an argument of a write, or a write was the first to show
+    it, and its arguments do not have it; servers may show another value next. `unsettled`: a write named the record
+    since.
+    """
+
+    value: Json
+    call: int
+    searched: bool = False
+    provisional: bool = False
+    unsettled: bool = False
+
+
+@dataclass
+class Implied:
+    """A record that answers imply."""
+
+    identity: Identity
+    facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
+    removed: bool = False
+
+    @property
+    def key(self) -> str:
+        return self.identity[1]
+
+    @property
+    def names(self) -> set[str]:
+        """What a call may name it by."""
+        return {self.key, *(str(self.facts[name].value) for name in NAMES if name in self.facts)}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An identified object in an answer."""
+
+    identity: Identity
+    path: Path
+    fields: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A value that an answer shows again.
+
+    `loose`: there was a write since, or only a write showed it. `named`: a write named the record since.
+    """
+
+    identity: Identity
+    path: Path
+    field: str
+    value: Json
+    loose: bool
+    named: bool
+    is_fact: bool
+    """Whether this and an earlier answer show it, and not only as answers of searches and writes."""
+
+
+class ImpliedRecords:
+    """The records that the calls of a session imply so far."""
+
+    def __init__(self, tools: Iterable[dict[str, Json]]) -> None:
+        self._tools = {tool["name"]: tool for tool in tools}
+        self._prefix = common_prefix(list(self._tools))
+        self._containers = container_arguments(self._tools.values())
+        self._records = dict[Identity, list[Implied]]()
+        self._calls = 0
+        self._last_write = 0
+
+    def __iter__(self) -> Iterator[Implied]:
+        for kinds in self._records.values():
+            yield from kinds
+
+    def reads(self, tool: str) -> bool:
+        """Whether a tool changes nothing, as far as its annotations and its name show."""
+        annotations: Json = self._tools.get(tool, {}).get("annotations") or {}
+        hint = annotations.get("readOnlyHint")
+        words = words_of(tool.removeprefix(self._prefix))
+        first = next(iter(WORDS.findall(tool.removeprefix(self._prefix))), "").lower()
+        return hint is True or (hint is None and bool(words & READS or first in FIRST_READS) and not words & WRITES)
+
+    def repeated(self, call: RecordedCall) -> list[Repeated]:
+        """Return the values of identified objects in an answer that were shown before, and are the same."""
+        found = list[Repeated]()
+        holds = self.reads(call.tool) and not words_of(call.tool) & SEARCHES
+        for shown in identified(call, self._containers):
+            known = self._like(shown)
+            for name, value in shown.fields.items() if known and not known.removed else ():
+                fact = known.facts.get(name) if known else None
+                if fact and same(fact.value, value) and value not in ("", None) and str(value) != shown.identity[1]:
+                    written = self._last_write > fact.call
+                    is_fact = holds and not fact.searched
+                    at = (*shown.path, name)
+                    named = written and fact.unsettled
+                    found.append(Repeated(shown.identity, at, name, value, written or fact.provisional, named, is_fact))
+        return found
+
+    def others(self, name: str, value: Json) -> list[Json]:
+        """Return the other values that a field of this name has in any record, of the same type."""
+        facts = [record.facts[name].value for record in self if name in record.facts]
+        return [other for other in facts if type(other) is type(value) and other != value]
+
+    def note(self, call: RecordedCall) -> None:
+        """Take in a call and its answer."""
+        self._calls += 1
+        succeeded = "result" in call.answer and not call.answer["result"].get("isError")
+        if not self.reads(call.tool):
+            self._last_write = self._calls
+            if succeeded:
+                self._write(call)
+        searches = bool(words_of(call.tool) & SEARCHES)
+        for shown in identified(call, self._containers):
+            record = self._like(shown)
+            if record is None:
+                record = Implied(shown.identity)
+                self._records.setdefault(shown.identity, []).append(record)
+            record.removed = removes(call, record)
+            for name, value in shown.fields.items():
+                known = record.facts.get(name)
+                searched = searches and (known is None or known.searched)
+                provisional = not self.reads(call.tool) and not (
+                    (known and same(known.value, value)) or any(same(value, one) for one in leaves(call.arguments))
+                )
+                record.facts[name] = Fact(value, self._calls, searched, provisional)
+
+    def _write(self, call: RecordedCall) -> None:
+        """Unsettle the records that a write names, and take in the arguments that set fields of theirs."""
+        named = {str(value) for value in leaves(call.arguments)}
+        sets = bool(words_of(call.tool) & SETS)
+        for record in self:
+            if not record.names & named:
+                continue
+            record.removed = record.removed or removes(call, record)
+            for name, fact in record.facts.items():
+                fact.unsettled = True
+                if name in call.arguments and sets and is_plain(call.arguments[name]):
+                    record.facts[name] = Fact(call.arguments[name], self._calls, provisional=True)
+
+    def _like(self, shown: Shown) -> Implied | None:
+        """Return the record with this identity whose fields are alike."""
+        return next(
+            (one for one in self._records.get(shown.identity, ()) if alike(shown.identity, one.facts, shown.fields)),
+            None,
+        )
+
+
+# reading --------------------------------------------------------------------------------------------------------------
+
+
+def words_of(name: str) -> set[str]:
+    return {word.lower() for word in WORDS.findall(name)}
+
+
+def removes(call: RecordedCall, record: Implied) -> bool:
+    """Whether a call removes a record: it names nothing else."""
+    flags = {name for name, value in call.arguments.items() if value is True}
+    named = {str(value) for value in leaves(call.arguments) if value is not True}
+    return bool((words_of(call.tool) | flags) & REMOVES) and named == {record.key}
+
+
+def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    return isinstance(value, dict)
+
+
+def is_plain(value: Json) -> bool:
+    """Whether a value has no objects in it."""
+    return not is_object(value) and not (isinstance(value, list) and any(map(is_object, value)))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def alike(identity: Identity, fields: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether two objects with an identity are of one kind: it is a long id, or they have the same fields."""
+    one, other = set(fields), set(others)
+    if identity[0] == "id" and len(identity[1]) >= LONG:
+        return True
+    return len(one & other) >= ALIKE * min(len(one), len(other))
+
+
+def leaves(value: Json) -> Iterator[Json]:
+    if isinstance(value, dict | list):
+        for part in value.values() if is_object(value) else value:  # pyright: ignore[reportUnknownVariableType]
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def common_prefix(names: Sequence[str]) -> str:
+    """Return the first word of all names, with its underscore, if they share it."""
+    first = {name.partition("_")[0] for name in names}
+    return f"{first.pop()}_" if len(first) == 1 and len(names) > 1 else ""
+
+
+def container_arguments(tools: Iterable[dict[str, Json]]) -> frozenset[str]:
+    """Return the names of texts that several tools require: they name what an answer is about, or is within."""
+    numbers = Counter[str]()
+    for tool in tools:
+        schema: Json = tool["inputSchema"]
+        parts: Json = schema.get("properties", {})
+        numbers.update(name for name in schema.get("required", ()) if "enum" not in parts.get(name, {}))
+    return frozenset(name for name, number in numbers.items() if number > 1 and not words_of(name) & SEARCHES)
+
+
+def identified(call: RecordedCall, containers: frozenset[str]) -> list[Shown]:
+    """Return the objects of an answer that are identified."""
+    named = sorted(containers & call.arguments.keys())
+    context = tuple(str(call.arguments[name]) for name in named if isinstance(call.arguments[name], str))
+    found = list(_objects(data_of(call.answer), (), "", context))
+    numbers = Counter(shown.identity for shown in found)
+    return [
+        shown
+        for shown in found
+        if numbers[shown.identity] == 1
+        or all(_agree(shown, other) for other in found if other.identity == shown.identity)
+    ]
+
+
+def _agree(one: Shown, other: Shown) -> bool:
+    """Whether two objects do not contradict each other, or are of different kinds."""
+    if not alike(one.identity, one.fields, other.fields):
+        return True
+    return all(same(value, other.fields[name]) for name, value in one.fields.items() if name in other.fields)
+
+
+def _objects(value: Json, path: Path, container: str, context: Identity) -> Iterator[Shown]:
+    if isinstance(value, list):
+        for at, part in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            yield from _objects(part, (*path, at), container, context)
+    if not is_object(value):
+        return
+    identity = identity_of(value, container, context)
+    if identity is not None:
+        plain = {name: part for name, part in value.items() if is_plain(part) and name not in ENVELOPE}
+        yield Shown(identity, path, plain)
+        context = (identity[1],)
+    for name, part in value.items():
+        yield from _objects(part, (*path, name), name, context)
+
+
+def identity_of(value: Mapping[str, Json], container: str, context: Identity) -> Identity | None:
+    """Return what identifies an object: an id, or a name within its container; None if nothing does."""
+    for name in IDS:
+        if is_key(value.get(name)):
+            return ("id", str(value[name]))
+    named = [name for name in value if name not in ENVELOPE]
+    for name in named:
+        if name.endswith(("_id", "Id")) and (name == named[0] or _belongs(name, container)) and is_key(value[name]):
+            return ("id", str(value[name]))
+    for name in NAMES:
+        if is_key(value.get(name)) and len(value) > 1:
+            return (name, str(value[name]), *(text for text in context if text != value[name]))
+    return None
+
+
+def _belongs(name: str, container: str) -> bool:
+    """Whether an id is the one of the objects in this container: `item_id` in `items`."""
+    stem = name.removesuffix("_id").removesuffix("Id").lower()
+    return bool(stem) and container.lower().startswith(stem)
+
+
+def is_key(value: Json) -> bool:
+    return (isinstance(value, str) and bool(value)) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+# comparison with a world ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Followed:
+    """How many of the implied records a world has, and how many of their fields are equal."""
+
+    records: int = 0
+    present: int = 0
+    fields: int = 0
+    equal: int = 0
+    missing: list[str] = field(default_factory=list[str])
+    """The first missing records, and fields with another value."""
+
+
+def follow(implied: Iterable[Implied], tables: Mapping[str, Mapping[Any, Mapping[str, Json]]]) -> Followed:
+    """Compare implied records with the records of a world, by entity and key."""
+    held = _by_key(tables)
+    result = Followed()
+    for record in implied:
+        facts = {name: fact.value for name, fact in record.facts.items() if not (fact.unsettled or fact.searched)}
+        names = {name for name, value in facts.items() if str(value) != record.key}
+        found = [one for one in held.get(record.key, ()) if not names or names & set(one)]
+        result.records += 1
+        if record.removed:
+            result.present += not found
+            continue
+        best = max(found, key=lambda one: _equal(facts, one), default=None)
+        result.present += best is not None
+        if best is None:
+            result.missing.append("/".join(record.identity[:2]))
+            continue
+        result.fields += len(facts)
+        result.equal += _equal(facts, best)
+        wrong = [name for name, value in facts.items() if not _holds(best, name, value)]
+        result.missing += [f"{record.key}.{name}: {json.dumps(best.get(name))[:60]}" for name in wrong]
+    return result
+
+
+def _equal(facts: Mapping[str, Json], record: Mapping[str, Json]) -> int:
+    return sum(_holds(record, name, value) for name, value in facts.items())
+
+
+def _holds(record: Mapping[str, Json], name: str, value: Json) -> bool:
+    return name in record and (same(record[name], value) or (is_key(value) and str(record[name]) == str(value)))
+
+
+def _by_key(tables: Mapping[str, Mapping[Any, Mapping[str, Json]]]) -> dict[str, list[Mapping[str, Json]]]:
+    """Return all records by key, and the objects within them by what identifies them."""
+    held = dict[str, list[Mapping[str, Json]]]()
+    for entity, rows in tables.items():
+        for key, record in rows.items():
+            held.setdefault(str(key), []).append(record)
+            for shown in _objects(record, (), entity, ()):
+                if shown.path or shown.identity[1] != str(key):
+                    held.setdefault(shown.identity[1], []).append(at_path(record, shown.path))
+    return held
+
+
+# mutations ------------------------------------------------------------------------------------------------------------
+
+
+def at_path(value: Json, path: Path) -> Json:
+    """Return the part of a value at a path; None if there is none."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def mutated(answer: Answer, path: Path, value: Json) -> Answer | None:
+    """Return an answer with another value at a path of its data; None if that would change its layout."""
+    changed: Answer = json.loads(json.dumps(answer))
+    result, before = changed["result"], data_of(answer)
+    data = json.loads(json.dumps(before))
+    at_path(data, path[:-1])[path[-1]] = value
+    was, structured = only_text(result), result.get("structuredContent")
+    text = None if was is None else in_layout_of(was, before, data)
+    if text is None:
+        return None
+    result["content"][0]["text"] = text
+    if structured is not None:
+        result["structuredContent"] = {"result": text} if wraps(structured, was) else data
+    return changed
+
+
+def in_layout_of(text: str, before: Json, after: Json) -> str | None:
+    """Return JSON in the layout that a text has for another value; None if the layout is unknown."""
+    for ascii_only in (False, True):
+        for indent in (None, 2, 4, 1, 3, "\t"):
+            for separators in (None, (",", ":")) if indent is None else (None,):
+                if json.dumps(before, indent=indent, separators=separators, ensure_ascii=ascii_only) == text:
+                    return json.dumps(after, indent=indent, separators=separators, ensure_ascii=ascii_only)
+    return None

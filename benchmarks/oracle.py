@@ -1,0 +1,396 @@
+"""Measure what is lost between a perfect language model and the agent.
+
+    python benchmarks/oracle.py DIR [--mutate] [--plain] [--servers a,b] [--limit N] [--details FILE] [--jobs N]
+
+DIR has recorded sessions (`recordings.py`). Each is made again in a world of mcp-sim whose language model is an
+endpoint that answers each call with the recorded answer. `exact` is the share of answers that are served as recorded,
+`as JSON` the share if the layout of JSON texts does not count. Recorded answers that violate their own outputSchema are
+only counted (`invalid`). `req/call` is the number of requests per call, `partial` the number of calls with a request
+for less than the whole answer, and `grammar` the number of calls with a request whose schema does not allow the answer.
+`records` and `fields` are the share of the records implied by the recording (`implied_records.py`) that the world has
+at the end, and the share of their fields that are equal.
+
+With `--mutate`, each session is made a second time. In each answer of a reading tool, one value that was shown before
+of the same identified object is altered. `fixed`: a reading tool showed it, and no write came in between; such a value
+must be corrected. `free`: a write came in between that did not name the object, or only a write showed the value.
+`altered` is the share of the other answers that are served exactly without mutations, and are not with them. `facts` is
+the share of the values that reading tools show again that are fixed or free, and `held` the share that the product
+holds: facts times corrected.
+
+It also answers the calls of a replaying scorer (see `ground_truth.py`); ORACLE_RECORDINGS is the folder of recordings:
+
+    ORACLE_RECORDINGS=DIR PYTHONPATH=benchmarks python score.py DIR --responder py:oracle:responder
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ground_truth import Responder, answer_of_observation
+from implied_records import Followed, Identity, ImpliedRecords, Repeated, at_path, follow, mutated
+from oracle_endpoint import MODEL, Oracle, Slot
+from recordings import Answer, Json, RecordedCall, Session, conforms, data_of, differences, sessions
+from table import print_table
+
+from mcp_sim import Simulator, World
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.errors import BadArguments, Crash
+
+CAUSES_SHOWN = 12
+
+
+@dataclass
+class Mutation:
+    """An altered value in the answer of the model."""
+
+    identity: Identity
+    path: list[str | int]
+    was: Json
+    altered: Json
+    fixed: bool
+    """Whether the earlier value is a fact for certain."""
+    corrected: bool = False
+
+
+@dataclass
+class Measured:
+    """A call: what was served, and why it differs from the recorded answer."""
+
+    server: str
+    session: str
+    seq: int
+    tool: str
+    valid: bool
+    """Whether the recorded answer conforms to the tool's outputSchema."""
+    differences: list[str]
+    """The parts of the answer that differ; `crash` if nothing was served."""
+    cause: str
+    whole: int
+    partial: int
+    forbidden: int
+    replies: list[str]
+    """What the oracle replied to each request."""
+    recorded: Answer
+    served: Answer | None
+    provenance: dict[str, Json]
+    mutation: Mutation | None = None
+    repeated: int = 0
+    """Values that the answer of a reading tool shows again, unchanged."""
+    fixed: int = 0
+    """Those of them that are facts for certain: a reading tool showed them, and no write came in between."""
+    free: int = 0
+    """The other facts among them that no write named in between."""
+
+    misled: bool = False
+    """Whether the answer is about an object with an altered value that was not corrected earlier."""
+
+    @property
+    def exact(self) -> bool:
+        return not self.differences
+
+
+@dataclass
+class Replayed:
+    """A session that was made again."""
+
+    server: str
+    calls: list[Measured] = field(default_factory=list[Measured])
+    followed: Followed = field(default_factory=Followed)
+    with_mutations: list[Measured] = field(default_factory=list[Measured])
+
+
+# replaying ------------------------------------------------------------------------------------------------------------
+
+
+def replay(task: tuple[Session, bool, bool]) -> Replayed:
+    """Make a session again, with mutations a second time if wanted."""
+    session, mutate, plain = task
+    done = Replayed(session.server)
+    done.calls, done.followed = asyncio.run(replay_session(session, plain=plain, mutate=False))
+    if mutate:
+        done.with_mutations, _ = asyncio.run(replay_session(session, plain=plain, mutate=True))
+    return done
+
+
+@cache
+def endpoint() -> Oracle:
+    """Return the endpoint of this process."""
+    return Oracle()
+
+
+async def replay_session(session: Session, *, plain: bool, mutate: bool) -> tuple[list[Measured], Followed]:
+    """Make the calls of a session. Return what was served, and how the world's records follow."""
+    slot, tools = endpoint().open(plain=plain), session.tools
+    schemas = {tool["name"]: tool.get("outputSchema") for tool in tools}
+    implied = ImpliedRecords(tools)
+    measured, tainted = list[Measured](), set[Identity]()
+    with TemporaryDirectory() as folder:
+        scenario = load(write_scenario(Path(folder), tools, session.state, slot))
+        async with Simulator(scenario) as simulator, simulator.open("replayed") as world:
+            for seq, call in enumerate(session.calls, 1):
+                schema = schemas.get(call.tool)
+                shown = implied.repeated(call)
+                clean = [each for each in shown if each.identity not in tainted]
+                mutation, answer = None, call.answer
+                if mutate and implied.reads(call.tool):
+                    mutation, answer = mutate_answer(call, clean, implied, Random(f"{session.name}/{seq}"), schema)
+                slot.next_call(answer, schema)
+                one = await measure_call(world, session, seq, call, slot)
+                one.mutation, one.misled = mutation, len(clean) < len(shown)
+                if mutation is not None and not is_corrected(mutation, one):
+                    tainted.add(mutation.identity)
+                one.repeated = len(shown) if implied.reads(call.tool) else 0
+                one.fixed = sum(each.is_fact and not each.loose for each in shown)
+                one.free = sum(each.is_fact and each.loose and not each.named for each in shown)
+                measured.append(one)
+                implied.note(call)
+            followed = follow(implied, tables_of(world))
+    return measured, followed
+
+
+def write_scenario(folder: Path, tools: Sequence[Json], state: Json, slot: Slot) -> Path:
+    """Write a scenario with this state, whose world model is the oracle."""
+    (folder / "listed.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    scenario: dict[str, Json] = {
+        "mcp_sim": 1,
+        "tools": "listed.json",
+        "world": {"state": state or {}},
+        "world_model": {"openai": {"base_url": slot.base_url, "model": MODEL}},
+    }
+    (folder / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+    return folder / "scenario.yaml"
+
+
+async def measure_call(world: World, session: Session, seq: int, call: RecordedCall, slot: Slot) -> Measured:
+    """Make a call, and compare what is served with the recorded answer."""
+    served, provenance = None, dict[str, Json]()
+    try:
+        served = answer_of_observation(await world.call(call.tool, call.arguments))
+        provenance = world.ledger.newest.get("measured", {})
+        different = differences(call.answer, served)
+    except (BadArguments, Crash) as error:
+        different = ["crash"]
+        provenance = {"crash": str(error)}
+    if different == ["layout"] and call.answer["result"].get("structuredContent") is not None:
+        different = []  # the text is the same JSON; a model is asked for the structured content only
+    asked = slot.whole + slot.partial > 0
+    cause = cause_of(different, provenance, asked=asked)
+    valid = conforms(call.answer, slot.output_schema)
+    return Measured(
+        session.server, session.name, seq, call.tool, valid, different, cause, slot.whole, slot.partial, slot.forbidden,
+        slot.replies, call.answer, served, provenance,
+    )  # fmt: skip
+
+
+def cause_of(different: Sequence[str], provenance: Mapping[str, Json], *, asked: bool) -> str:
+    """Return why an answer differs, as far as the ledger shows."""
+    if not different:
+        return ""
+    if different == ["crash"]:
+        return "crash"
+    if not asked:
+        return "not asked"
+    if provenance.get("rejected"):
+        return "rejected"
+    if provenance.get("repaired"):
+        return "repaired"
+    if "differs" in provenance:
+        return "overruled"
+    return "open fields only" if provenance.get("open_fields") else "not reported"
+
+
+def tables_of(world: World) -> dict[str, dict[Any, dict[str, Json]]]:
+    """Return the records of a world, by entity and key."""
+    return {entity: dict(world.view.rows(entity)) for entity in world.view.entities()}
+
+
+# mutations ------------------------------------------------------------------------------------------------------------
+
+
+def mutate_answer(
+    call: RecordedCall, shown: Sequence[Repeated], implied: ImpliedRecords, random: Random, schema: Json
+) -> tuple[Mutation | None, Answer]:
+    """Return an answer with one value altered that was shown before, if there is one that can be."""
+    facts = [one for one in shown if one.is_fact and not isinstance(one.value, list) and not one.named]
+    random.shuffle(facts)
+    for one in sorted(facts, key=lambda one: one.loose):
+        value = other_value(one.value, implied.others(one.field, one.value), random)
+        answer = mutated(call.answer, one.path, value)
+        if answer is not None and (conforms(answer, schema) or not conforms(call.answer, schema)):
+            return Mutation(one.identity, list(one.path), one.value, value, fixed=not one.loose), answer
+    return None, call.answer
+
+
+def other_value(value: Json, others: Sequence[Json], random: Random) -> Json:
+    """Return another plausible value: that of another record, if there is one."""
+    if isinstance(value, bool):
+        return not value
+    if others:
+        return random.choice(others)
+    return value + 1 if isinstance(value, int | float) else f"{value} B"
+
+
+def is_corrected(mutation: Mutation, call: Measured) -> bool:
+    """Note whether the earlier value was served, and return it."""
+    served = None if call.served is None else data_of(call.served)
+    mutation.corrected = call.exact or at_path(served, tuple(mutation.path)) == mutation.was
+    return mutation.corrected
+
+
+# reports --------------------------------------------------------------------------------------------------------------
+
+
+HEAD = ("server", "calls", "crashes", "invalid", "exact", "as JSON", "altered", "not asked", "req/call", "partial",
+        "grammar", "records", "fields")  # fmt: skip
+MUTATED = ("server", "fixed", "corrected", "free", "corrected", "unmutated", "altered", "shown again", "facts",
+           "held")  # fmt: skip
+
+
+def report(done: Sequence[Replayed], *, mutate: bool) -> None:
+    """Print a row for each server and one for all, and the causes of differences."""
+    groups = dict[str, list[Replayed]]()
+    for one in done:
+        groups.setdefault(one.server, []).append(one)
+    rows = [row(server, group) for server, group in groups.items()]
+    print_table("Perfect answers", HEAD, [*rows, row("all", done)])
+    valid = [call for one in done for call in one.calls if call.valid]
+    print_causes("Causes of differences", Counter(call.cause for call in valid if not call.exact))
+    print_causes("Differing parts", Counter("+".join(call.differences) for call in valid if not call.exact))
+    print_causes("Complaints", Counter(complaints(call.provenance for call in valid)))
+    if mutate:
+        rows = [mutated_row(server, group) for server, group in groups.items()]
+        print_table("Mutated answers", MUTATED, [*rows, mutated_row("all", done)])
+
+
+def row(name: str, done: Sequence[Replayed]) -> list[str]:
+    calls = [call for one in done for call in one.calls]
+    valid = [call for call in calls if call.valid]
+    asked = sum(call.whole + call.partial for call in calls)
+    followed = [one.followed for one in done]
+    return [
+        name,
+        f"{len(calls):,}",
+        str(sum(call.differences == ["crash"] for call in calls)),
+        str(len(calls) - len(valid)),
+        share(sum(call.exact for call in valid), len(valid)),
+        share(sum(call.differences in ([], ["layout"]) for call in valid), len(valid)),
+        share(sum(not call.exact and call.cause not in ("not asked", "crash") for call in valid), len(valid)),
+        share(sum(call.whole + call.partial == 0 for call in valid), len(valid)),
+        f"{asked / max(1, len(calls)):.2f}",
+        str(sum(call.partial > 0 for call in calls)),
+        str(sum(call.forbidden > 0 for call in valid)),
+        share(sum(one.present for one in followed), sum(one.records for one in followed)),
+        share(sum(one.equal for one in followed), sum(one.fields for one in followed)),
+    ]
+
+
+def mutated_row(name: str, done: Sequence[Replayed]) -> list[str]:
+    pairs = [pair for one in done for pair in zip(one.calls, one.with_mutations, strict=True)]
+    calls = [call for _, call in pairs]
+    fixed = [call.mutation.corrected for call in calls if call.mutation and call.mutation.fixed]
+    free = [call.mutation.corrected for call in calls if call.mutation and not call.mutation.fixed]
+    others = [call.exact for plain, call in pairs if call.mutation is None and plain.exact and not call.misled]
+    repeated = sum(call.repeated for call in calls)
+    numbers = sum(call.fixed for call in calls), sum(call.free for call in calls)
+    held = sum(number * sum(one) / max(1, len(one)) for number, one in zip(numbers, (fixed, free), strict=True))
+    return [
+        name, str(len(fixed)), share(sum(fixed), len(fixed)), str(len(free)), share(sum(free), len(free)),
+        str(len(others)), share(others.count(False), len(others)),
+        str(repeated), share(sum(numbers), repeated), share(held, repeated),
+    ]  # fmt: skip
+
+
+def share(part: float, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def complaints(provenances: Iterable[Mapping[str, Json]]) -> Iterable[str]:
+    """Yield the reasons of rejected replies and of crashes, without their values."""
+    for provenance in provenances:
+        for attempt in provenance.get("rejected", ())[:1]:
+            yield f"rejected: {attempt['problems'][0][:90]}"
+        if "crash" in provenance:
+            yield f"crash: {provenance['crash'][:90]}"
+
+
+def print_causes(title: str, numbers: Counter[str]) -> None:
+    print(f"\n{title}:", *(f"  {number:6,}  {name}" for name, number in numbers.most_common(CAUSES_SHOWN)), sep="\n")
+
+
+def write_details(file: Path, done: Iterable[Replayed]) -> None:
+    """Write a line for each call, and one for the records of each session."""
+    with file.open("w", encoding="utf-8") as stream:
+        for one in done:
+            for call in (*one.calls, *one.with_mutations):
+                stream.write(json.dumps(asdict(call), ensure_ascii=False) + "\n")
+            stream.write(json.dumps({"server": one.server, "followed": asdict(one.followed)}) + "\n")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Replay all sessions and print the report. Return 1 if a call crashed."""
+    servers = arguments.servers.split(",") if arguments.servers else None
+    found = list(sessions(arguments.folder, servers, arguments.limit))
+    if not found:
+        sys.exit(f"{arguments.folder}: no recorded sessions")
+    tasks = [(session, arguments.mutate, arguments.plain) for session in found]
+    if arguments.jobs > 1:
+        with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
+            done = list(pool.map(replay, tasks))
+    else:
+        done = list(map(replay, tasks))
+    report(done, mutate=arguments.mutate)
+    if arguments.details:
+        write_details(arguments.details, done)
+    return 1 if any(call.differences == ["crash"] for one in done for call in one.calls) else 0
+
+
+# a responder ----------------------------------------------------------------------------------------------------------
+
+
+class OracleResponder(Responder):
+    """A world whose language model gives the recorded answers in turn."""
+
+    def __init__(self, file: Path, slot: Slot, recorded: Session) -> None:
+        super().__init__(file)
+        self._slot, self._calls = slot, iter(recorded.calls)
+        self._schemas = {tool["name"]: tool.get("outputSchema") for tool in recorded.tools}
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        """Return the answer to the next recorded call, made with these arguments."""
+        recorded = next(self._calls)
+        self._slot.next_call(recorded.answer, self._schemas.get(recorded.tool))
+        return super().call(tool, arguments)
+
+
+def responder(server: str, tools: list[Any], state: Any, session: str, folder: str) -> OracleResponder:
+    """Return a responder for a recorded session of the folder in ORACLE_RECORDINGS."""
+    found = sessions(Path(os.environ["ORACLE_RECORDINGS"]), [server])
+    recorded = next(one for one in found if one.name == session)
+    slot = endpoint().open()
+    return OracleResponder(write_scenario(Path(folder), tools, state, slot), slot, recorded)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="recorded sessions")
+    parser.add_argument("--mutate", action="store_true", help="make each session again with altered answers")
+    parser.add_argument("--plain", action="store_true", help="send texts without tags")
+    parser.add_argument("--servers", help="the names of servers, with commas; default all")
+    parser.add_argument("--limit", type=int, help="the most sessions of each server")
+    parser.add_argument("--details", type=Path, help="a file for a line of JSON per call")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    sys.exit(main(parser.parse_args()))
