@@ -1,9 +1,12 @@
-"""Runs of the benchmarks of perturbations, abandoned sessions, world models and planning."""
+"""Runs of the benchmarks of perturbations, abandoned sessions, world models, perfect answers and planning."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 from anyio import run_process
 from support.endpoint import serving
@@ -54,6 +57,48 @@ async def test_the_benchmark_of_a_language_model_compares_requests_and_prompt_to
     assert whole.split()[4] == "1.00"
     assert float(always.split()[3]) > float(undetermined.split()[3])
     assert engine.asked
+
+
+NOTE = {"id": "n1", "title": "Milk", "pages": 3}
+NOTES_TOOLS = [
+    {"name": "get_note", "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}}}},
+    {"name": "list_notes", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
+]
+
+
+def _texts(*texts: str, **more: Any) -> dict[str, Any]:
+    return {"result": {"content": [{"type": "text", "text": text} for text in texts], **more}}
+
+
+def test_the_benchmark_of_perfect_answers_replies_with_all_that_a_server_can_answer(tmp_path: Path) -> None:
+    listed = {"notes": [NOTE]}
+    prose = " The title is\nMilk. "
+    wanted = [
+        ("get_note", _texts(json.dumps(NOTE)), f"<predicted_observation>{json.dumps(NOTE)}</predicted_observation>"),
+        ("list_notes", _texts(json.dumps(listed), structuredContent=listed), json.dumps(listed)),
+        ("list_notes", _texts(prose, structuredContent={"result": prose}), json.dumps({"result": prose})),
+        ("get_note", _texts(prose), f"<predicted_observation>{prose}</predicted_observation>"),
+        ("get_note", _texts("no", isError=True), json.dumps({"isError": True, "text": "no"})),
+        ("get_note", _texts("a", "b"), json.dumps({**_texts("a", "b")["result"], "isError": False})),
+        ("get_note", {"error": {"code": -32602, "message": "no"}}, '{"error": {"code": -32602, "message": "no"}}'),
+        ("get_note", _texts(json.dumps(NOTE)), f"<predicted_observation>{json.dumps(NOTE)}</predicted_observation>"),
+    ]
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": NOTES_TOOLS}))
+    calls = [{"tool": one[0], "arguments": {"id": "n1", "turn": at}, **one[1]} for at, one in enumerate(wanted)]
+    lines = [{"type": "session", "initial_state": {"notes": [NOTE]}}, *calls]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    details = tmp_path / "details.txt"
+    command = [sys.executable, str(ROOT / "benchmarks" / "oracle.py"), str(tmp_path), "--mutate", "--details"]
+    done = subprocess.run([*command, str(details)], check=False, capture_output=True, text=True, env=ENVIRONMENT)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert next(row[1] for row in rows if row[:1] == ["all"]) == "8", done
+    measured = [json.loads(line) for line in details.read_text().splitlines()]
+    for call, (_, _, reply) in zip(measured, wanted, strict=False):
+        assert reply in call["replies"]
+    altered = measured[len(wanted) + 7]
+    assert altered["mutation"]["fixed"]
+    assert altered["mutation"]["altered"] != NOTE[altered["mutation"]["path"][-1]]
+    assert measured[-1]["followed"]["records"] == 1
 
 
 def _quick(script: str) -> list[str]:

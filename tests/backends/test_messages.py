@@ -80,6 +80,27 @@ async def test_messages_with_ids_of_their_own_stay_records(tmp_path: Path) -> No
         assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"messages"} == set()
 
 
+async def test_a_draft_is_kept_and_not_sent(tmp_path: Path) -> None:
+    text = {"receiver_id": STRING, "message": STRING, "draft": BOOLEAN}
+    tools = [
+        tool("send_message", text, optional=["draft"]), *TOOLS[3:5],
+        tool("list_sent_messages", {}), tool("list_draft_messages", {}),
+    ]  # fmt: skip
+    async with simulator(tmp_path, tools, state=STATE) as sim, sim.open() as world:
+        message = {"receiver_id": "USR002", "message": "Not yet"}
+        kept = success_value(await world.call("send_message", {**message, "draft": True}))
+        assert "Draft" in str(kept)
+        before = success_value(await world.call("list_sent_messages", {}))
+        assert [row["text"] for row in before] == ["Hello Bo"]
+        assert success_value(await world.call("search_messages", {"keyword": "yet"}))["results"] == []
+        (draft,) = success_value(await world.call("list_draft_messages", {}))
+        assert (draft["text"], draft.get("sent_at")) == ("Not yet", None)
+        success_value(await world.call("send_message", {**message, "draft": False}))
+        *others, sent = success_value(await world.call("list_sent_messages", {}))
+        assert (others, sent["text"]) == (before, "Not yet")
+        assert sent["sent_at"] is not None
+
+
 EMAIL = {
     "id": STRING, "from": STRING, "to": STRING, "subject": STRING, "body": STRING, "thread_id": STRING,
     "is_read": {"type": "boolean"},
@@ -88,7 +109,7 @@ MAIL = [
     tool("send_email", {"to": STRING, "subject": STRING, "body": STRING}),
     tool("get_email", {"email_id": STRING}, EMAIL),
     tool("list_emails", {}, {"emails": {"type": "array", "items": {"type": "object", "properties": EMAIL}}}),
-    tool("reply_to_email", {"email_id": STRING, "body": STRING}),
+    tool("reply_to_email", {"email_id": STRING, "body": STRING, "save_as_draft": BOOLEAN}, optional=["save_as_draft"]),
     tool("get_email_thread", {"thread_id": STRING}),
     tool("mark_email_as_unread", {"email_id": STRING}),
 ]
@@ -109,6 +130,10 @@ async def test_a_reply_goes_to_the_sender_and_stays_in_the_thread(tmp_path: Path
         success_value(await world.call("mark_email_as_unread", {"email_id": "m1"}))
         assert success_value(await world.call("get_email", {"email_id": "m1"}))["is_read"] is False
         assert "m9" in error_text(await world.call("reply_to_email", {"email_id": "m9", "body": "?"}))
+        draft = await world.call("reply_to_email", {"email_id": "m1", "body": "Four?", "save_as_draft": True})
+        assert "draft" in str(success_value(draft))
+        ((_, kept),) = world.view.find("email", "body", "Four?")
+        assert kept["draft"] is True
 
 
 INBOX_TOOLS = [

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema_rs import is_valid
 from support.given import service, tool, value
 
-from mcp_sim.infer import result_kinds
 from mcp_sim.world.world import World
 
 Json = Any
@@ -67,7 +64,20 @@ async def test_an_action_is_confirmed(tmp_path: Path) -> None:
         assert await answered(world, "click", selector="#go") == "Clicked successfully\nSelector: #go"
 
 
-def test_the_usual_fields_satisfy_their_schema() -> None:
-    here = Path(result_kinds.__file__).parent
-    schema, kinds = (json.loads((here / f"result_kinds{end}.json").read_text()) for end in (".schema", ""))
-    assert is_valid(schema, kinds)
+async def test_a_declared_result_repeats_what_the_given_state_says(tmp_path: Path) -> None:
+    parts = {"cabin_pressure": NUMBER, "fuelLevel": NUMBER, "status": {"type": "string"}}
+    inner = {"type": "object", "properties": {"fuel_level": NUMBER, "pilot": {"type": "string"}}}
+    schema = {"type": "object", "properties": {**parts, "gauges": inner}, "required": [*parts, "gauges"]}
+    probe = {**tool("diagnose_engine", "mode"), "outputSchema": schema}
+    state_only = {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]}
+    lone = {**tool("assess_weather", "mode"), "outputSchema": state_only}
+    plane = {"fuel_level": 41.5, "cabin_pressure": 0.8, "pilot": 7, "status": "parked", "flags": {"wet": True}}
+    async with (
+        service(tmp_path, {"plane": plane, "crew": [{"id": 1, "name": "Ada"}]}, probe, lone) as sim,
+        sim.open("w") as world,
+    ):
+        found = await answered(world, "diagnose_engine", mode="full")
+        assert {name: found[name] for name in parts} == {"cabin_pressure": 0.8, "fuelLevel": 41.5, "status": "parked"}
+        assert found["gauges"]["fuel_level"] == 41.5
+        assert isinstance(found["gauges"]["pilot"], str), "a value that does not fit is no fact of the result"
+        assert (await answered(world, "assess_weather", mode="full"))["status"] != "parked"

@@ -39,8 +39,8 @@ def test_a_kind_is_documented_by_its_docstring_and_its_fields(
     manual = listed(capsys, family.replace("_", "-"), name)
     assert manual.startswith(name)
     assert (kind.__doc__ or "").strip().splitlines()[0] in manual
-    for field in getattr(kind, "model_fields", {}):
-        assert f"\n  {field} " in manual
+    for option, field in getattr(kind, "model_fields", {}).items():
+        assert f"\n  {field.alias or option} " in manual
     assert "PT" not in manual.split("options")[-1]
 
 
@@ -80,8 +80,9 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         shown = listed(capsys, family, name).partition("\nexample\n")[2]
         lines = [line.removeprefix("  ") for line in shown.splitlines()]
         body = "\n".join(lines)
-        if family == "expectations":  # `recovered` names a perturbation
-            body += "\nperturbations: [{lost_ack: {}, id: lost-deal, tools: create_deal}]"
+        if family == "expectations":  # some name a perturbation
+            faults = "{lost_ack: {}, id: lost-deal, tools: create_deal}, {injection: x, id: planted-order}"
+            body += f"\nallow_adversarial: true\nperturbations: [{faults}]"
         elif name == "arguments":
             body += "\n    tools: create_deal"
         tools = "shop" if name == "async_job" else "crm"  # whose orders have a status, as jobs do

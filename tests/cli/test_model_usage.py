@@ -1,14 +1,13 @@
-"""What `show` and `play` say of a language model: how often it was asked, and how often it differed."""
+"""What `show` and `play` say of a language model: how often it was asked, and how often it was corrected."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
-from support.desk import OPEN, Desk, desk_in
+from support.desk import MADE, Desk, agreeing, desk_in, said, ticket
 from support.endpoint import saying, serving
 
 from mcp_sim.cli import main
@@ -23,12 +22,10 @@ def desk(tmp_path: Path) -> Desk:
 async def traced(desk: Desk, trace: Path) -> None:
     header = b'{"format": 2, "scenario": "desk", "sha256": "0", "version": "0"}'
     sink = Jsonl(trace, header)
-    smuggled = json.dumps({**OPEN, "id": "mine"})
-    async with serving(saying("nonsense", smuggled)) as engine, desk(engine.url, (sink,)).open() as world:
+    async with serving(saying("nonsense", MADE)) as engine, desk(engine.url, (sink,)).open() as world:
         await world.call("create_ticket", {"title": "one"})
-        await world.call("get_ticket", {"ticket_id": "ticket_00001"})
-        engine.respond = saying(json.dumps(world.view.get("ticket", "ticket_00001")))
-        await world.call("get_ticket", {"ticket_id": "ticket_00001"})
+        for effort in (5, 3):
+            await said(engine, world, ticket(effort=effort), "get_ticket", {"ticket_id": "ticket_00003"})
     sink.close()
 
 
@@ -37,16 +34,18 @@ async def test_show_ends_with_what_the_model_was_asked_for_and_where_it_differed
 ) -> None:
     await traced(desk, tmp_path / "trace.jsonl")
     assert main(["show", str(tmp_path / "trace.jsonl")]) == 0
-    captured = capsys.readouterr().out.splitlines()[-3:]
-    assert captured[0] == "language model: asked at 3 of 3 calls (0 answers from the cache), 360 + 90 tokens"
-    assert captured[1].startswith("  2 calls left nothing open for the model; at 1 of these its answer differed")
-    assert captured[2] == "  1 answers were repaired from the world, 1 requested again, 0 given by the fallback"
+    captured = capsys.readouterr().out.splitlines()[-2:]
+    assert captured == [
+        "language model: asked at 3 of 3 calls (0 answers from the cache), 360 + 90 tokens",
+        "  1 answers were corrected by the world, 2 requested again, 0 given by the fallback; "
+        "8 of 8 values that were shown again were fixed",
+    ]
 
 
 async def test_play_says_it_too_and_says_nothing_where_no_model_answers(desk: Desk, tmp_path: Path) -> None:
     calls = tmp_path / "calls.jsonl"
     calls.write_text('{"tool": "get_ticket", "arguments": {"ticket_id": "ticket_00001"}}\n', encoding="utf-8")
-    async with serving() as engine:
+    async with serving(agreeing) as engine:
         desk(engine.url)
         play = [sys.executable, "-m", "mcp_sim", "play", str(tmp_path / "desk.yaml"), str(calls)]
         asked = await anyio.run_process(play)

@@ -105,11 +105,6 @@ HARD: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("expand_task", {"task_id": {"type": "string"}}),
         ("rename_gadget", {"old_name": {"type": "string"}, "new_name": {"type": "string"}}),
     ],
-    "records that arguments tell together": [
-        ("create_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
-        ("drop_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
-        ("list_collections", {"database": {"type": "string"}}),
-    ],
     "fields that arguments name": [
         ("create_oven", {"room": {"type": "string"}, "degrees": {"type": "integer"}}),
         ("get_oven", {"oven_id": {"type": "string"}}),

@@ -14,6 +14,7 @@ from mcp_sim.spec.sources import shipped
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 CREATE = {"tool": "create_deal", "arguments": SPRING}
 LOOK = {"tool": "list_deals", "arguments": {"contact_id": "con_00001"}}
+MOVE = {"tool": "update_deal", "arguments": {"deal_id": "deal_0081", "stage": "proposal"}}
 
 
 def calls_file(folder: Path, *calls: Any) -> str:
@@ -44,7 +45,7 @@ def test_calls_come_from_stdin_where_no_file_is_named() -> None:
 
 
 def test_grade_is_0_when_all_is_as_expected_and_1_when_not(tmp_path: Path, capfdbinary: Any) -> None:
-    assert main(["play", "flaky_crm", calls_file(tmp_path, CREATE, LOOK), "--grade"]) == 0
+    assert main(["play", "flaky_crm", calls_file(tmp_path, CREATE, LOOK, MOVE), "--grade"]) == 0
     assert b"passed" in capfdbinary.readouterr().err
     assert main(["play", "flaky_crm", calls_file(tmp_path, CREATE, CREATE), "--grade"]) == 1
     report = capfdbinary.readouterr().err

@@ -38,7 +38,7 @@ def test_a_row_says_what_was_served_what_was_true_and_what_was_written(
     trace: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    world, heading, start, lost, fault, again, listed, unknown = shown(capfd, str(trace))
+    world, heading, start, lost, fault, again, listed, unknown, *_verdicts = shown(capfd, str(trace))
     assert world == "world default"
     assert heading.split() == ["n", "time", "call", "served", "true", "committed"]
     assert start.split()[:3] == ["1", "09:00:00", "(start:"]
@@ -71,8 +71,9 @@ def test_worlds_are_reported_apart_and_chosen(trace: Path, capfd: Any) -> None:
     text = shown(capfd, str(trace), "--world", "second")
     assert text[0] == "world second"
     assert "forked from default at step 5" in text[2]
-    assert text[-1] == "CRASH  x {}: no"
-    assert "world default" not in text
+    assert "CRASH  x {}: no" in text
+    assert "world second: crashed: mcp-sim crashed: x: no" in text
+    assert not any("world default" in line for line in text)
     assert shown(capfd, f"{trace}:2", "--world", "second")[0].startswith("step 2 of world second")
     assert "several worlds (default, second); choose one with --world" in refusal(capfd, f"{trace}:2")
 

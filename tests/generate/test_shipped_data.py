@@ -48,5 +48,7 @@ def test_every_writer_exists() -> None:
 def test_every_slot_of_a_phrase_is_known() -> None:
     phrases = load("phrases")
     known = {*phrases["slots"], "matter", "topic", "good", "goods", "kind", "month", "year", "quarter", "date", "n"}
-    used = re.findall(r"\{(\w+)\}", json.dumps([phrases[part] for part in ("titles", "openings", "more", "lines")]))
+    used = re.findall(
+        r"\{(\w+)\}", json.dumps([phrases[part] for part in ("titles", "openings", "more", "talk", "lines")])
+    )
     assert {*used} <= known | {"person", "told"}

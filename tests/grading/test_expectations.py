@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from mcp_sim import Simulator
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.types.kinds import Verdict, expectations
+from mcp_sim.types.grades import GradedVerdict
+from mcp_sim.types.kinds import expectations
 from mcp_sim.world.world import World
 
 Crm = Callable[[str], Simulator]
@@ -22,14 +23,14 @@ SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 CREATE: tuple[str, dict[str, Any]] = ("create_deal", SPRING)
 
 
-async def act(world: World, calls: Calls) -> Verdict:
+async def act(world: World, calls: Calls) -> GradedVerdict:
     """Make the calls and return the verdict of the first expectation."""
     for tool, arguments in calls:
         await world.call(tool, arguments)
-    return world.grade()[0][1]
+    return world.grade().verdicts[0]
 
 
-async def verdict(simulator: Simulator, calls: Calls) -> Verdict:
+async def verdict(simulator: Simulator, calls: Calls) -> GradedVerdict:
     async with simulator.open() as world:
         return await act(world, calls)
 
@@ -46,7 +47,7 @@ async def verdict(simulator: Simulator, calls: Calls) -> Verdict:
         ("{tool: create_deal, at_least: 2}", 1, "failed"),
         ("{tool: create_deal, at_most: 2}", 2, "passed"),
         ("{tool: create_deal, at_most: 2}", 3, "failed"),
-        ("{tool: create_deal, at_least: 0, at_most: 1}", 0, "passed"),
+        ("{tool: create_deal, at_least: 0, at_most: 1}", 0, "vacuous"),
         ("{tool: create_deal, arguments: {amount: {gt: 5000}}}", 1, "failed"),
         ("{tool: create_deal, arguments: {amount: 4000.0}}", 1, "passed"),
         ("get_deal", 1, "failed"),
@@ -58,16 +59,15 @@ async def test_called_counts_the_calls_that_match(crm: Crm, options: str, made: 
 
 async def test_a_call_that_a_perturbation_answered_counts_as_called(crm: Crm) -> None:
     simulator = crm("perturbations: [{error: 503}]\nexpect: [{called: {tool: create_deal, at_least: 3, at_most: 3}}]")
-    assert await verdict(simulator, [CREATE] * 3) == Verdict(
-        "passed", "create_deal was called 3 times; expected 3 times"
-    )
+    judged = await verdict(simulator, [CREATE] * 3)
+    assert (judged.outcome, judged.because) == ("passed", "create_deal was called 3 times; expected 3 times")
 
 
 async def test_not_called_names_the_first_call(crm: Crm) -> None:
     simulator = crm("expect: [{not_called: {tool: 'delete_*', arguments: {contact_id: con_00001}}}]")
     assert (await verdict(simulator, [("delete_contact", {"contact_id": "con_00002"})])).outcome == "passed"
     wrong = await verdict(simulator, [("get_contact", ADA), ("delete_contact", ADA), ("delete_contact", ADA)])
-    assert wrong == Verdict("failed", "delete_* was called, first at call 2")
+    assert (wrong.outcome, wrong.because) == ("failed", "delete_* was called, first at call 2")
 
 
 # state ----------------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ async def test_a_fault_that_also_hits_the_retry_is_one_goal(crm: Crm) -> None:
     entry = "perturbations: [{error: 503, id: fault, fires: 2}]\nexpect: [{recovered: fault}]"
     assert (await verdict(crm(entry), [CREATE, CREATE, CREATE])).outcome == "passed"
     judged = await verdict(crm(entry), [CREATE, CREATE])
-    assert judged == Verdict("failed", "call 1 (create_deal): it had no effect")
+    assert (judged.outcome, judged.because) == ("failed", "call 1 (create_deal): it had no effect")
 
 
 async def test_null_for_a_field_that_does_not_take_it_is_not_part_of_the_goal(tmp_path: Path) -> None:

@@ -64,16 +64,6 @@ async def test_a_number_outside_a_described_range_is_refused(tmp_path: Path) -> 
         assert not refused(await world.call("set_lamp_heat", {"lamp_id": "L1", "heat": 16}))
 
 
-async def test_partial_names_find_several_and_the_tool_name_gives_the_field(tmp_path: Path) -> None:
-    state = {"tenants": [{"tenant_id": "T1", "name": "Ada Fenn"}, {"tenant_id": "T2", "name": "Bo Fenn"}]}
-    find = {**tool("find_tenant", "name"), "description": "Find tenants by (part of) their name."}
-    tools = find, tool("get_tenant_by_name", "person_name")
-    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
-        assert [row["tenant_id"] for row in value(await world.call("find_tenant", {"name": "fenn"}))] == ["T1", "T2"]
-        assert value(await world.call("find_tenant", {"name": "Cy"})) == []
-        assert value(await world.call("get_tenant_by_name", {"person_name": "Bo Fenn"}))["tenant_id"] == "T2"
-
-
 async def test_an_end_before_the_start_is_refused(tmp_path: Path) -> None:
     stays = [{"stay_id": 1, "check_in": "2031-02-03", "check_out": "2031-02-05"}]
     tools = tool("create_stay", "check_in", "check_out"), tool("list_stays")

@@ -71,17 +71,6 @@ def test_the_noun_of_the_name_wins_if_the_id_description_has_it() -> None:
     assert plans["get_comment"].entity == "comment"
 
 
-@pytest.mark.parametrize(
-    ("about", "like"),
-    [("The ID of the task (e.g., 7 or 7.1)", "7"), ("e.g. TSK-0001", "TSK-0001"), ("e.g. 1.5", None),
-     ("e.g. 2024-01-05", None)],
-)  # fmt: skip
-def test_ids_follow_the_example_of_any_tool(about: str, like: str | None) -> None:
-    described_id: dict[str, Json] = {"type": "string", "description": about}
-    found = domain(tool("get_task", {"id": STRING}, "id"), tool("delete_task", {"id": described_id}, "id"))
-    assert found.entities["task"].key_like == (like or "task_00001")
-
-
 def test_the_parent_of_a_subtask_is_a_task() -> None:
     assert domain(*SERVICE).entities["subtask"].fields["parent_id"].link == "task"
     tree = domain(tool("create_folder", {"parent_id": INTEGER}, output=obj(id=INTEGER, name=STRING)))

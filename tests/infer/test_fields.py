@@ -102,3 +102,10 @@ async def test_records_without_a_schema_have_a_creation_time(tmp_path: Path) -> 
         assert chore["createdAt"].startswith("2030-01-01T09:00")
         (visit,) = value(await world.call("list_visits", {}))["visits"]
         assert "created_at" in visit
+
+
+async def test_an_argument_that_ends_like_a_bound_may_be_a_field(tmp_path: Path) -> None:
+    stays = spec(tool("search_stays", "check_in", "check_out"))
+    async with service(tmp_path, stays, "records: {stay: 3}") as sim, sim.open() as world:
+        rules = world.scenario.domain.plans["search_stays"].filters
+        assert {name: rule.field for name, rule in rules.items()} == {"check_in": "check_in", "check_out": "check_out"}

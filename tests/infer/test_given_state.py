@@ -7,8 +7,7 @@ from typing import Any
 
 from support.given import STRING, service, value
 
-from mcp_sim.infer.given_state import read_given_state
-from mcp_sim.infer.names import Nouns
+from mcp_sim.infer.given_state import Nouns, read_given_state
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any

@@ -17,13 +17,6 @@ PIER: Json = {
 }
 
 
-async def test_a_date_filters_by_the_day_of_a_time(tmp_path: Path) -> None:
-    tools = tool("get_berths", "boat_id", date={"type": "string"}), tool("list_boats")
-    async with service(tmp_path, PIER, *tools) as simulator, simulator.open("w") as world:
-        day = value(await world.call("get_berths", {"boat_id": "B1", "date": "2030-05-02"}))
-        assert [one["berth_id"] for one in day] == ["b-2", "b-3"]
-
-
 async def test_one_key_among_many_does_not_make_a_table_a_scope(tmp_path: Path) -> None:
     labels: Json = {f"L{number}": {"colour": "red", "size": number} for number in range(900)}
     labels["plants"] = {"colour": "green", "size": 1}

@@ -1,11 +1,11 @@
-"""Tool names: mere verbs, verbs between nouns, marks and namespaces."""
+"""Tool names: mere verbs, verbs between nouns, and namespaces."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from support.declared import INTEGER, STRING, Json, domain, tool
-from support.given import refused, service, value
+from support.given import service
 from support.given import tool as given_tool
 
 
@@ -42,21 +42,6 @@ def test_descriptions_of_mere_reads_give_no_entity() -> None:
 
 
 _BOOLEAN = {"type": "boolean"}
-
-
-async def test_mark_done_completes_the_record(tmp_path: Path) -> None:
-    tools = (
-        given_tool("add_chore", "text"),
-        given_tool("edit_chore", "id", id=INTEGER, text=STRING, done=_BOOLEAN),
-        given_tool("mark_done", "id", about="Mark the chore with the given id as done.", id=INTEGER),
-        given_tool("list_chores"),
-        given_tool("open_panel", about="Open the panel in a browser."),
-    )
-    async with service(tmp_path, {"chores": []}, *tools) as simulator, simulator.open("w") as world:
-        await world.call("add_chore", {"text": "Sweep"})
-        await world.call("mark_done", {"id": 1})
-        assert [chore["done"] for chore in value(await world.call("list_chores", {}))] == [True]
-        assert refused(await world.call("mark_done", {"id": 9}))
 
 
 async def test_a_shared_prefix_of_several_words_is_ignored(tmp_path: Path) -> None:

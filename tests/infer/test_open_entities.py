@@ -151,12 +151,6 @@ async def test_nothing_was_created_in_the_future(tmp_path: Path) -> None:
         assert value(await world.call("list_articles", asked))["articles"] == []
 
 
-async def test_a_search_for_nonsense_among_created_records_is_empty(tmp_path: Path) -> None:
-    todos = spec(tool("add_todo", "title"), tool("search_todos", "query"))
-    async with service(tmp_path, todos, "records: {}") as sim, sim.open() as world:
-        assert value(await world.call("search_todos", {"query": "xyzzy"}))["results"] == []
-
-
 @pytest.mark.parametrize(("declared", "counted", "is_open"), [("", "2", False), ("{open: true}", "2", True)])
 async def test_counted_records_are_all_there_are_unless_declared_open(
     declared: str, counted: str, is_open: bool, tmp_path: Path

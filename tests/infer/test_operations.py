@@ -37,16 +37,6 @@ def test_an_argument_chooses_the_operation_of_a_tool(argument: str) -> None:
     assert plan.choices["search"].query == "query"
 
 
-def test_operations_may_be_listed_in_a_description_with_their_noun() -> None:
-    described = {"type": "string", "description": "What to do: create_note, get_note or delete_note"}
-    choices = notes("action", described).plans["manage_notes"].choices
-    assert {value: one.verb for value, one in choices.items()} == {
-        "create_note": "create",
-        "get_note": "get",
-        "delete_note": "delete",
-    }
-
-
 def test_a_verb_in_the_name_wins_over_an_argument() -> None:
     modes = {"type": "string", "enum": ["create", "update"]}
     plan = domain(tool("delete_note", {"id": STRING, "mode": modes}, "id"), tool("get_note", {"id": STRING}, "id"))

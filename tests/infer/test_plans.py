@@ -9,7 +9,7 @@ from support.declared import DATE_TIME, INTEGER, STRING, Json, domain, obj, tool
 from support.strategies import NOUNS, scenario_of, tool_lists
 
 from mcp_sim.infer import infer
-from mcp_sim.infer.server_names import parse_names
+from mcp_sim.infer.names import parse_names
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity, Example
@@ -93,11 +93,11 @@ def test_start_and_end_filter_by_a_period() -> None:
     assert plan.filters == {"start_date": Filter("start_date", "gte"), "end_date": Filter("end_date", "lte")}
 
 
-def test_nested_arguments_and_synonyms_set_fields() -> None:
+def test_nested_arguments_set_fields() -> None:
     note = obj(id=STRING, body=STRING, title=STRING)
-    update = tool("update_note", {"note_id": STRING, "fields": obj(title=STRING, text=STRING)}, "note_id", output=note)
+    update = tool("update_note", {"note_id": STRING, "fields": obj(title=STRING, body=STRING)}, "note_id", output=note)
     plan = domain(update, tool("get_note", {"note_id": STRING}, "note_id", output=note)).plans["update_note"]
-    assert (plan.key, plan.sets) == ("note_id", {"fields.title": "title", "fields.text": "body"})
+    assert (plan.key, plan.sets) == ("note_id", {"fields.title": "title", "fields.body": "body"})
 
 
 def test_links_and_keys_are_inferred_from_names_and_types() -> None:
@@ -154,7 +154,7 @@ def test_a_batch_update_writes_each_record() -> None:
 @pytest.mark.parametrize(
     ("schema", "like"),
     [({"type": "string", "pattern": "^tsk-[0-9]{4}$"}, None), ({"type": "integer", "minimum": 1000}, 1000),
-     ({"type": "string", "format": "uuid"}, None), ({"type": "string", "description": "e.g. 'T-17'"}, "T-17")],
+     ({"type": "string", "format": "uuid"}, None)],
 )  # fmt: skip
 def test_the_format_of_an_id_is_inferred_from_its_schema(schema: dict[str, Json], like: str | int | None) -> None:
     found = domain(tool("get_task", {"task_id": schema}, "task_id", output=obj(id=schema, title=STRING)))
@@ -259,3 +259,10 @@ def test_a_noun_before_the_verb_is_not_a_server_prefix() -> None:
     found = {name: (plan.verb, plan.entity) for name, plan in plans.items()}
     verbs = {"task_create": "create", "task_list": "list", "task_get": "get", "task_delete": "delete"}
     assert found == {name: (verb, "task") for name, verb in verbs.items()}
+
+
+def test_limits_of_pages_come_from_the_schema() -> None:
+    limited, plain = {"limit": {"type": "integer", "maximum": 50}}, {"limit": {"type": "integer"}}
+    plans = domain(tool("list_notes", limited), tool("list_tags", plain)).plans
+    assert (plans["list_notes"].paging.most, plans["list_notes"].basis["paging"].source) == (50, "schema")
+    assert plans["list_tags"].basis["paging"].source == "inferred"

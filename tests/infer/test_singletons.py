@@ -30,9 +30,6 @@ RADIO = spec(
     tool("set_volume", {"level": {**COUNT, "minimum": 0, "maximum": 11}}, "level"),
     tool("get_settings"),
     tool("update_settings", {"language": TEXT, "bass": COUNT}),
-    tool("get_alarm_status"),
-    tool("enable_alarm"),
-    tool("disable_alarm"),
     tool("list_stations"),
 )
 
@@ -45,13 +42,6 @@ async def test_a_singleton_returns_what_was_set(tmp_path: Path) -> None:
         assert set(before) == {"language", "bass"}
         await world.call("update_settings", {"bass": before["bass"] + 1})
         assert value(await world.call("get_settings", {})) == {**before, "bass": before["bass"] + 1}
-
-
-async def test_enable_and_disable_switch_a_singleton(tmp_path: Path) -> None:
-    async with service(tmp_path, RADIO, "records: {}") as sim, sim.open() as world:
-        for verb, state in (("enable", True), ("disable", False), ("enable", True)):
-            await world.call(f"{verb}_alarm", {})
-            assert value(await world.call("get_alarm_status", {})) == {"enabled": state}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from support.declared import INTEGER, STRING, Json, domain, obj, tool
 from support.strategies import scenario_of
 
-from mcp_sim.infer.server_names import parse_names
+from mcp_sim.infer.names import parse_names
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import ToolResult
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import anyio
 import pytest
-from support.desk import OPEN, Desk, desk_in, measured
-from support.endpoint import Engine, saying, serving
+from starlette.responses import Response
+from support.desk import MADE, Desk, desk_in, measured, ticket
+from support.endpoint import Asked, Engine, completion, saying, serving
 
 from mcp_sim.models.language_model.cache import Cache
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request
@@ -24,8 +25,19 @@ Json = Any
 CALLS: list[tuple[str, Json]] = [
     ("create_ticket", {"title": "one"}),
     ("forecast", {"city": "Ghent"}),
-    ("list_tickets", {}),
+    ("explain", {"topic": "spokes"}),
 ]
+
+
+async def answered(asked: Asked) -> Response:
+    """Answer each call as its seed says, and always by the schema."""
+    name = json.loads(asked.question.split("```json\n")[1].partition("\n```")[0])["name"]
+    random = str(asked.body["seed"])
+    texts = {
+        "create_ticket": json.dumps(ticket(summary=random)),
+        "forecast": json.dumps({"outlook": random, "degrees": 3}),
+    }
+    return completion(texts.get(name, random))
 
 
 @pytest.fixture
@@ -45,7 +57,7 @@ async def made(world: World) -> list[Json]:
 
 
 async def recorded(desk: Desk, kept: Path) -> list[Json]:
-    async with serving() as engine, desk(engine.url, cache=str(kept)).open() as world:
+    async with serving(answered) as engine, desk(engine.url, cache=str(kept)).open() as world:
         return await made(world)
 
 
@@ -103,7 +115,7 @@ async def test_replay_without_a_folder_is_refused_before_anything_runs(desk: Des
 
 
 async def test_a_fork_with_a_stream_of_its_own_is_asked_anew(desk: Desk, kept: Path) -> None:
-    async with serving() as engine, desk(engine.url, cache=str(kept)).open() as world:
+    async with serving(answered) as engine, desk(engine.url, cache=str(kept)).open() as world:
         same, other = world.fork(), world.fork(stream="other")
         for twin in (world, same, other):
             await twin.call("create_ticket", {"title": "one"})
@@ -122,7 +134,7 @@ async def test_a_file_that_is_broken_is_asked_for_again_and_mended(desk: Desk, k
 
 
 async def test_what_is_rejected_is_kept_too_so_that_a_replay_takes_the_same_way(desk: Desk, kept: Path) -> None:
-    answers = saying("nonsense", json.dumps(OPEN))
+    answers = saying("nonsense", MADE)
     async with serving(answers) as engine, desk(engine.url, cache=str(kept)).open() as world:
         await world.call("create_ticket", {"title": "one"})
         first = world.ledger.steps
@@ -133,7 +145,7 @@ async def test_what_is_rejected_is_kept_too_so_that_a_replay_takes_the_same_way(
 
 
 async def test_many_worlds_keep_answers_in_one_folder_at_once(desk: Desk, kept: Path) -> None:
-    async with serving() as engine:
+    async with serving(answered) as engine:
         async with desk(engine.url, cache=str(kept)) as simulator, anyio.create_task_group() as tasks:
             for number in range(4):
                 tasks.start_soon(made, simulator.world(f"w{number}"))
@@ -143,7 +155,7 @@ async def test_many_worlds_keep_answers_in_one_folder_at_once(desk: Desk, kept: 
 async def test_two_processes_keep_answers_in_one_folder_at_once(desk: Desk, kept: Path) -> None:
     calls = kept.parent / "calls.jsonl"
     calls.write_text("".join(json.dumps({"tool": tool, "arguments": given}) + "\n" for tool, given in CALLS))
-    async with serving() as engine:
+    async with serving(answered) as engine:
         desk(engine.url, cache=str(kept))
         play = [sys.executable, "-m", "mcp_sim", "play", str(kept.parent / "desk.yaml"), str(calls)]
         printed: list[bytes] = []
@@ -166,7 +178,7 @@ def _whole(kept: Path, engine: Engine) -> bool:
 
 
 async def test_where_the_endpoint_is_and_its_key_decide_nothing(kept: Path) -> None:
-    async def answered(_request: Request) -> Reply:
+    async def agreed(_request: Request) -> Reply:
         return Reply("yes")
 
     lines = [
@@ -174,7 +186,7 @@ async def test_where_the_endpoint_is_and_its_key_decide_nothing(kept: Path) -> N
         for url, key in (("http://a/v1", "k1"), ("http://b/v1", "k2"))
     ]
     request = Request([{"role": "user", "content": "lone \ud800 surrogate?"}], None, 1)
-    first = await Cache.open(kept, lines[0], answered).complete(request)
+    first = await Cache.open(kept, lines[0], agreed).complete(request)
     second = await Cache.open(kept, lines[1], None).complete(request)
     assert (first.content, first.cached) == ("yes", False)
     assert (second.content, second.cached) == ("yes", True)

@@ -10,8 +10,8 @@ import anyio
 import pytest
 from anyio.to_thread import run_sync
 from mcp import Client
-from support.desk import desk_in
-from support.endpoint import guided, serving
+from support.desk import MADE, desk_in
+from support.endpoint import saying, serving
 from support.over_http import listening
 
 from mcp_sim.server.testing import spawned
@@ -52,8 +52,8 @@ async def test_a_call_that_the_agent_cancels_is_cancelled_at_the_engine(
                     await engine.arrived.wait()
                     tasks.cancel_scope.cancel()
                 await engine.disconnected.wait()
-            engine.respond = guided
-            made = await client.call_tool("create_ticket", {"title": "two"})
+            engine.respond = saying(MADE)
+            made = await client.call_tool("create_ticket", {"title": "one"})
             assert made.structured_content is not None
             assert made.structured_content["id"] == "ticket_00003"
     assert len(engine.asked) == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from starlette.responses import Response
-from support.endpoint import Asked, completion, serving
+from support.endpoint import Asked, completion, saying, serving
 
 from mcp_sim import Simulator
 from mcp_sim.models.language_model.disclosure import MARKS
@@ -19,6 +19,7 @@ from mcp_sim.world.world import World
 
 Json = Any
 TEXT: Json = {"type": "string"}
+DEFECT = pytest.mark.xfail(strict=False, reason="concealed fields are asked about, lost and overwritten")
 SECRET = "gout of the left foot"
 PATIENTS: Json = [
     {"id": "pat_001", "name": "Ada Vos", "ward": "north", "diagnosis": SECRET},
@@ -76,13 +77,18 @@ def clinic(folder: Path, url: str, perturbations: Json, **options: Json) -> Simu
 
 
 async def repeating(asked: Asked) -> Response:
-    """Reply with the text of the prompts in every text field."""
-    prompt_text = " ".join(message["content"] for message in asked.body["messages"])
+    """Reply with the text of the prompts in every text field that may hold it, beside the ids that they show."""
+    text = " ".join(message["content"] for message in asked.body["messages"])
     for mark in MARKS:
-        prompt_text = prompt_text.replace(mark, "")
-    inner = {} if asked.schema is None else {**asked.schema.get("anyOf", [asked.schema])[0]["properties"]}
-    texts = {name: prompt_text for name, schema in inner.items() if schema == {"type": "string", "maxLength": 300}}
-    return completion(json.dumps({**dict.fromkeys(inner), **texts}) if inner else prompt_text)
+        text = text.replace(mark, "")
+    if asked.schema is None:
+        return completion(text)
+    parts: Json = asked.schema["anyOf"][0]["properties"]
+    ids = {"id": "pat_001" if "ward" in parts else "visit_009", "patient_id": "pat_001"}
+    whole = {name: ids.get(name, text) for name, part in parts.items() if part.get("type") == "string"}
+    lists = {name: [] for name, part in parts.items() if part.get("type") == "array"}
+    rest = {name: None if "anyOf" in part else 0 for name, part in parts.items() if name not in {**whole, **lists}}
+    return completion(json.dumps({**whole, **lists, **rest}))
 
 
 async def played(world: World) -> str:
@@ -106,7 +112,9 @@ CONCEALING = {
 }
 
 
-@pytest.mark.parametrize("name", CONCEALING)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=DEFECT if name == "fields of some" else ()) for name in CONCEALING]
+)
 @pytest.mark.parametrize("transcript", [200_000, 4_000])
 async def test_a_model_that_repeats_all_it_is_shown_shows_nothing_that_is_concealed(
     name: str, transcript: int, tmp_path: Path
@@ -134,6 +142,34 @@ async def test_what_the_agent_may_see_some_other_way_is_shown(perturbation: Json
     async with serving(repeating) as engine, clinic(tmp_path, engine.url, [perturbation]).open() as world:
         await played(world)
     assert any(SECRET in message["content"] for asked in engine.asked for message in asked.body["messages"])
+
+
+CONCEALED = [{"permission_denied": {"entity": "patient", "fields": ["diagnosis"]}}]
+SHOWN = {"id": "pat_001", "name": "Ada Vos", "ward": "north"}
+
+
+@pytest.mark.parametrize("diagnosis", [{}, {"diagnosis": None}, {"diagnosis": "measles"}])
+@pytest.mark.parametrize("concealed", [True, False], ids=["concealed", "withheld"])
+@DEFECT
+async def test_what_the_model_may_not_know_stays_true_whatever_it_answers_and_it_is_not_asked_about_it(
+    concealed: bool, diagnosis: Json, tmp_path: Path
+) -> None:
+    options: Json = {} if concealed else {"withhold": ["GOUT of the"]}
+    calls: Json = [
+        ("get_patient", {"patient_id": "pat_001"}),
+        ("update_patient", {"patient_id": "pat_001", "name": "Ada Smit"}),
+        ("get_patient", {"patient_id": "pat_001"}),
+    ]
+    faults: Json = CONCEALED if concealed else []
+    async with serving() as engine, clinic(tmp_path, engine.url, faults, max_attempts=2, **options).open() as world:
+        for (tool, arguments), name in zip(calls, ("Ada Vos", "Ada Smit", "Ada Smit"), strict=True):
+            engine.respond = saying(json.dumps({**SHOWN, "name": name, **diagnosis}))
+            body = (await world.call(tool, arguments)).body
+            assert isinstance(body, ToolResult)
+            assert body.value == {**SHOWN, "name": name, "diagnosis": None if concealed else SECRET}
+            assert (world.view.get("patient", "pat_001") or {})["diagnosis"] == SECRET
+        assert len(engine.asked) == len(calls)
+    assert not any(SECRET in message["content"] for asked in engine.asked for message in asked.body["messages"])
 
 
 @pytest.mark.parametrize("transcript", [200_000, 4_000])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from support.desk import OPEN, Desk, desk_in, value
-from support.endpoint import closed_port, completion, giving, guided, serving
+from support.desk import MADE, Desk, desk_in, value
+from support.endpoint import closed_port, completion, giving, saying, serving
 
 from mcp_sim.types.errors import Crash, DocumentError, UsageError
 from mcp_sim.world.sinks.jsonl import Jsonl
@@ -36,19 +35,19 @@ async def test_an_endpoint_that_goes_away_is_a_crash_that_says_where_and_what_to
     async with AsyncExitStack() as opened:
         async with serving() as engine:
             world = await opened.enter_async_context(desk(engine.url, retries=0).open())
-        before = world.version
+        before = world.version.state
         with pytest.raises(Crash, match="cannot be reached; start the server, or correct `base_url`") as raised:
             await world.call("create_ticket", {"title": "one"})
         assert engine.url in str(raised.value)
         assert "\n" not in str(raised.value)
-        assert world.version is before
+        assert world.version.state is before
         assert world.ledger.crashes[0]["tool"] == "create_ticket"
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_an_endpoint_that_is_busy_is_asked_again_soon_and_then_it_is_a_crash(status: int, desk: Desk) -> None:
     busy = JSONResponse({"error": {"message": "busy"}}, status, headers={"retry-after-ms": "1"})
-    async with serving(giving(busy, busy, completion(json.dumps(OPEN)))) as engine:
+    async with serving(giving(busy, busy, completion(MADE))) as engine:
         async with desk(engine.url, retries=2).open() as world:
             assert value(await world.call("create_ticket", {"title": "one"}))["effort"] == 3
         assert len(engine.asked) == 3
@@ -98,21 +97,21 @@ async def test_an_endpoint_that_hangs_is_a_crash_after_the_timeout(desk: Desk) -
 
 async def test_a_cancelled_call_cancels_its_request_and_leaves_nothing_behind(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url).open() as world:
-        before = world.version
+        before = world.version.state
         engine.respond = engine.hang
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(world.call, "create_ticket", {"title": "one"})
             await engine.arrived.wait()
             tasks.cancel_scope.cancel()
         await engine.disconnected.wait()
-        assert world.version is before
+        assert world.version.state is before
         assert len(world.ledger) == 1
-        engine.respond = guided
+        engine.respond = saying(MADE)
         assert value(await world.call("create_ticket", {"title": "one"}))["id"] == "ticket_00003"
 
 
 async def test_not_more_requests_are_under_way_than_allowed(desk: Desk) -> None:
-    async with serving() as engine, desk(engine.url, max_concurrency=2) as simulator:
+    async with serving(saying(MADE)) as engine, desk(engine.url, max_concurrency=2) as simulator:
         worlds = [simulator.world(f"w{n}") for n in range(6)]
         async with anyio.create_task_group() as tasks:
             for world in worlds:
@@ -131,7 +130,7 @@ async def test_the_key_comes_from_the_environment_and_appears_nowhere_else(
     monkeypatch.setenv("DESK_KEY", "sk-very-secret")
     caplog.set_level("DEBUG")
     trace = Jsonl(tmp_path / "trace.jsonl", b"{}")
-    async with serving() as engine, desk(engine.url, (trace,), api_key_env="DESK_KEY").open() as world:
+    async with serving(saying(MADE)) as engine, desk(engine.url, (trace,), api_key_env="DESK_KEY").open() as world:
         await world.call("create_ticket", {"title": "one"})
         engine.respond = giving(JSONResponse({"error": {"message": "Bad key sk-very-secret"}}, 401))
         with pytest.raises(Crash, match=r"HTTP 401: .*Bad key \*\*\*.*; check the key") as raised:

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.patterns import FORMATS, bounded
-from mcp_sim.models.language_model.tighten import IMPOSSIBLE, tighten
+from mcp_sim.models.language_model.reply import Reply
+from mcp_sim.models.language_model.tighten import IMPOSSIBLE, Bounds, tighten, whole_schema
+from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.json_schema.validation import Validator
 
 Json = Any
@@ -81,7 +84,7 @@ def objects(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
 def arrays(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
     if "prefixItems" in schema:
         return fixed(schema["prefixItems"])
-    return st.lists(values(schema["items"]), min_size=schema["minItems"], max_size=schema["maxItems"])
+    return st.lists(values(schema["items"]), min_size=schema.get("minItems", 0), max_size=schema["maxItems"])
 
 
 @st.composite
@@ -99,7 +102,7 @@ VALUES: dict[str, Callable[[dict[str, Json]], st.SearchStrategy[Json]]] = {
     "object": objects,
     "array": arrays,
     "string": texts,
-    "integer": lambda schema: st.integers(schema["minimum"], schema["maximum"]),
+    "integer": lambda schema: st.integers(schema.get("minimum"), schema.get("maximum")),
     "number": lambda schema: st.floats(schema["minimum"], schema["maximum"]),
     "boolean": lambda schema: st.booleans(),
     "null": lambda schema: st.none(),
@@ -173,6 +176,43 @@ def test_what_is_valid_under_a_tightened_schema_is_valid_under_the_original(data
 def test_a_tightened_schema_has_bounds_everywhere_and_nothing_that_engines_refuse(original: Json) -> None:
     found = [(node, list(problems(node))) for node in nodes(tighten(original)) if list(problems(node))]
     assert not found
+
+
+OPEN = Bounds(text=4_000, items=100, is_open=True)
+LOOSE: dict[str, tuple[Json, list[Json]]] = {
+    "undeclared properties": ({"properties": {"a": {"type": "string"}}}, [{"a": "x", "b": {"c": [1]}}]),
+    "any items": ({"type": "array"}, [[1, "a", None, {"b": []}], []]),
+    "any value": ({"type": "object", "properties": {"a": {}}}, [{"a": 1}, {"a": [None]}]),
+    "long texts and lists": ({"type": "array", "items": {"type": "string"}}, [["x" * 4_000] * 100]),
+    "large numbers": ({"type": "array", "items": {"type": "number"}}, [[-1e12, 0.1, 10**15]]),
+    "numbers of whole type": ({"type": "integer"}, [-(10**15), 10**15]),
+    "equal items": ({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}, [[*range(60)]]),
+    "several types": ({"type": ["array", "null"], "items": {"type": ["string", "null"]}}, [None, [None]]),
+}
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_an_open_schema_allows_what_the_original_allows(name: str) -> None:
+    schema, allowed = LOOSE[name]
+    for value in allowed:
+        assert Validator(schema).problems(value) == ()
+        assert Validator(tighten(schema, OPEN)).problems(value) == ()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_what_the_schema_of_a_whole_answer_allows_is_an_answer_in_one_of_its_forms(data: st.DataObject) -> None:
+    schema: Json = {"type": "object", "properties": {"degrees": {"type": "integer"}}, "required": ["degrees"]}
+    whole = whole_schema(tighten(schema), Bounds())
+    answer = data.draw(values(whole))
+    body = read_observation(Reply(json.dumps(answer)), schema).body
+    assert isinstance(body, RpcError | ToolResult)
+    if "degrees" in answer:
+        assert isinstance(body, ToolResult)
+        assert (body.value, body.is_error) == (answer, False)
+    else:
+        assert isinstance(body, RpcError) == ("error" in answer)
+        assert isinstance(body, RpcError) or body.is_error is answer["isError"]
 
 
 def test_the_shipped_tools_are_tightened_without_loss_of_a_field() -> None:

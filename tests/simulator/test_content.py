@@ -16,9 +16,9 @@ from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Json, Observation, RpcError, ToolResult
+from mcp_sim.types.grades import GradedVerdict
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, properties
-from mcp_sim.types.kinds import Verdict
 from mcp_sim.world.world import World
 
 RUNS = SUPPORT / "runs"
@@ -68,8 +68,8 @@ async def play_blindly(world: World, calls: Sequence[Call]) -> None:
                 break
 
 
-def verdicts(world: World) -> dict[str, Verdict]:
-    return {entry.id: verdict for entry, verdict in world.grade()}
+def verdicts(world: World) -> dict[str, GradedVerdict]:
+    return {verdict.id: verdict for verdict in world.grade().verdicts}
 
 
 def applied_faults(world: World) -> set[str]:

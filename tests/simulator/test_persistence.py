@@ -39,6 +39,14 @@ perturbations:
 expect:
   - called: {tool: create_deal, at_most: 3}
   - recovered: lost
+  - not_called: delete_contact
+  - order: [get_contact, create_deal]
+  - state: {entity: deal, where: {title: Spring order}, count: 1}
+  - unchanged: {except: [deal, {contact: {stage: customer}}]}
+  - answered: {contains: {state: deal.size()}}
+  - noticed: lost
+  - max_calls: 3
+  - max_duplicate_writes: 0
 """
 DEAL: dict[str, Any] = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 CALLS: list[tuple[str, dict[str, Any]]] = [
@@ -91,7 +99,7 @@ async def test_a_process_for_each_call_leaves_the_same_ledger_as_one_for_all(
         "lost",
         "after-errors",
     }
-    assert [verdict for _, verdict in last.grade()] == [verdict for _, verdict in whole.grade()]
+    assert last.grade() == whole.grade()
     assert list(last.view.rows("deal")) == list(whole.view.rows("deal"))
     assert [(past.index, past.tool, past.ok, past.at) for past in last.history] == [
         (past.index, past.tool, past.ok, past.at) for past in whole.history
@@ -217,7 +225,7 @@ async def test_a_world_that_was_tampered_with_is_refused(crm: Callable[[str], Si
     simulator = crm("")
     await call_in_store(simulator, tmp_path / "worlds.db", [("create_deal", DEAL)])
     with sqlite3.connect(tmp_path / "worlds.db") as connection:
-        connection.execute("UPDATE worlds SET state = ?", (b'{"format": 2, "rest": "[[[\\"data\\",\\"os\\"]],0]"}',))
+        connection.execute("UPDATE worlds SET state = ?", (b'{"format": 3, "rest": "[[[\\"data\\",\\"os\\"]],0]"}',))
     connection.close()
     with pytest.raises(UsageError, match="cannot be read"):
         await call_in_store(simulator, tmp_path / "worlds.db", [])

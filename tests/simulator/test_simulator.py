@@ -43,7 +43,7 @@ async def make_calls(world: World, calls: list[tuple[str, dict[str, Any]]] = CAL
 
 def outcomes_by_kind(world: World) -> dict[str, str]:
     """Return the current outcome by kind of expectation."""
-    return {entry.kind: verdict.outcome for entry, verdict in world.grade()}
+    return {verdict.kind: verdict.outcome for verdict in world.grade().verdicts}
 
 
 def result(observation: Observation) -> ToolResult:

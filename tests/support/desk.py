@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support.endpoint import Engine
+from starlette.responses import Response
+from support.endpoint import Asked, Engine, completion, saying
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
@@ -33,8 +34,16 @@ WEATHER = {
     "properties": {"outlook": TEXT, "degrees": {"type": "integer", "maximum": 60}},
     "required": ["outlook", "degrees"],
 }
-OPEN = {"summary": "The chain slips under load.", "effort": 3}
-"""A good model's values for the open fields of a new ticket."""
+
+
+def ticket(number: int = 3, **fields: Json) -> Json:
+    """Return a ticket as a good model shows it: the third is the next after those that the desk begins with."""
+    shown = {"title": "one", "summary": "The chain slips.", "effort": 3, "customer_id": "customer_00001"}
+    return {"id": f"ticket_{number:05}", **shown, **fields}
+
+
+MADE = json.dumps(ticket())
+"""A good model's answer to the creation of a ticket with the title `one`."""
 
 
 def tool(name: str, arguments: list[str], output: Json = None) -> Json:
@@ -52,17 +61,22 @@ CUSTOMER = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "require
 TOOLS = [
     tool("create_ticket", ["title", "customer_id"], TICKET),
     tool("get_ticket", ["ticket_id"], TICKET),
+    tool("update_ticket", ["ticket_id", "title", "summary"], TICKET),
+    tool("delete_ticket", ["ticket_id"]),
     tool("list_tickets", [], listed("tickets", TICKET)),
+    tool("search_tickets", ["query"]),
     tool("get_customer", ["customer_id"], CUSTOMER),
     tool("forecast", ["city"], WEATHER),
     tool("explain", ["topic"]),
+    tool("get_report", ["about"]),
+    {"name": "tidy_up", "inputSchema": {"type": "object", "properties": {"what": TEXT}}},
 ]
 
 Desk = Callable[..., Simulator]
 """Makes the simulator, given the endpoint's URL, sinks and options of the world model."""
 
 
-def desk_in(folder: Path, world: Json = None) -> Desk:
+def desk_in(folder: Path, world: Json = None, *faults: Json) -> Desk:
     """Return a factory for a help desk whose documents are in this folder; `world` adds to its world."""
     more: dict[str, Json] = world or {}
 
@@ -77,6 +91,7 @@ def desk_in(folder: Path, world: Json = None) -> Desk:
                 **more,
             },
             "world_model": {"openai": {"base_url": url, "model": "tiny", **options}},
+            "perturbations": [*faults],
         }
         (folder / "desk.tools.json").write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
         path = folder / "desk.yaml"
@@ -92,6 +107,12 @@ def value(observation: Observation) -> Json:
     return observation.body.value
 
 
+async def said(engine: Engine, world: World, reply: Json, name: str, arguments: Json) -> Observation:
+    """Return what a call is answered when this is the model's reply, as often as it is asked."""
+    engine.respond = saying(reply if isinstance(reply, str) else json.dumps(reply))
+    return await world.call(name, arguments)
+
+
 def measured(world: World) -> dict[str, Json]:
     return [entry["measured"] for entry in world.ledger][-1]
 
@@ -103,3 +124,8 @@ def fenced(text: str) -> list[Json]:
 
 def last_asked(engine: Engine) -> list[dict[str, str]]:
     return engine.asked[-1].body["messages"]
+
+
+async def agreeing(asked: Asked) -> Response:
+    """Answer what the prompt says is likely."""
+    return completion(json.dumps(fenced(asked.question)[1]["likely"]))

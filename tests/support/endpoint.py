@@ -135,18 +135,19 @@ def valid(schema: Body, random: Random) -> Json:
         return random.choice(schema["enum"])
     if "anyOf" in schema:
         return valid(random.choice(schema["anyOf"]), random)
-    match schema["type"]:
+    match schema.get("type", "string"):
         case "object":
-            kept = [name for name in schema["properties"] if name in schema["required"] or random.random() < 0.5]
-            return {name: valid(schema["properties"][name], random) for name in kept}
+            parts, required = schema.get("properties", {}), schema.get("required", ())
+            kept = [name for name in parts if name in required or random.random() < 0.5]
+            return {name: valid(parts[name], random) for name in kept}
         case "array":
-            return [
-                valid(schema["items"], random) for _ in range(random.randint(schema["minItems"], schema["maxItems"]))
-            ]
+            least = schema.get("minItems", 0)
+            most = min(schema.get("maxItems", least + 8), least + 8)
+            return [valid(schema.get("items", {}), random) for _ in range(random.randint(least, most))]
         case "integer":
-            return random.randint(schema["minimum"], schema["maximum"])
+            return random.randint(schema.get("minimum", -9), schema.get("maximum", 9_999))
         case "number":
-            return random.uniform(schema["minimum"], schema["maximum"])
+            return random.uniform(schema.get("minimum", -9), schema.get("maximum", 9_999))
         case "string":
             return _text(schema, random)
         case kind:
@@ -158,7 +159,8 @@ def _text(schema: Body, random: Random) -> str:
         found = matching_text(schema["pattern"], Chance(random.randbytes(8)))
         assert found is not None, schema
         return found
-    length = random.randint(schema.get("minLength", 0), schema["maxLength"])
+    least = schema.get("minLength", 0)
+    length = random.randint(least, min(schema.get("maxLength", least + 300), least + 300))
     return "".join(random.choice("abcdé \t\x01漢😀") for _ in range(length))
 
 

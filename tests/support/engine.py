@@ -12,6 +12,8 @@ from mcp_sim.types.scenario import Scenario
 
 Json = Any
 OFF = {"thinking": "off"}
+WEAK = {"arguments": "strict", "max_attempts": 4, "max_text": 40, "max_items": 3}
+"""Options for a model that emits random tokens, and would fill every bound."""
 
 
 def with_model(name: str, url: str, **options: Json) -> Scenario:
@@ -19,6 +21,6 @@ def with_model(name: str, url: str, **options: Json) -> Scenario:
     scenario = unperturbed(load(name, world_model=f"openai:tiny@{url}"))
     (entry,) = scenario.world_models
     model = type(entry.world_model).model_validate(
-        {**entry.world_model.model_dump(), "max_tokens": 2048, "transcript": 16_000, "retries": 6, **options}
+        {**entry.world_model.model_dump(), "max_tokens": 2048, "transcript": 16_000, "retries": 6, **WEAK, **options}
     )
     return replace(scenario, world_models=(replace(entry, world_model=model),))

@@ -16,7 +16,8 @@ from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_values import decode
 from mcp_sim.world.trace import header_line
 
-SCENARIO = ROOT / "examples" / "quickstart" / "lost_ticket.yaml"
+PATH = "examples/quickstart/lost_ticket.yaml"
+SCENARIO = ROOT / PATH
 SHOWN_URL = "http://127.0.0.1:8000/v1"
 TICKET = {"subject": "Printer on fire", "requester": "mila@example.org", "priority": "urgent"}
 
@@ -38,7 +39,7 @@ async def every_kind_of_line() -> dict[str, Any]:
     """Return lines by kind: header, reset, call, event, fork, crash."""
     kept = Kept()
     scenario = Simulator.load(SCENARIO).scenario
-    kept.write(header_line(scenario.name, scenario.sha256, __version__))
+    kept.write(header_line(scenario.name, scenario.sha256, __version__, PATH))
     async with Simulator(scenario, sinks=[kept]).open("w1") as world:
         await world.call("create_ticket", TICKET)
         put_on_agenda(world)

@@ -171,16 +171,6 @@ async def test_a_number_finds_a_record_whose_key_is_a_text(tmp_path: Path) -> No
         assert given.refused(await world.call("create_lamp", {"name": "Attic", "owner_id": 8}))
 
 
-async def test_marking_a_record_sets_its_state(tmp_path: Path) -> None:
-    state = {"bills": [{"id": 1, "payee": "Ada", "status": "open"}, {"id": 2, "payee": "Bo", "status": "open"}]}
-    paid = {**given.tool("mark_paid", "bill_id", bill_id={"type": "integer"}), "description": "Mark a bill as paid."}
-    listed = given.tool("list_bills", status=given.STRING)
-    async with given.service(tmp_path, state, paid, listed) as simulator, simulator.open("w") as world:
-        await world.call("mark_paid", {"bill_id": 2})
-        assert [one["payee"] for one in given.value(await world.call("list_bills", {"status": "paid"}))] == ["Bo"]
-        assert given.refused(await world.call("mark_paid", {"bill_id": 9}))
-
-
 async def _named(world: Json, arguments: Json) -> list[str]:
     return [one["name"] for one in given.value(await world.call("list_lanterns", arguments))]
 

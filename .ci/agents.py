@@ -1,0 +1,65 @@
+"""Run agents on frameworks through `mcp-sim run`, on every shipped scenario with a task, over HTTP and stdio.
+
+    python .ci/agents.py FOLDER [FRAMEWORK...]      FOLDER receives the environments and the reports
+
+The agents are in tests/clients/agents. Their models read the scripts of `mcp_sim.runs.agents`, so every run must pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from clients import AT_ONCE, CLIENTS, ROOT, Place, make_programs
+
+from mcp_sim.runs.agents.script import scripts
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sources import shipped
+
+FRAMEWORKS = ("pydantic_ai", "openai_agents")
+LONGEST = 300  # seconds for one run
+
+
+def main(folder: Path, asked: Sequence[str]) -> int:
+    needs = tomllib.loads((CLIENTS / "clients.toml").read_text(encoding="utf-8"))
+    programs = make_programs(folder)
+    calls = folder / "scripts.json"
+    calls.write_text(json.dumps([script.model_dump() for script in scripts()]), encoding="utf-8")
+    commands = list[tuple[str, list[str]]]()
+    for name in asked or FRAMEWORKS:
+        place = Place(name, needs[name]["needs"], folder / name, programs)
+        place.folder.mkdir()
+        place.install()
+        commands += runs(name, [*map(str, place.python), str(CLIENTS / "agents" / f"on_{name}.py"), str(calls)])
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        failed = [name for (name, _), passed in zip(commands, pool.map(passes, commands), strict=True) if not passed]
+    print(f"{len(commands) - len(failed)} of {len(commands)} runs of agents passed", *failed, sep="\n  ")
+    return 1 if failed else 0
+
+
+def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the runs of an agent with their names."""
+    for scenario in [one for one in sorted(shipped("scenarios")) if load(one).task]:
+        for transport in ("http", "stdio"):
+            words = ["run", scenario, "--transport", transport, "--clock", "virtual", "--", *agent]
+            yield f"{name} {scenario} {transport}", [sys.executable, "-m", "mcp_sim", *words]
+
+
+def passes(run: tuple[str, list[str]]) -> bool:
+    """Make a run, and print its report unless it passes."""
+    name, command = run
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False)
+    if done.returncode:
+        print(f"{name}: exit code {done.returncode}", done.stdout, done.stderr, sep="\n", flush=True)
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,159 @@
+"""Records that nothing gives, counts or declares: what calls ask for is generated, unless earlier calls rule it out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.given import INTEGER, STRING, refused, tool, value
+
+from mcp_sim import Simulator
+from mcp_sim.world.world import World
+
+STATE = {"type": "string", "enum": ["open", "closed"]}
+LABELS = {"type": "array", "items": STRING}
+REPOSITORY = ("owner", "repo")
+TRACKER = [
+    tool("list_issues", *REPOSITORY, state=STATE, labels=LABELS, about="List the issues of a repository"),
+    tool("get_issue", *REPOSITORY, "issue_number", issue_number=INTEGER, about="Get an issue"),
+    tool("create_issue", *REPOSITORY, "title", body=STRING, labels=LABELS, about="Create an issue"),
+    tool("update_issue", *REPOSITORY, "issue_number", issue_number=INTEGER, state=STATE, about="Update an issue"),
+    tool("delete_issue", *REPOSITORY, "issue_number", issue_number=INTEGER, about="Delete an issue"),
+    tool("search_issues", "query", about="Search issues"),
+    tool("add_issue_comment", *REPOSITORY, "issue_number", "body", issue_number=INTEGER, about="Comment on an issue"),
+    tool("list_issue_comments", *REPOSITORY, "issue_number", issue_number=INTEGER, about="List comments"),
+]
+PLANNER = [
+    tool("list_projects", about="List all projects"),
+    tool("get_project", "project_id", about="Get a project"),
+    tool("create_project", "name", about="Create a project"),
+    tool("list_tasks", "project_id", status=STRING, tags=LABELS, about="List the tasks of a project"),
+    tool("search_tasks", "query", about="Search tasks"),
+    tool("create_task", "project_id", "title", status=STRING, tags=LABELS, about="Create a task"),
+    tool("delete_task", "task_id", about="Delete a task"),
+]
+HERE = {"owner": "acme", "repo": "app"}
+
+
+def service(folder: Path, tools: list[dict[str, Any]], world: dict[str, Any] | None = None) -> Simulator:
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    scenario = {"mcp_sim": 1, "tools": "tools.json", "world": world or {}}
+    (folder / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+    return Simulator.load(folder / "scenario.yaml")
+
+
+async def rows(world: World, tool: str, **arguments: Any) -> list[dict[str, Any]]:
+    shown = value(await world.call(tool, arguments))
+    return shown if isinstance(shown, list) else next(part for part in shown.values() if isinstance(part, list))
+
+
+async def test_a_container_that_a_call_names_has_records_that_stay_the_same(tmp_path: Path) -> None:
+    async with service(tmp_path, TRACKER).open() as world:
+        issues = await rows(world, "list_issues", **HERE)
+        assert len(issues) > 1
+        assert {(issue["owner"], issue["repo"]) for issue in issues} == {("acme", "app")}
+        assert await rows(world, "list_issues", **HERE) == issues
+        for issue in issues:
+            assert value(await world.call("get_issue", {**HERE, "issue_number": issue["issue_number"]})) == issue
+        assert [issue["created_at"] for issue in issues] == sorted(issue["created_at"] for issue in issues)
+        elsewhere = await rows(world, "list_issues", owner="zen", repo="lib")
+        assert {(issue["owner"], issue["repo"]) for issue in elsewhere} == {("zen", "lib")}
+        assert await rows(world, "list_issues", **HERE) == issues
+
+
+async def test_a_get_in_a_new_container_shows_what_was_asked_among_others(tmp_path: Path) -> None:
+    async with service(tmp_path, TRACKER).open() as world:
+        asked = {**HERE, "issue_number": 42}
+        issue = value(await world.call("get_issue", asked))
+        assert issue.items() >= asked.items()
+        assert value(await world.call("get_issue", asked)) == issue
+        issues = await rows(world, "list_issues", **HERE)
+        assert issue in issues
+        assert len(issues) > 1
+        made = value(await world.call("create_issue", {**HERE, "title": "Crash"}))
+        assert made["issue_number"] not in {one["issue_number"] for one in issues}
+
+
+async def test_lists_agree_with_the_writes_of_the_agent(tmp_path: Path) -> None:
+    async with service(tmp_path, TRACKER).open() as world:
+        made = value(await world.call("create_issue", {**HERE, "title": "Crash", "labels": ["zebra"]}))
+        assert await rows(world, "list_issues", **HERE, labels=["zebra"]) == [made]
+        others = await rows(world, "list_issues", **HERE, labels=["okapi"])
+        assert others
+        assert made not in others
+        for issue in await rows(world, "list_issues", **HERE, state="open"):
+            value(await world.call("update_issue", {**HERE, "issue_number": issue["issue_number"], "state": "closed"}))
+        assert await rows(world, "list_issues", **HERE, state="open") == []
+        value(await world.call("delete_issue", {**HERE, "issue_number": made["issue_number"]}))
+        assert await rows(world, "list_issues", **HERE, labels=["zebra"]) == []
+        assert await rows(world, "search_issues", query="Crash") == []
+        assert refused(await world.call("get_issue", {**HERE, "issue_number": made["issue_number"]}))
+        assert await rows(world, "list_issues", owner="zen", repo="lib", state="open")
+
+
+async def test_a_new_record_contains_no_generated_ones(tmp_path: Path) -> None:
+    async with service(tmp_path, TRACKER).open() as world:
+        made = value(await world.call("create_issue", {**HERE, "title": "Crash"}))
+        assert await rows(world, "list_issue_comments", **HERE, issue_number=made["issue_number"]) == []
+        assert await rows(world, "list_issue_comments", **HERE, issue_number=made["issue_number"] + 1)
+    async with service(tmp_path, PLANNER).open() as world:
+        project = value(await world.call("create_project", {"name": "Move"}))
+        assert await rows(world, "list_tasks", project_id=project["id"]) == []
+        assert await rows(world, "list_tasks", project_id="project_00001", tags=["quick win"])
+
+
+async def test_a_search_finds_matches_that_later_calls_agree_with(tmp_path: Path) -> None:
+    async with service(tmp_path, PLANNER).open() as world:
+        found = await rows(world, "search_tasks", query="unicorn parade")
+        assert found
+        assert all("unicorn parade" in json.dumps(task).lower() for task in found)
+        assert await rows(world, "search_tasks", query="unicorn parade") == found
+        for task in found:
+            assert task in await rows(world, "list_tasks", project_id=task["project_id"])
+        for task in found:
+            value(await world.call("delete_task", {"task_id": task["id"]}))
+        assert await rows(world, "search_tasks", query="unicorn parade") == []
+
+
+async def test_worlds_of_one_seed_generate_the_same(tmp_path: Path) -> None:
+    async with service(tmp_path, TRACKER) as simulator:
+        found = [
+            await rows(simulator.world(str(at), seed=seed), "list_issues", **HERE) for at, seed in enumerate((1, 1, 2))
+        ]
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize(
+    "world",
+    [{"records": {"issue": 4}}, {"records": {"issue": 0}}, {"state": {"issues": []}},
+     {"state": {"issues": [{"issue_number": 1, "owner": "acme", "repo": "app", "title": "Crash"}]}}],
+)  # fmt: skip
+async def test_records_that_are_given_or_counted_are_all_there_are(tmp_path: Path, world: dict[str, Any]) -> None:
+    async with service(tmp_path, TRACKER, world).open() as opened:
+        before = opened.view.count("issue")
+        assert await rows(opened, "list_issues", owner="zen", repo="lib") == []
+        assert await rows(opened, "search_issues", query="unicorn parade") == []
+        assert refused(await opened.call("get_issue", {**HERE, "issue_number": 4711}))
+        assert opened.view.count("issue") == before
+
+
+async def test_a_list_of_an_unknown_container_is_refused_as_its_get_is(tmp_path: Path) -> None:
+    async with service(tmp_path, PLANNER).open() as world:
+        assert refused(await world.call("get_project", {"project_id": "project_99999"}))
+        assert refused(await world.call("list_tasks", {"project_id": "project_99999"}))
+        assert not refused(await world.call("list_tasks", {"project_id": "project_00002"}))
+
+
+async def test_a_caller_may_name_a_record_of_its_own(tmp_path: Path) -> None:
+    tools = [
+        tool("list_calendars", about="List all calendars"),
+        tool("list_events", "calendar_id", about="List the events of a calendar"),
+        tool("create_event", "calendar_id", "title", about="Create an event"),
+    ]
+    async with service(tmp_path, tools).open() as world:
+        made = value(await world.call("create_event", {"calendar_id": "primary", "title": "Lunch"}))
+        assert made in await rows(world, "list_events", calendar_id="primary")
+        assert "primary" in [calendar["id"] for calendar in await rows(world, "list_calendars")]
+        assert refused(await world.call("create_event", {"calendar_id": "calendar_99999", "title": "Lunch"}))

@@ -1,0 +1,107 @@
+"""`mcp-sim serve` judges each world when it ends: on stderr, and in a report."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.over_http import caller, listening
+from support.stdio_process import serving, stderr_of
+
+from mcp_sim.cli import main
+
+SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+ONE = {"state": {"entity": "deal", "where": {"title": "Spring order"}, "count": 1}, "id": "one"}
+
+
+def document(folder: Path, *expect: Any) -> str:
+    lost = {"lost_ack": {}, "id": "lost", "tools": "create_deal", "when": {"nth": 1}}
+    body = {"mcp_sim": 1, "name": "judged", "tools": "crm", "perturbations": [lost], "expect": list(expect)}
+    path = folder / "judged.yaml"
+    path.write_text(json.dumps(body), encoding="utf-8")
+    return str(path)
+
+
+def outcomes(report: Path) -> dict[str, Any]:
+    worlds = json.loads(report.read_text(encoding="utf-8"))["worlds"]
+    return {name: grade["outcome"] for name, grade in worlds.items()}
+
+
+@pytest.mark.parametrize("by_signal", [False, True])
+def test_over_stdio_the_world_is_judged_when_the_session_ends(tmp_path: Path, by_signal: bool) -> None:
+    report = tmp_path / "report.json"
+    with serving(document(tmp_path, ONE), "--clock", "virtual", "--report", str(report)) as wire:
+        assert outcomes(report) == {}
+        for number in (1, 2):
+            wire.call(number, "create_deal", SPRING)
+            wire.answer()
+        if by_signal:
+            wire.process.send_signal(signal.SIGTERM)
+            assert wire.process.wait(10) == 143
+        else:
+            wire.leave()
+        said = stderr_of(wire)
+    assert "world default: failed: one failed\n  failed   one: 2 deal records fit, expected 1 (steps 2, 3)" in said
+    assert outcomes(report) == {"default": "failed"}
+
+
+def test_without_a_final_answer_answered_is_not_judged(tmp_path: Path) -> None:
+    with serving(document(tmp_path, ONE, {"answered": "done", "id": "told"}), "--clock", "virtual") as wire:
+        wire.call(1, "create_deal", SPRING)
+        wire.answer()
+        wire.leave()
+        said = stderr_of(wire)
+    assert "world default: inconclusive: told is not judged" in said
+    assert "not judged told: the final answer is not known" in said
+
+
+def test_a_scenario_that_expects_nothing_is_not_judged_nor_is_a_world_without_calls(tmp_path: Path) -> None:
+    with serving(document(tmp_path)) as wire:
+        wire.call(1, "create_deal", SPRING)
+        wire.answer()
+        wire.leave()
+        assert "world default" not in stderr_of(wire)
+    with serving(document(tmp_path, ONE)) as wire:
+        wire.leave()
+        assert "world default: not judged, since no tool was called" in stderr_of(wire)
+
+
+async def test_over_http_each_world_is_judged(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    with listening(document(tmp_path, ONE), "--clock", "virtual", "--report", str(report)) as served:
+        for world, calls in (("good", 1), ("bad", 2)):
+            async with caller(f"{served.url}/w/{world}/mcp", "2026-07-28") as one:
+                for _ in range(calls):
+                    await one.post("tools/call", {"name": "create_deal", "arguments": SPRING})
+        assert served.end() == 143
+    assert outcomes(report) == {"good": "passed", "bad": "failed"}
+    assert any(line.startswith("world good: passed") for line in served.log)
+    assert any(line.startswith("  failed   one: 2 deal records fit") for line in served.log)
+
+
+async def test_over_http_the_world_of_a_session_is_judged_when_it_ends(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    with listening(document(tmp_path, ONE), "--clock", "virtual", "--report", str(report)) as served:
+        async with caller(f"{served.url}/mcp", "2025-11-25") as one:
+            await one.post("tools/call", {"name": "create_deal", "arguments": SPRING})
+            await one.leave()
+        assert list(outcomes(report).values()) == ["passed"]
+
+
+def test_a_report_keeps_the_worlds_of_the_same_scenario_and_no_other_file_is_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, scenario = tmp_path / "report.json", document(tmp_path, ONE)
+    for world in ("first", "second"):
+        with serving(scenario, "--report", str(report), "--store", str(tmp_path / "s.db"), "--world", world) as wire:
+            wire.call(1, "create_deal", SPRING)
+            wire.answer()
+            wire.leave()
+    assert outcomes(report) == {"first": "passed", "second": "passed"}
+    report.write_text('["mine"]', encoding="utf-8")
+    assert main(["serve", scenario, "--report", str(report)]) == 2
+    assert "the file is not a report" in capsys.readouterr().err
+    assert report.read_text(encoding="utf-8") == '["mine"]'

@@ -1,0 +1,147 @@
+"""Answers agree with what a call asks for: places, ways, currencies, files, events, names of what is searched."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.given import service, tool, value
+
+from mcp_sim.generate.geography import city_in, nearest_city, time_zone_of
+from mcp_sim.generate.records import generate
+from mcp_sim.generate.titles import titles_about
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.scenario import GivenRecords
+from mcp_sim.world.world import World
+
+Json = Any
+NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)
+TEXT: Json = {"type": "string"}
+NUMBER: Json = {"type": "number"}
+TIME: Json = {"type": "string", "format": "date-time"}
+LIST: Json = {"type": "array", "items": {"type": "string"}}
+POINTS: Json = {"type": "array", "items": {"type": "object", "properties": {"latitude": NUMBER, "longitude": NUMBER}}}
+
+
+async def answered(world: World, name: str, **arguments: Json) -> Json:
+    return value(await world.call(name, arguments))
+
+
+def records(*entities: Entity, count: int = 60) -> dict[str, list[Json]]:
+    domain = Domain({}, {one.name: one for one in entities}, {}, "", NOW)
+    tables = generate(domain, {one.name: GivenRecords(count) for one in entities}, 1)
+    return {name: [*rows.values()] for name, rows in tables.items()}
+
+
+def entity(name: str, **fields: Json) -> Entity:
+    own = {field: Field(field, schema, required=True) for field, schema in fields.items()}
+    return Entity(name, "id", f"{name}_1", {"id": Field("id", TEXT), **own})
+
+
+@pytest.mark.parametrize(
+    ("text", "city"),
+    [("1 Castle Street, Mountain View, CA", "Mountain View"), ("Torstraße 1, Berlin", "Berlin"), ("FRA", "Frankfurt"),
+     ("coffee in amsterdam", "Amsterdam"), ("München", "Munich"), ("12 London Road", None), ("a nice day", None),
+     ("hotels near Perth", "Perth"), ("Main Street 5, Portugal", "Lisbon"), ("", None)],
+)  # fmt: skip
+def test_a_text_names_a_city(text: str, city: str | None) -> None:
+    found = city_in(text)
+    assert (found and found.name) == city
+
+
+def test_a_point_has_the_time_zone_of_its_city() -> None:
+    zones = [time_zone_of(nearest_city(*point)) for point in ((34.0, -118.2), (35.7, 139.7), (47.4, 8.5))]
+    assert zones == ["America/Los_Angeles", "Asia/Tokyo", "Europe/Zurich"]
+
+
+async def test_coordinates_and_addresses_are_where_the_call_asks(tmp_path: Path) -> None:
+    tools = tool("geocode", "address"), tool("reverse_geocode", latitude=NUMBER, longitude=NUMBER)
+    async with service(tmp_path, {"flags": []}, *tools) as sim, sim.open("w") as world:
+        found = await answered(world, "geocode", address="Rua Augusta 7, Lisbon")
+        assert nearest_city(found["latitude"], found["longitude"]).name == "Lisbon"
+        back = await answered(world, "reverse_geocode", latitude=48.2, longitude=16.37)
+        assert back["formatted_address"].endswith("Vienna")
+
+
+async def test_each_of_several_things_gets_its_own_result(tmp_path: Path) -> None:
+    tools = tool("get_elevation", locations=POINTS), tool("get_distance_matrix", origins=LIST, destinations=LIST)
+    async with service(tmp_path, {"flags": []}, *tools) as sim, sim.open("w") as world:
+        points = [{"latitude": 52.5, "longitude": 13.4}, {"latitude": 46.5, "longitude": 8}]
+        found = await answered(world, "get_elevation", locations=points)
+        assert [(one["latitude"], "elevation" in one) for one in found["results"]] == [(52.5, True), (46.5, True)]
+        matrix = await answered(world, "get_distance_matrix", origins=["Berlin"], destinations=["Hamburg", "Munich"])
+        near, far = matrix["results"]
+        assert (near["origin"], near["destination"], far["destination"]) == ("Berlin", "Hamburg", "Munich")
+        assert 255 < near["distance_km"] < near["duration_minutes"] * 1.9
+        assert 500 < far["distance_km"] < 700
+
+
+def test_the_time_of_a_way_depends_on_the_transport() -> None:
+    mode = {"type": "string", "enum": ["walking", "driving"]}
+    ways = records(
+        entity("route", origin=TEXT, destination=TEXT, mode=mode, distance_km=NUMBER, duration_minutes=NUMBER)
+    )
+    speeds = {one["mode"]: one["distance_km"] / one["duration_minutes"] * 60 for one in ways["route"]}
+    assert speeds["walking"] < 6
+    assert speeds["driving"] > 20
+
+
+async def test_a_conversion_uses_the_rate_of_its_currencies(tmp_path: Path) -> None:
+    convert = tool("convert_currency", "from", "to", amount=NUMBER)
+    async with service(tmp_path, {"flags": []}, convert) as sim, sim.open("w") as world:
+        found = await answered(world, "convert_currency", amount=1000, **{"from": "JPY", "to": "EUR"})
+        assert 4 < found["result"] < 9
+
+
+def test_the_type_of_an_event_decides_its_time() -> None:
+    kind = {"type": "string", "enum": ["upcoming", "previous_meetings"]}
+    for one in records(entity("meeting", type=kind, start_time=TIME))["meeting"]:
+        assert (datetime.fromisoformat(one["start_time"]) > NOW) == (one["type"] == "upcoming")
+
+
+def test_what_is_active_has_not_expired() -> None:
+    status = {"type": "string", "enum": ["active", "expired"]}
+    for one in records(entity("subscription", status=status, expires_at=TIME))["subscription"]:
+        assert (datetime.fromisoformat(one["expires_at"]) > NOW) == (one["status"] == "active")
+
+
+def test_recordings_are_of_the_time_and_topic_of_their_meeting() -> None:
+    status = {"type": "string", "enum": ["ended"]}
+    meeting = entity("meeting", topic=TEXT, status=status, start_time=TIME)
+    recording = entity("recording", topic=TEXT, start_time=TIME)
+    link = {"meeting_id": Field("meeting_id", TEXT, "meeting", required=True)}
+    tables = records(meeting, Entity("recording", "id", "r_1", {**recording.fields, **link}))
+    meetings = {one["id"]: one for one in tables["meeting"]}
+    for one in tables["recording"]:
+        of = meetings[one["meeting_id"]]
+        assert one["topic"] == of["topic"]
+        assert datetime.fromisoformat(one["start_time"]) - datetime.fromisoformat(of["start_time"]) == timedelta(0)
+
+
+def test_the_content_of_a_file_fits_its_name() -> None:
+    path = {"type": "string", "enum": ["src/main.py", "README.md", "notes"]}
+    made = {
+        one["path"]: one["content"] for one in records(entity("file_content", path=path, content=TEXT))["file_content"]
+    }
+    assert made["src/main.py"].startswith('"""Main.')
+    assert made["README.md"].startswith("# Readme\n")
+    assert "\n" not in made["notes"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("place", "coffee"), ("repository", "http client"), ("track", "Karma Police"), ("person", "Ada Vos"),
+     ("issue", "login"), ("article", "tea"), ("gizmo", "blue thing"), ("airport", "London")],
+)  # fmt: skip
+def test_what_is_found_has_the_words_of_the_search_in_its_name(kind: str, words: str) -> None:
+    names = titles_about(words, Entity(kind), 9, Draws(1, "", "", 0))
+    assert len({*names}) == 9
+    assert all(word in name.lower() for name in names for word in words.lower().split())
+
+
+def test_a_search_at_a_place_is_about_the_thing() -> None:
+    names = titles_about("coffee in Amsterdam", Entity("place"), 3, Draws(1, "", "", 0))
+    assert all("coffee" in name.lower() and "amsterdam" not in name.lower() for name in names)

@@ -1,0 +1,159 @@
+"""The pytest plugin, in a pytest of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.places import ROOT
+
+USES = """
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+DEAL = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+
+
+@pytest.mark.mcp_sim("flaky_crm")
+def test_sync(mcp_sim):
+    before = mcp_sim.state.count("deal")
+    assert not mcp_sim.call("create_deal", DEAL).ok
+    assert mcp_sim.state.count("deal") == before + 1
+    (step,) = [step for step in mcp_sim.ledger if step["entry"] == "call"]
+    assert step["perturbations"][0]["id"] == "lost-deal"
+
+
+@pytest.mark.mcp_sim("flaky_crm")
+@pytest.mark.parametrize("how", ["memory", "http", "stdio"])
+async def test_asyncio(mcp_sim, how):
+    targets = {
+        "memory": lambda: mcp_sim.server(),
+        "http": lambda: mcp_sim.url,
+        "stdio": lambda: stdio_client(StdioServerParameters(**mcp_sim.stdio)),
+    }
+    async with Client(targets[how]()) as client:
+        result = await client.call_tool("create_deal", DEAL)
+        assert result.is_error
+        found = await client.call_tool("list_deals", {"contact_id": "con_00001", "limit": 100})
+        (deal,) = [deal for deal in found.structured_content["deals"] if deal["title"] == "Spring order"]
+        await client.call_tool("update_deal", {"deal_id": deal["id"], "stage": "proposal"})
+    assert (await mcp_sim.acall("get_deal", {"deal_id": deal["id"]})).body.value["stage"] == "proposal"
+    mcp_sim.check()
+
+
+@pytest.mark.mcp_sim("calm_crm")
+def test_injected_faults_and_forks(mcp_sim):
+    assert mcp_sim.call("create_deal", DEAL).ok
+    twin = mcp_sim.fork()
+    mcp_sim.inject("error", status=503, id="down", tools="list_*", when={"nth": 2})
+    assert [mcp_sim.call("list_deals").ok for _ in range(3)] == [True, False, True]
+    assert [twin.call("list_deals").ok for _ in range(3)] == [True, True, True]
+    mcp_sim.inject("error", status=500, tools="get_deal")
+    assert not mcp_sim.call("get_deal", {"deal_id": "deal_0081"}).ok
+    with pytest.raises(Exception, match="did you mean 'error'"):
+        mcp_sim.inject("errror")
+
+
+@pytest.mark.mcp_sim("mine.yaml", seeds=2, pass_k=2)
+def test_seeds(mcp_sim):
+    assert mcp_sim.world.scenario.name == "mine"
+
+
+@pytest.mark.mcp_sim("below/other.yaml", seeds=[7])
+def test_rootdir(mcp_sim):
+    assert mcp_sim.world.scenario.name == "other"
+    mcp_sim.check()  # nothing was called: skipped
+"""
+
+FAILS = """
+import pytest
+
+DEAL = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+
+
+@pytest.mark.mcp_sim("flaky_crm", seeds=[3])
+def test_careless(mcp_sim):
+    mcp_sim.call("create_deal", DEAL)
+    mcp_sim.call("create_deal", DEAL)
+    mcp_sim.check("Done.")
+"""
+
+
+def ran(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(folder), *options]
+    plugin = [] if "mcp_sim" in PLUGINS else ["-p", "mcp_sim.runs.pytest_plugin"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [*command, *plugin], cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+def installed_plugins() -> set[str]:
+    from importlib.metadata import entry_points
+
+    return {point.name for point in entry_points(group="pytest11")}
+
+
+PLUGINS = installed_plugins()
+
+
+def project(folder: Path, text: str) -> None:
+    """Write a project with a test in a folder of it."""
+    (folder / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n", encoding="utf-8")
+    (folder / "suite").mkdir()
+    (folder / "below").mkdir()
+    (folder / "suite" / "mine.yaml").write_text("mcp_sim: 1\nname: mine\ntools: crm\n", encoding="utf-8")
+    (folder / "below" / "other.yaml").write_text(
+        "mcp_sim: 1\nname: other\ntools: crm\nexpect:\n  - not_called: delete_contact\n", encoding="utf-8"
+    )
+    (folder / "suite" / "test_it.py").write_text(text, encoding="utf-8")
+
+
+def test_the_fixture_is_a_world_that_tests_call_and_clients_connect_to(tmp_path: Path) -> None:
+    project(tmp_path, USES)
+    done = ran(tmp_path)
+    assert "9 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_runs_of_a_test_are_spread_by_xdist(tmp_path: Path) -> None:
+    project(tmp_path, USES)
+    done = ran(tmp_path, "-n", "2", "-k", "seeds or sync", "-v")
+    assert "passed" in done.stdout, done.stdout + done.stderr
+    assert sorted(set(re.findall(r"test_seeds\[(.*?)\]", done.stdout))) == [
+        "seed0",
+        "seed0-run2",
+        "seed1",
+        "seed1-run2",
+    ]
+
+
+def test_a_failure_shows_verdicts_and_last_steps_and_how_to_repeat_it(tmp_path: Path) -> None:
+    project(tmp_path, FAILS)
+    done = ran(tmp_path)
+    assert done.returncode == 1
+    assert "failed one-deal: 2 deal records fit, expected 1" in done.stdout
+    assert "FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_0081" in done.stdout
+    assert "repeat: pytest 'suite/test_it.py::test_careless[seed3]'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("marker", "complaint"),
+    [("", "needs a scenario"), ('@pytest.mark.mcp_sim("flaky_crm", sedes=3)', "takes a scenario, and clock")],
+)
+def test_a_marker_that_is_wrong_or_missing_is_an_error(marker: str, complaint: str, tmp_path: Path) -> None:
+    project(tmp_path, f"import pytest\n\n{marker}\ndef test_it(mcp_sim):\n    pass\n")
+    done = ran(tmp_path)
+    assert done.returncode != 0
+    assert complaint in done.stdout + done.stderr
+
+
+def test_the_plugin_costs_nothing_where_it_is_not_used() -> None:
+    code = "import mcp_sim.runs.pytest_plugin, sys; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
+    assert {"mcp", "pydantic", "anyio", "yaml", "rpds"}.isdisjoint(done.stdout.split())

@@ -1,0 +1,77 @@
+"""Reports of runs: what they show of texts that agents and tools may hold anything in."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+from mcp_sim.runs.reports.junit import junit
+from mcp_sim.runs.reports.markdown import markdown
+from mcp_sim.runs.reports.report import Report
+from mcp_sim.runs.reports.text import report_lines
+from mcp_sim.runs.results import Condition, Outcome, RunPlan, RunResult
+from mcp_sim.runs.summary import summarise
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.grades import Grade, GradedVerdict
+
+FAULTS = Condition("faults")
+
+
+def result(
+    outcome: Outcome, seed: int, because: str = "one-deal failed", errors: str = "", calls: int = 1
+) -> RunResult:
+    verdict = GradedVerdict("one-deal", "state", "failed", "2 records | <b>fit</b>, `expected` 1")
+    return RunResult(
+        plan=RunPlan(FAULTS, seed),
+        outcome=outcome,
+        because=because,
+        grade=Grade((verdict,), outcome, None, because, ""),
+        faults=(),
+        tools=("create_deal",),
+        calls=calls,
+        seconds=1.0,
+        exit_code=0 if outcome == "passed" else 1,
+        answer="",
+        errors=errors,
+    )
+
+
+def report(*results: RunResult, planned: int | None = None) -> Report:
+    scenario = load("flaky_crm")
+    summary = summarise(scenario, results)
+    return Report(scenario, "flaky_crm", ("my agent", "{url}"), results, summary, 1.0, planned or len(results))
+
+
+def test_junit_is_xml_whatever_an_agent_prints() -> None:
+    found = ET.fromstring(junit(report(result("failed", 1, errors="\x1b[31mred\x00 & <b>"), result("crashed", 2))))
+    (suite,) = found
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "1")
+    assert "& <b>" in (suite[0].findtext("system-err") or "")
+    assert "repeat: mcp-sim run flaky_crm --seeds 1 -- 'my agent' '{url}'" in (suite[0].findtext("failure") or "")
+
+
+def test_markdown_shows_texts_as_they_are() -> None:
+    assert "2 records \\| &lt;b>fit&lt;/b>, \\`expected\\` 1" in markdown(
+        report(result("failed", 1), result("passed", 2))
+    )
+
+
+def test_runs_that_fail_alike_are_shown_once() -> None:
+    lines = list(report_lines(report(*(result("failed", seed) for seed in range(20)), result("failed", 20, "other"))))
+    titles = [line for line in lines if line.startswith("failed (")]
+    assert titles == [
+        "failed (faults, 20 runs, seeds 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ...): one-deal failed",
+        "failed (faults, seed 20): other",
+    ]
+
+
+def test_the_report_says_how_to_connect_if_an_agent_calls_no_tool() -> None:
+    lines = list(report_lines(report(result("failed", 1, calls=0), result("failed", 2, calls=0))))
+    assert any("called no tool in any run" in line and "$MCP_SIM_URL" in line for line in lines)
+
+
+def test_a_report_without_any_run_is_undecided() -> None:
+    empty = report(planned=5)
+    assert empty.exit_code == 4
+    assert list(report_lines(empty)) == ["Undecided: no run has finished. Stopped after 0 of 5 runs."]
+    assert markdown(empty)
+    assert len(ET.fromstring(junit(empty))) == 0

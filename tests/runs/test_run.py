@@ -1,0 +1,280 @@
+"""`mcp-sim run`: agents as commands, each run in a world of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from support.places import ROOT, SUPPORT
+
+from mcp_sim.cli import main
+from mcp_sim.runs.agent import AgentCommand, model_keys
+from mcp_sim.simulator.compile import load
+
+PYTHON = sys.executable
+PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]
+CREATE = ["create_deal", json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})]
+LOOK = ["list_deals", json.dumps({"contact_id": "con_00001"})]
+
+SCENARIO: dict[str, Any] = {
+    "mcp_sim": 1,
+    "name": "lost-deal",
+    "task": "Create the deal.",
+    "tools": "crm",
+    "seed": 7,
+    "world": {
+        "records": {
+            "company": 2,
+            "contact": {"count": 3, "rows": [{"id": "con_00001", "name": "Ada Vos"}]},
+            "deal": 5,
+            "activity": 0,
+        }
+    },
+    "perturbations": [{"lost_ack": {}, "id": "lost", "tools": "create_deal", "when": {"nth": 1}}],
+    "expect": [
+        {"state": {"entity": "deal", "where": {"title": "Spring order"}, "count": 1}, "id": "one-deal"},
+        {"recovered": "lost", "id": "recovered-deal"},
+    ],
+}
+
+
+def document(folder: Path, **changes: Any) -> str:
+    """Write a scenario, and return its path."""
+    path = folder / "scenario.json"
+    path.write_text(json.dumps({**SCENARIO, **changes}), encoding="utf-8")
+    return str(path)
+
+
+def ran(scenario: str, *options: str, agent: Sequence[str]) -> int:
+    return main(["run", scenario, "--clock", "virtual", *options, "--", *agent])
+
+
+def report(capsys: pytest.CaptureFixture[str], scenario: str, *options: str, agent: Sequence[str]) -> dict[str, Any]:
+    """Run an agent and return the JSON report, which has the exit code."""
+    code = ran(scenario, "--json", "-", *options, agent=agent)
+    found = json.loads(capsys.readouterr().out)
+    assert found["exit_code"] == code
+    return found
+
+
+# verdicts and exit codes ----------------------------------------------------------------------------------------------
+
+
+def test_an_agent_that_looks_before_it_repeats_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(document(tmp_path), agent=[*PLAIN, *CREATE, *LOOK]) == 0
+    shown = capsys.readouterr().out
+    assert "fault    lost (lost_ack) on create_deal, once" in shown
+    assert shown.endswith("Passed: no expectation failed.\n")
+
+
+def test_the_command_that_repeats_a_failed_run_repeats_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = [*PLAIN, *CREATE, "--until-done"]
+    found = report(capsys, document(tmp_path), "--seeds", "0..2", agent=agent)
+    assert (found["exit_code"], len(found["runs"])) == (1, 3)
+    program, *words = shlex.split(found["runs"][1]["repeat"])
+    assert program == "mcp-sim"
+    again = report(capsys, words[1], *words[2 : words.index("--")], agent=words[words.index("--") + 1 :])
+    (run,) = again["runs"]
+    assert run["seed"] == 1
+    assert run["grade"] == found["runs"][1]["grade"]
+
+
+def test_an_agent_that_dies_has_failed_whatever_it_left_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = report(capsys, document(tmp_path), agent=[*PLAIN, *CREATE, "--exit", "5"])
+    (run,) = found["runs"]
+    assert (found["exit_code"], run["outcome"], run["because"]) == (1, "failed", "the agent exited with code 5")
+    assert run["grade"]["outcome"] == "passed"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX")
+def test_an_agent_that_takes_too_long_is_ended_with_all_its_processes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pid = tmp_path / "pid"
+    found = report(
+        capsys, document(tmp_path), "--timeout", "1s", agent=["sh", "-c", f"sleep 100 & echo $! > {pid}; wait"]
+    )
+    (run,) = found["runs"]
+    assert (run["outcome"], run["exit_code"]) == ("failed", None)
+    assert "--timeout" in run["because"]
+    assert_ended(int(pid.read_text()))
+
+
+def assert_ended(process: int) -> None:
+    """Assert that a process ends within a few seconds: it was killed, and whoever inherits it collects it."""
+    for _ in range(100):
+        state = Path(f"/proc/{process}/stat")
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"process {process} still runs")
+
+
+def test_an_agent_that_cannot_be_started_is_no_failure_of_the_agent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran(document(tmp_path), agent=["no-such-agent"]) == 3
+    assert "cannot start the agent 'no-such-agent'" in capsys.readouterr().err
+
+
+def test_runs_in_which_no_fault_fired_decide_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    never = [{"lost_ack": {}, "id": "lost", "tools": "create_deal", "when": {"nth": 9}}]
+    found = report(capsys, document(tmp_path, perturbations=never), agent=[*PLAIN, *CREATE])
+    assert (found["exit_code"], found["runs"][0]["outcome"]) == (4, "not exercised")
+
+
+def test_a_crash_of_the_simulator_is_neither_passed_nor_failed(tmp_path: Path) -> None:
+    path = document(tmp_path, perturbations=[{"bug": {}, "id": "bug"}], expect=[SCENARIO["expect"][0]])
+    done = subprocess.run(
+        [PYTHON, str(SUPPORT / "unruly.py"), "run", path, "--json", "-", "--", *PLAIN, *CREATE],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["runs"][0]["outcome"] == "crashed"
+
+
+# what an agent gets ---------------------------------------------------------------------------------------------------
+
+ENVIRONMENT = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ)]))"
+
+
+def test_an_agent_gets_the_task_and_its_server_and_nothing_else_of_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_SIM_TOKEN", "secret")
+    agent = [PYTHON, "-c", ENVIRONMENT, "{task}", "{url}", "{mcp_config}", "{dir}", '{"a": {}}', "--", "{other}"]
+    found = report(capsys, document(tmp_path), "--seeds", "4711", agent=agent)
+    words, environment = json.loads(found["runs"][0]["answer"])
+    given = {name: value for name, value in environment.items() if name.startswith("MCP_SIM_")}
+    task, url, config, folder = (given[f"MCP_SIM_{name}"] for name in ("TASK", "URL", "CONFIG", "DIR"))
+    assert words == [task, url, config, folder, '{"a": {}}', "--", "{other}"]
+    assert given.keys() == {f"MCP_SIM_{name}" for name in ("TASK", "URL", "URL_CRM", "CONFIG", "DIR")}
+    assert task == "Create the deal."
+    assert "secret" not in environment.values()
+    assert not any(word in text for text in given.values() for word in ("4711", "lost", str(tmp_path)))
+
+
+async def test_an_agent_does_not_get_the_key_of_the_world_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_KEY", "secret")
+    model = {"openai": {"model": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": "WORLD_KEY"}}
+    hidden = model_keys(load(document(tmp_path, world_model=model)))
+    ended = await AgentCommand((PYTHON, "-c", ENVIRONMENT), 30, hidden=hidden).run("", {}, tmp_path)
+    assert (ended.code, "WORLD_KEY" in ended.answer) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("agent", "options", "complaint"),
+    [
+        (["agent", "{url}"], (), "several servers"),
+        (["agent", "{url:mial}"], (), "issues, mail, chat"),
+        (["agent"], ("--seeds", "3..1"), "--seeds"),
+        (["agent"], ("--seeds", "many"), "--seeds"),
+        (["agent"], ("--intensity", "2"), "--intensity"),
+        (["agent"], ("--require", "90"), "--require"),
+        (["agent"], ("--timeout", "soon"), "--timeout"),
+        (["agent"], ("--answer-file", "answer.txt"), "{dir}"),
+        (["agent"], ("--no-faults", "--baseline"), "--no-faults"),
+    ],
+)
+def test_a_command_that_cannot_work_is_refused_before_anything_runs(
+    agent: list[str], options: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran("office", *options, agent=agent) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_task_is_needed_only_where_the_command_uses_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = document(tmp_path, task="")
+    assert ran(path, agent=[*PLAIN, *CREATE]) == 0
+    assert ran(path, agent=["agent", "{task}"]) == 2
+    assert "has no `task:`" in capsys.readouterr().err
+
+
+def test_the_final_answer_may_come_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = ["sh", "-c", "echo chatter; echo done > $MCP_SIM_DIR/answer"]
+    found = report(capsys, document(tmp_path), "--answer-file", "{dir}/answer", "--seeds", "1..2", agent=agent)
+    assert [run["answer"] for run in found["runs"]] == ["done", "done"]
+
+
+# many runs ------------------------------------------------------------------------------------------------------------
+
+
+def test_clean_and_faulted_runs_are_paired_by_seed_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {name: tmp_path / name for name in ("r.json", "r.xml", "r.md")}
+    options = ["--seeds", "1..3", "--baseline", "--json", str(files["r.json"]), "--junit", str(files["r.xml"])]
+    options += ["--markdown", str(files["r.md"]), "--traces", str(tmp_path / "traces")]
+    assert ran(document(tmp_path), *options, agent=[*PLAIN, *CREATE, "--until-done"]) == 1
+    shown = capsys.readouterr().out
+    found = json.loads(files["r.json"].read_text())
+    assert [(one["condition"], one["pass_rate"]) for one in found["conditions"]] == [("clean", 1), ("faults", 0)]
+    assert found["costs"]["faults"]["pairs"] == {"both": 0, "only_clean": 3, "only_faulted": 0, "neither": 0}
+    assert found["costs"]["faults"]["p"] == 0.25
+    assert found["coverage"] == {"create_deal": {"lost_ack": {"met": 3, "survived": 0}}}
+    assert "Faults cost 100 points of the pass rate" in shown
+    assert "failed (faults, 3 runs, seeds 1, 2, 3): one-deal, recovered-deal failed" in shown
+    suites = ET.fromstring(files["r.xml"].read_text())
+    assert [(suite.get("tests"), suite.get("failures")) for suite in suites] == [("3", "0"), ("3", "3")]
+    assert "| faults | 3 | 0 | 3 | 0 % | 0 to 56 % |" in files["r.md"].read_text()
+    traces = sorted(path.name for path in (tmp_path / "traces").iterdir())
+    assert traces == [f"{condition}-seed{seed}.jsonl" for condition in ("clean", "faults") for seed in (1, 2, 3)]
+    assert main(["show", str(tmp_path / "traces" / traces[-1])]) == 0
+
+
+def test_every_intensity_and_repetition_is_a_run_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--intensity", "0.3,1", "--repeat", "2", "--require", "0"]
+    found = report(capsys, document(tmp_path), *options, agent=[*PLAIN, *CREATE])
+    assert [(run["condition"], run["repetition"]) for run in found["runs"]] == [
+        ("intensity 0.3", 1),
+        ("intensity 1", 1),
+        ("intensity 0.3", 2),
+        ("intensity 1", 2),
+    ]
+    assert found["exit_code"] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_agents_and_reports_what_is_finished(tmp_path: Path, number: int) -> None:
+    pid, path = tmp_path / "pid", document(tmp_path)
+    agent = ["sh", "-c", f"if mkdir {tmp_path}/first; then exit 0; fi; echo $$ > {pid}; sleep 100"]
+    command = [PYTHON, "-m", "mcp_sim", "run", path, "--seeds", "1..5", "--jobs", "1", "--", *agent]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        while not (pid.exists() and pid.read_text().strip()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert b"Stopped after 1 of 5 runs" in output
+    assert_ended(int(pid.read_text()))
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_a_real_client_reaches_all_servers_over_either_transport(
+    transport: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    agent = [PYTHON, "-m", "mcp_sim.runs.agents", "golden"]
+    found = report(capsys, "office", "--transport", transport, agent=agent)
+    assert (found["exit_code"], found["runs"][0]["outcome"]) == (0, "passed")
+    assert found["runs"][0]["answer"].startswith("The bug is TRK-")

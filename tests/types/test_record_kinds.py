@@ -1,0 +1,14 @@
+"""The usual fields of records and their schema."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+from jsonschema_rs import is_valid
+
+
+def test_the_kinds_of_records_follow_their_schema() -> None:
+    folder = files("mcp_sim.types.record_kinds")
+    schema, kinds = (json.loads((folder / f"record_kinds{end}.json").read_text()) for end in (".schema", ""))
+    assert is_valid(schema, kinds)
