@@ -39,8 +39,8 @@ async def is_open(world: World) -> bool:
 def report(world: World) -> None:
     """Print the verdicts of the scenario's expectations."""
     print(f"\n{world.name}")
-    for entry, verdict in world.grade():
-        print(f"  {verdict.outcome:8} {entry.id}: {verdict.because}")
+    for verdict in world.grade().verdicts:
+        print(f"  {verdict.outcome:8} {verdict.id}: {verdict.because}")
 
 
 if __name__ == "__main__":
