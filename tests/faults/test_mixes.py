@@ -16,6 +16,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.types import Call, Change, Observation, ToolResult, Transition
 from mcp_sim.types.kinds import Perturbation, perturbations, triggers
 from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
+from mcp_sim.types.time_formats import parse_time
 from mcp_sim.world.commits import replayed
 from mcp_sim.world.consistency import inspection
 from mcp_sim.world.state import State
@@ -163,7 +164,9 @@ def _truth_problems(scenario: Scenario, state: State, step: dict[str, Any]) -> l
     if "result" not in shown or shown.get("is_error"):
         return []
     tool = scenario.domain.tools[step["tool"]]
-    turn: Any = SimpleNamespace(view=state, call=Call(tool.id, step["arguments"]), tool=tool)
+    turn: Any = SimpleNamespace(
+        view=state, call=Call(tool.id, step["arguments"]), tool=tool, now=parse_time(step["at"])
+    )
     changes = tuple(Change.from_json(body) for body in step["truth"]["changes"])
     truth = Transition(Observation(ToolResult(shown["result"])), changes)
     return inspection(scenario.domain.plans[tool.id], scenario.domain)(turn, truth)
