@@ -13,15 +13,16 @@ A command has `arguments(parser)`, which declares its arguments, and `run(args)`
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
+from typing import cast
 
 from mcp_sim import __version__
+from mcp_sim.cli.parsing import CommandParser
 from mcp_sim.server.descriptors import open_standard_streams
 from mcp_sim.types.errors import Crash, DocumentError, McpSimError, UsageError, did_you_mean
 
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_standard_streams()
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
     try:
-        return _ran(words)
+        return _unwrapped(words)
     except DocumentError as error:
         return _fail(str(error), 1)
     except Crash as error:
@@ -68,11 +69,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(f"mcp-sim: {error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _unwrapped(words: Sequence[str]) -> int:
+    """Run the command. An exception that task groups have wrapped is raised as it was."""
+    try:
+        return _ran(words)
+    except BaseExceptionGroup as group:
+        raise _innermost(group) from None
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return the only exception in nested groups, else the error itself."""
+    inner = cast("BaseExceptionGroup[BaseException]", error).exceptions if _is_group(error) else ()
+    return _innermost(inner[0]) if len(inner) == 1 else error
+
+
+def _is_group(error: BaseException) -> bool:
+    return isinstance(error, BaseExceptionGroup)
+
+
+def _parser(words: Sequence[str]) -> CommandParser:
     """Return the parser with all commands; only the requested one has its arguments."""
-    parser = argparse.ArgumentParser(
-        prog="mcp-sim", description="A stateful fake for any MCP server, with injectable failures."
-    )
+    parser = CommandParser(prog="mcp-sim", description="A stateful fake for any MCP server, with injectable failures.")
     parser.add_argument("--version", action="version", version=f"mcp-sim {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     requested = next((word for word in words if not word.startswith("-")), None)
@@ -80,7 +97,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if name == requested:
             module = import_module(f"mcp_sim.cli.{_module(name)}")
-            command.set_defaults(run=module.run, usage=command.format_usage)
+            command.set_defaults(run=module.run, parser=command)
             module.arguments(command)
     return parser
 
@@ -99,8 +116,7 @@ def _ran(words: Sequence[str]) -> int:
     gc.enable()
     args, unknown = parser.parse_known_args(words)
     if unknown:
-        usage = args.usage if args.command is not None else parser.format_usage
-        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}\n{usage()}".rstrip())
+        (parser if args.command is None else args.parser).refuse(unknown)
     if args.command is None:
         parser.print_help()
         return 2

@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         for field, (flag, options) in _OPTIONS.items():
             if field in kind.model_fields:
                 sub.add_argument(flag, dest=field, **options)
-        sub.set_defaults(usage=sub.format_usage)
+        sub.set_defaults(parser=sub)
         sub.add_argument(
             "-o", "--out", type=Path, default=Path(), metavar="FOLDER", help="where the files go; default here"
         )
@@ -108,8 +108,9 @@ def _importer(args: argparse.Namespace) -> Importer:
         return kind.model_validate(options)
     except ValidationError as error:
         problems = "; ".join(message for _, message in error_messages(error, kind, options))
-        missing = f"nothing to import; name a source\n{args.usage()}".rstrip()
-        raise UsageError(f"import {args.kind}: {problems if sources else missing}") from None
+        if not sources:
+            args.parser.error("nothing to import; name a source")
+        raise UsageError(f"import {args.kind}: {problems}") from None
 
 
 def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:

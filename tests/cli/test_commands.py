@@ -48,19 +48,30 @@ def test_a_command_that_there_is_not_is_reported_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "usage"),
+    ("words", "message"),
     [
-        (["check", "--foo", "x.yaml"], "usage: mcp-sim check "),
-        (["import", "mcp", "-o", "specs"], "usage: mcp-sim import mcp "),
-        (["import", "openapi", "--nonsense", "x.json"], "usage: mcp-sim import openapi "),
+        ("check --foo x.yaml", "check: unrecognized arguments: --foo\nsee mcp-sim check --help"),
+        ("serve crm --log-levl info", "serve: unrecognized arguments: --log-levl info; did you mean --log-level?\n"),
+        ("serve crm --log-level inf", "serve: argument --log-level: invalid choice 'inf'; did you mean 'info'?\n"),
+        ("import mpc x", "import: argument KIND: invalid choice 'mpc'; did you mean 'mcp'?\n"),
+        ("import mcp -o specs", "import mcp: nothing to import; name a source\nsee mcp-sim import mcp --help"),
+        ("import openapi --nonsense x.json", "see mcp-sim import openapi --help"),
+        (
+            "run flaky_crm",
+            "AGENT COMMAND\nusage: mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND...; see mcp-sim run --help",
+        ),
+        ("run crm python a.py --x", "usage: mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND...;"),
     ],
 )
-def test_what_is_not_understood_shows_the_usage_of_its_command(
-    words: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+def test_invalid_usage_is_reported_in_two_lines_with_the_nearest_choice(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    try:
-        code: object = main(words)
-    except SystemExit as end:
-        code = end.code
-    assert code == 2
-    assert usage in capsys.readouterr().err
+    assert main(words.split()) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 2
+
+
+def test_a_reader_that_leaves_while_a_client_is_connected_is_no_error() -> None:
+    done = shell("demo | true")
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -1,0 +1,38 @@
+"""Parse command lines, and report what is invalid in two lines, with the nearest valid choice."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from mcp_sim.types.errors import UsageError, did_you_mean
+
+
+class CommandParser(argparse.ArgumentParser):
+    """An argument parser that raises `UsageError` instead of printing the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError` with a message, and the command that shows what is valid."""
+        usage = f"usage: {self.usage}; " if self.usage else ""
+        _, _, command = self.prog.partition(" ")
+        raise UsageError(f"{f'{command}: ' if command else ''}{message}\n{usage}see {self.prog} --help")
+
+    def refuse(self, unknown: Iterable[str]) -> NoReturn:
+        """Raise `UsageError` for arguments that the command does not take."""
+        words = list(unknown)
+        option = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
+        near = "" if option is None else _near(option, self._option_string_actions)
+        self.error(f"unrecognized arguments: {' '.join(words)}{near}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise `ArgumentError` for a value that is not among the choices."""
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, f"invalid choice {value!r}{did_you_mean(str(value), action.choices)}")
+
+
+def _near(option: str, known: Iterable[str]) -> str:
+    """Return the nearest option as an appendix to a message, '' if none is similar."""
+    near = get_close_matches(option, [name for name in known if name.startswith("--")], n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else ""
