@@ -19,7 +19,6 @@ from mcp_sim.world.world import World
 
 Json = Any
 TEXT: Json = {"type": "string"}
-DEFECT = pytest.mark.xfail(strict=False, reason="concealed fields are asked about, lost and overwritten")
 SECRET = "gout of the left foot"
 PATIENTS: Json = [
     {"id": "pat_001", "name": "Ada Vos", "ward": "north", "diagnosis": SECRET},
@@ -112,9 +111,7 @@ CONCEALING = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=DEFECT if name == "fields of some" else ()) for name in CONCEALING]
-)
+@pytest.mark.parametrize("name", [*CONCEALING])
 @pytest.mark.parametrize("transcript", [200_000, 4_000])
 async def test_a_model_that_repeats_all_it_is_shown_shows_nothing_that_is_concealed(
     name: str, transcript: int, tmp_path: Path
@@ -150,7 +147,6 @@ SHOWN = {"id": "pat_001", "name": "Ada Vos", "ward": "north"}
 
 @pytest.mark.parametrize("diagnosis", [{}, {"diagnosis": None}, {"diagnosis": "measles"}])
 @pytest.mark.parametrize("concealed", [True, False], ids=["concealed", "withheld"])
-@DEFECT
 async def test_what_the_model_may_not_know_stays_true_whatever_it_answers_and_it_is_not_asked_about_it(
     concealed: bool, diagnosis: Json, tmp_path: Path
 ) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.fixed_facts import STATES, UNFIXED, FixedFacts, differences
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.types import Change, Json, Key, Record, View
@@ -54,7 +54,7 @@ class Absorption:
     `view` has the changes of the call itself. `is_search`: the answer shows excerpts, which are no facts.
     """
 
-    domain: Domain
+    disclosure: Disclosure
     facts: FixedFacts
     view: View
     is_search: bool
@@ -66,13 +66,16 @@ class Absorption:
     fixed: int = 0
     """How many of them were fixed."""
 
+    @property
+    def domain(self) -> Domain:
+        return self.disclosure.domain
+
     def contradictions(self, subjects: Iterable[Subject], rows: Callable[[Path], bool]) -> Iterator[Contradiction]:
         """Yield what contradicts the fixed facts. `rows` tells whether a path is one of a list of records."""
         for subject in subjects:
             if self._is_absent(subject) and rows(subject.path):
                 yield Contradiction(subject.path, f"there is no {subject.entity.name} {subject.key!r}", OMITTED)
                 continue
-            yield from self._concealed(subject)
             for name, shown in self._known_fields(subject):
                 true = self.facts.value(subject, name)
                 self.shown += true is not UNFIXED or self._is_known(subject, name)
@@ -81,24 +84,28 @@ class Absorption:
                     label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
                     yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
 
-    def _concealed(self, subject: Subject) -> Iterator[Contradiction]:
-        """Yield the fields that are concealed from the model, as they really are."""
-        record = self.view.get(*subject.identity) or {}
-        for name in self._hidden_fields(subject) & subject.value.keys() & record.keys():
-            if not equal(record[name], subject.value[name]):
+    def undisclosed(self, subjects: Iterable[Subject], drafted: Sequence[Subject]) -> Iterator[Contradiction]:
+        """Yield what an answer shows of values that the model may not see or change, and what it leaves out of them.
+
+        The tool shows a value that is left out if the draft does.
+        """
+        shown = {one.identity: one.value for one in drafted}
+        for subject in subjects:
+            record = self.view.get(*subject.identity) or {}
+            hidden = self.disclosure.hidden(subject.entity.name, record)
+            left_out = hidden & shown.get(subject.identity, {}).keys() & record.keys() - subject.value.keys()
+            said = {name for name, value in subject.fields() if name in record and not equal(record[name], value)}
+            for name in sorted(left_out | {name for name in said if not self._may_say(subject, name)}):
                 yield Contradiction((*subject.path, name), "", record[name])
 
-    def _hidden_fields(self, subject: Subject) -> AbstractSet[str]:
-        """Return the fields of a record that the model may not know."""
-        record = self.view.get(*subject.identity) if self.domain.concealed else None
-        about = (one for one in self.domain.concealed if one.entity == subject.entity.name)
-        fitting = [one.fields or frozenset(record or ()) for one in about if record is not None and one.fits(record)]
-        return frozenset[str]().union(*fitting)
+    def _may_say(self, subject: Subject, name: str) -> bool:
+        """Whether the model decides what an answer shows of a field."""
+        record = self.view.get(*subject.identity)
+        return record is None or self.disclosure.may_change(subject.entity.name, record, name, subject.value[name])
 
     def _known_fields(self, subject: Subject) -> Iterator[tuple[str, Json]]:
         """Yield the shown fields of a subject that the model may know."""
-        hidden = self._hidden_fields(subject)
-        return ((name, value) for name, value in subject.fields() if name not in hidden)
+        return ((name, value) for name, value in subject.fields() if self._may_say(subject, name))
 
     def impossible_times(self, subjects: Iterable[Subject]) -> Iterator[Contradiction]:
         """Yield times of past events that lie in the future, and updates before the creation."""

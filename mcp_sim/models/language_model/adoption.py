@@ -16,13 +16,14 @@ from mcp_sim.models.language_model.absorption import (
     is_absent,
 )
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
+from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.effects import Draft, Effect, has_failed
 from mcp_sim.models.language_model.fixed_facts import FixedFacts, restates
 from mcp_sim.models.language_model.pages import Pages
 from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.models.language_model.subjects import Subject, scalars
 from mcp_sim.models.language_model.written_facts import WrittenFacts
-from mcp_sim.types import Change, Json, Observation, Record, Transition, Turn
+from mcp_sim.types import Change, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
@@ -53,13 +54,17 @@ class Adoption:
 
     turn: Turn
     tool: CompiledTool
-    domain: Domain
+    disclosure: Disclosure
     facts: FixedFacts
     draft: Draft | None
     identified: bool = False
     """Whether the answer showed anything that has an identity."""
     figures: dict[str, Any] = field(default_factory=dict[str, Any])
     """What is noted in the ledger about the answer."""
+
+    @property
+    def domain(self) -> Domain:
+        return self.disclosure.domain
 
     def adopt(self, observation: Observation, *, is_last: bool) -> Transition:
         """Return the transition of an answer.
@@ -81,6 +86,13 @@ class Adoption:
     def subjects(self, value: Json) -> list[Subject]:
         """Return what an answer of this call is about."""
         return [self.facts.place(one) for one in self.tool.names.subjects(value, self.turn.call.arguments)]
+
+    def _drafted(self) -> list[Subject]:
+        """Return what the draft shows, if there is anything that the model may not see."""
+        body = None if self.draft is None else self.draft.transition.observation.body
+        if not isinstance(body, ToolResult) or not (self.domain.concealed or self.disclosure.withheld):
+            return []
+        return self.subjects(body.value)
 
     def _denied(self) -> Observation | None:
         """Return the refusal of a call whose key names a record that certainly does not exist; else None."""
@@ -149,6 +161,7 @@ class Adoption:
         absorption = self._absorption(())
         found = [
             *absorption.contradictions(judged.subjects, self._is_row),
+            *self._absorption(judged.changes).undisclosed(judged.subjects, self._drafted()),
             *absorption.impossible_times(judged.subjects),
             *self._misstated(judged),
             *self._taken_ids(judged),
@@ -160,7 +173,7 @@ class Adoption:
 
     def _read(self, observation: Observation, value: Json) -> _Judged:
         subjects = self.subjects(value)
-        effect = Effect(self.turn, self.tool.plan, self.domain, self.facts, self.draft)
+        effect = Effect(self.turn, self.tool.plan, self.disclosure, self.facts, self.draft)
         changes = effect.changes(subjects, observation) if self.tool.is_write else ()
         return _Judged(observation, value, subjects, changes)
 
@@ -268,7 +281,7 @@ class Adoption:
 
     def _absorption(self, changes: tuple[Change, ...]) -> Absorption:
         is_search = self.tool.plan.verb == "search"
-        return Absorption(self.domain, self.facts, self.turn.view.after(changes), is_search, changes)
+        return Absorption(self.disclosure, self.facts, self.turn.view.after(changes), is_search, changes)
 
     def _unidentified(self, judged: _Judged) -> Unchecked:
         """Return the rows of the plan that identify nothing, as no check may compare them."""

@@ -35,6 +35,21 @@ class Disclosure:
                 record = _without(record, concealed)
         return redact(record, self.withheld)
 
+    def hidden(self, entity: str, record: Record | None) -> frozenset[str]:
+        """Return the fields of a record that may not be shown."""
+        if record is None or not (self.domain.concealed or self.withheld):
+            return frozenset()
+        fitting = (concealed for concealed in self._about(entity) if concealed.fits(record))
+        hidden = frozenset[str]().union(*(concealed.fields or record.keys() for concealed in fitting))
+        return hidden | {name for name, value in record.items() if redact(value, self.withheld) != value}
+
+    def may_change(self, entity: str, record: Record | None, name: str, value: Json) -> bool:
+        """Whether a model may change a field of a record: it may see the field, and the record stays as concealed."""
+        if record is None or name in self.hidden(entity, record):
+            return record is None
+        changed = {**record, name: value}
+        return all(concealed.fits(changed) for concealed in self._about(entity) if concealed.fits(record))
+
     def is_counted(self, entity: str) -> bool:
         """Whether the number of records may be shown. It may not if some of them must seem not to exist."""
         return all(concealed.fields for concealed in self._about(entity))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from mcp_sim.generate.time_fields import time_meaning
+from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.subjects import Subject, identity_of
 from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Transition, Turn
@@ -92,9 +93,13 @@ class Effect:
 
     turn: Turn
     plan: Plan
-    domain: Domain
+    disclosure: Disclosure
     facts: FixedFacts
     draft: Draft | None
+
+    @property
+    def domain(self) -> Domain:
+        return self.disclosure.domain
 
     @property
     def entity(self) -> Entity | None:
@@ -166,8 +171,12 @@ class Effect:
         record[entity.key] = key
         shown = next((one for one in subjects if one.entity.name == entity.name and str(one.key) == str(key)), None)
         if shown is not None:
-            record |= dict(shown.fields())
+            record |= {name: value for name, value in shown.fields() if self._may_say(change, record, name, value)}
         return replace(change, key=key, record=record)
+
+    def _may_say(self, change: Change, record: Record, name: str, value: Json) -> bool:
+        """Whether the reply decides a field of a written record: of a new one always, else if the model may see it."""
+        return self._is_new(change) or self.disclosure.may_change(change.entity, record, name, value)
 
     def _determined(self, change: Change, entity: Entity) -> Record:
         """Return the fields of a written record that the arguments, or the record before, determine.

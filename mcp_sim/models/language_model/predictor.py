@@ -118,7 +118,7 @@ class ModelPredictor:
     def _adoption(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Adoption:
         facts = FixedFacts(turn, self._conversation.memory(turn), tool.is_write)
         plain = replace(turn, call=self._tools.plain_call(turn.call))
-        return Adoption(plain, tool, self._domain, facts, draft)
+        return Adoption(plain, tool, self._disclosure, facts, draft)
 
     async def _follow_instruction(
         self, turn: Turn, tool: CompiledTool, instruction: Instruction, rejected: tuple[Attempt, ...]
