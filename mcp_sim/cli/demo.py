@@ -7,6 +7,7 @@ server's trace. The verdicts come from repeating the same calls in this process,
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable, Iterator
@@ -20,7 +21,7 @@ from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.verdicts import verdict_lines
-from mcp_sim.server.call_log import fault_lines, shorten
+from mcp_sim.server.call_log import fault_lines
 from mcp_sim.server.testing import spawned
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -30,6 +31,11 @@ from mcp_sim.types.scenario import Scenario
 
 SCENARIO = "flaky_crm"
 MOST_TRIES = 4
+WIDTH = 110
+POINT = (
+    "The two failures are the point of this demo. The first create_deal worked, and only its answer was lost: the "
+    "agent that repeats it without a look makes a second deal. An agent that looks first passes."
+)
 
 Ask: TypeAlias = Callable[..., Awaitable[Record | None]]
 """Calls a tool, with a comment of the agent. Returns None if the answer is an error."""
@@ -82,9 +88,10 @@ def _asking(client: Client, trace: Path, paint: Palette) -> Ask:
 
     async def ask(tool: str, tool_arguments: Record, thought: str = "") -> Record | None:
         result = await client.call_tool(tool, tool_arguments)
-        print(f"\n{paint.bold(tool)} {shorten(tool_arguments)}{paint.dim(f'   {thought}' if thought else '')}")
-        text = shorten(_text(result))
-        print(f"  agent sees:  {paint.red(text) if result.is_error else text}")
+        print(f"\n{paint.bold(tool)}{paint.dim(f'   {thought}' if thought else '')}")
+        print(_wrapped("  arguments    ", _json(tool_arguments)))
+        answer = _wrapped("  agent sees   ", _text(result))
+        print(paint.red(answer) if result.is_error else answer)
         for line in fault_lines(list(_steps(trace))[-1]):
             print(f"  {paint.yellow(line.strip())}")
         return None if result.is_error else cast("Record", result.structured_content)
@@ -93,7 +100,22 @@ def _asking(client: Client, trace: Path, paint: Palette) -> Ask:
 
 
 def _text(result: CallToolResult) -> str:
+    if result.structured_content is not None:
+        return _json(result.structured_content)
     return " ".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def _json(value: Any) -> str:
+    """Return JSON that is wrapped between members, not within them."""
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ":\N{NO-BREAK SPACE}"))
+
+
+def _wrapped(label: str, text: str) -> str:
+    """Return a labelled text as a block of lines. Nothing is cut, so that answers can be compared."""
+    whole = textwrap.TextWrapper(
+        WIDTH, initial_indent=label, subsequent_indent=" " * len(label), break_long_words=False, break_on_hyphens=False
+    )
+    return whole.fill(text).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _steps(trace: Path) -> Iterator[Record]:
@@ -110,4 +132,5 @@ async def _judge(scenario: Scenario, steps: list[Record]) -> None:
         print(paint.bold("\nWhat the scenario expected:"))
         for line in verdict_lines(world.grade(), paint):
             print(f"  {line}")
+    print(f"\n{textwrap.fill(POINT, WIDTH)}")
     print(f"\nYour own agent next:  mcp-sim run {SCENARIO} -- YOUR AGENT COMMAND")

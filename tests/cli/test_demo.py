@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 
@@ -25,20 +27,24 @@ def demo(*arguments: str, hash_seed: str = "0") -> str:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_demo_shows_the_deal_made_twice_and_why(mode: str) -> None:
-    lines = demo("--mode", mode).splitlines()
-    assert 20 <= len(lines) <= 40
-    assert all(len(line) <= 250 for line in lines)
-    creations = [at for at, line in enumerate(lines) if line.startswith("create_deal")]
-    assert len(creations) == 2
-    first, second = creations
-    assert lines[first + 1].startswith("  agent sees:  error") or "504" in lines[first + 1]
-    assert lines[first + 2].startswith("  FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal")
-    assert '"title":"Spring order"' in lines[second + 1]
-    assert any(line.startswith("  FAULT busy-backend (error") and "never reached the world" in line for line in lines)
-    verdicts = [line.split()[:2] for line in lines if line.startswith(("  failed", "  passed", "  vacuous"))]
-    assert verdicts[:2] == [["failed", "one-deal:"], ["passed", "no-hammering:"]]
-    assert verdicts[2][0] == "failed"
-    assert verdicts[2][1].startswith("recovered-")
+    output = demo("--mode", mode)
+    first, second = [part for part in output.split("\n\n") if part.startswith("create_deal")]
+    assert "  agent sees   504" in first
+    assert "  FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_0081" in first
+    assert '"title": "Spring order"' in second
+    assert "busy-backend (error, probability 0.25); the truth: the call never reached the world" in output
+    verdicts = [line.split()[:2] for line in output.splitlines() if line.startswith(("  failed", "  passed"))]
+    assert verdicts[:3] == [["failed", "one-deal:"], ["passed", "no-hammering:"], ["failed", "recovered-deal:"]]
+    assert len([outcome for outcome, _ in verdicts if outcome == "failed"]) == 2
+    assert "The two failures are the point of this demo." in output
+
+
+def test_the_demo_shows_whole_answers_on_lines_that_fit_a_screen() -> None:
+    output = demo()
+    assert "..." not in output
+    assert all(len(line) <= 110 for line in output.splitlines())
+    answers = re.findall(r"agent sees   (\{.*?\})$", output, re.MULTILINE | re.DOTALL)
+    assert [json.loads(answer).get("id") for answer in answers] == [None, "deal_0082", "deal_0082", "act_00121"]
 
 
 def test_the_demo_says_the_same_every_time_and_has_no_colours_without_a_terminal() -> None:
