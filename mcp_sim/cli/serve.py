@@ -129,7 +129,12 @@ def run(args: argparse.Namespace) -> int:
     for library in ("mcp", "httpx2", "openai"):
         logging.getLogger(library).setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     with ExitStack() as stack:
-        log = CallLog(STDERR, crashes_only=not logs_calls(args), with_worlds=transport == "http")
+        log = CallLog(
+            STDERR,
+            crashes_only=not logs_calls(args),
+            with_worlds=transport == "http",
+            with_idle=args.log_level == "debug",
+        )
         sinks = list[Sink]()
         if args.trace is not None:
             kept = [] if args.store is None else [args.store]

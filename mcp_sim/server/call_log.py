@@ -15,13 +15,17 @@ from mcp_sim.types.json_values import decode, encode
 class CallLog:
     """A sink that logs each entry; with `crashes_only`, only crashes; with `with_worlds`, preceded by the world's name.
 
-    Serving never waits for logging: a line that cannot be written without blocking is dropped.
+    Faults that were due and had no effect are logged only with `with_idle`. Serving never waits for logging: a line
+    that cannot be written without blocking is dropped.
     """
 
-    def __init__(self, target: int, *, crashes_only: bool = False, with_worlds: bool = False) -> None:
+    def __init__(
+        self, target: int, *, crashes_only: bool = False, with_worlds: bool = False, with_idle: bool = False
+    ) -> None:
         self._target = target
         self._crashes_only = crashes_only
         self._with_worlds = with_worlds
+        self._with_idle = with_idle
 
     def write(self, line: bytes) -> None:
         if self._crashes_only and b'"crash"' not in line:
@@ -30,7 +34,7 @@ class CallLog:
         if self._crashes_only and "crash" not in entry:
             return
         place = f"{entry['world']} " if self._with_worlds else ""
-        self.say(f"{place}{line}" for line in entry_lines(entry))
+        self.say(f"{place}{line}" for line in entry_lines(entry, with_idle=self._with_idle))
 
     def say(self, lines: Iterable[str]) -> None:
         """Write lines that are not entries of a ledger."""
@@ -72,12 +76,15 @@ WIDTH = 100
 """Longer values are cut."""
 
 
-def entry_lines(entry: Record) -> list[str]:
-    """Render a ledger entry: one line, and one more for each perturbation decided for it."""
-    return [printable(line) for line in _entry_lines(entry)]
+def entry_lines(entry: Record, *, with_idle: bool = False) -> list[str]:
+    """Render a ledger entry: one line, and one more for each perturbation that was applied.
+
+    `with_idle` adds those that were due and had no effect.
+    """
+    return [printable(line) for line in _entry_lines(entry, with_idle=with_idle)]
 
 
-def _entry_lines(entry: Record) -> list[str]:
+def _entry_lines(entry: Record, *, with_idle: bool) -> list[str]:
     if "crash" in entry:
         crash: Record = entry["crash"]
         return [f"CRASH {crash['tool']} {shorten(crash['arguments'])}: {crash['error']}"]
@@ -88,7 +95,7 @@ def _entry_lines(entry: Record) -> list[str]:
             asked = f"#{step['index']} {step['tool']} {shorten(step['arguments'])}"
             return [
                 f"{asked} -> {render_observation(step['served'] or step['truth']['observation'])}{guessed}",
-                *fault_lines(step),
+                *fault_lines(step, with_idle=with_idle),
             ]
         case "event":
             return [f"{step['actor']} {render_changes(step['committed'])}"]
@@ -96,9 +103,10 @@ def _entry_lines(entry: Record) -> list[str]:
             return []
 
 
-def fault_lines(step: Record) -> list[str]:
-    """Render the perturbations of a call: which, why, and what really happened."""
-    return [_fault_line(step, decided) for decided in step["perturbations"]]
+def fault_lines(step: Record, *, with_idle: bool = False) -> list[str]:
+    """Render the perturbations that were applied to a call: which, why, and what really happened."""
+    shown = [one for one in step["perturbations"] if with_idle or one["outcome"] == "applied"]
+    return [_fault_line(step, decided) for decided in shown]
 
 
 def _fault_line(step: Record, decided: Record) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.places import ROOT, SUPPORT
+from support.stdio_process import serving, stderr_of
 
 from mcp_sim import Simulator
 from mcp_sim.server.call_log import CallLog, entry_lines
@@ -190,6 +191,22 @@ async def test_every_entry_of_a_ledger_can_be_rendered_in_short_lines() -> None:
     assert all(len(line) < 300 for line in lines)
     assert lines[2].startswith('#2 get_contact {"contact_id":"con_99999"} -> error: 404')
     assert lines[3] == "#3 no_such_tool {} -> JSON-RPC error -32602: Unknown tool: no_such_tool"
+
+
+@pytest.mark.parametrize(("level", "lines"), [("info", 1), ("debug", 2)])
+def test_faults_without_effect_are_logged_at_level_debug_only(level: str, lines: int, tmp_path: Path) -> None:
+    fault = {"error": {"status": 503}, "id": "down", "fires": 1}
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps({"mcp_sim": 1, "tools": "crm", "perturbations": [fault]}), encoding="utf-8")
+    with serving(str(path), "--log-level", level) as wire:
+        for number in (1, 2):
+            wire.call(number, "list_deals", {})
+            wire.answer()
+        wire.leave()
+        said = [line.strip() for line in stderr_of(wire).splitlines() if "(error, always)" in line]
+    assert len(said) == lines
+    assert said[0] == "FAULT down (error, always); the truth: the call never reached the world"
+    assert said[1:] in ([], ["down (error, always): capped"])
 
 
 def test_what_a_client_sent_is_reported_in_one_line_that_commands_nothing() -> None:
