@@ -13,6 +13,7 @@ from typing import TypeAlias
 from mcp_sim.infer.verbs import (
     CREATION_VERBS,
     INSPECTION_VERBS,
+    MARKS,
     PHRASES,
     PLAIN_VERBS,
     RECORDLESS_VERBS,
@@ -174,7 +175,9 @@ def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
 
 
 def _join_phrase(parts: Words) -> Words:
-    """Join `turn on` into one word, and `create or update`."""
+    """Join `turn on` into one word, `create or update`, and `mark as done`."""
+    if parts[:1] == ("mark",) and parts[-1] in MARKS:
+        return (MARKS[parts[-1]], *(word for word in parts[1:-1] if word != "as"))
     if parts[1:2] == ("or",) and _is_upsert(parts[0], *parts[2:3]):
         return ("upsert", *parts[3:])
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts

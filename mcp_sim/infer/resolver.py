@@ -85,9 +85,9 @@ class Resolver:
         return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None
 
     def _is_meant(self, features: ToolFeatures, plan: Plan, entity: Entity) -> bool:
-        """Whether it is clear without a key which record is meant. It is not for records inside others."""
+        """Whether it is clear without a key which record is meant. Inside others it is the first one of a record."""
         is_meant = entity.singleton or bool(plan.filters) or self._is_special(features, plan)
-        return is_meant and entity.inside is None
+        return is_meant and (entity.inside is None or (plan.verb == "get" and plan.holder is not None))
 
     def _is_special(self, features: ToolFeatures, plan: Plan) -> bool:
         """Whether a tool gets the current or the next record of an entity that other tools mention."""

@@ -16,6 +16,9 @@ WEAK = cast("Mapping[str, Verb]", by_word("verbs.likely"))
 TRANSITIONS = table("verbs.states")
 """States that verbs lead to: `closed` by `close`."""
 
+MARKS = table("verbs.marks")
+"""Verbs for states that records are marked with: `complete` for `mark_done`."""
+
 PHRASES = frozenset((verb.partition("_")[0], verb.partition("_")[2]) for verb in terms("verbs.two_words"))
 NOUNS_TOO = terms("verbs.nouns_too")
 """Verbs that are nouns before a final verb, and before words like `details`: `file_upload`, `place_details`."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.given import service, tool, value
+from support.given import refused, service, tool, value
 
 from mcp_sim.world.world import World
 
@@ -81,3 +81,11 @@ async def test_a_declared_result_repeats_what_the_given_state_says(tmp_path: Pat
         assert found["gauges"]["fuel_level"] == 41.5
         assert isinstance(found["gauges"]["pilot"], str), "a value that does not fit is no fact of the result"
         assert (await answered(world, "assess_weather", mode="full"))["status"] != "parked"
+
+
+async def test_an_id_of_a_record_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    tools = tool("get_dog", "dog_id"), tool("walk", "dog_id"), tool("calculate_bmi", "dog_id", weight=NUMBER)
+    async with service(tmp_path, {"dogs": [{"dog_id": "D1", "name": "Rex"}]}, *tools) as sim, sim.open("w") as world:
+        for name in ("walk", "calculate_bmi"):
+            assert (await world.call(name, {"dog_id": "D1", "weight": 9})).ok
+            assert refused(await world.call(name, {"dog_id": "D7", "weight": 9}))

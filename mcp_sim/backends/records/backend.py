@@ -145,10 +145,11 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> A
 
 
 def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
-    """Return the answer that gets one record by filters: the first match."""
+    """Return the answer that gets one record by filters: the first match, or the first inside a named record."""
     entity = plan.entity or ""
-    select = _selector(tool, plan, domain)
-    names = tuple(plan.filters)
+    is_inside = domain.entities[entity].inside is not None
+    select = part_page(tool, plan, domain) if is_inside else _selector(tool, plan, domain)
+    names = (*plan.filters, *([plan.holder] if plan.holder is not None else []))
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = select(turn)

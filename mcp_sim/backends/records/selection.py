@@ -177,12 +177,18 @@ def no_time(plan: Plan, entity: Entity) -> Callable[[Turn], tuple[str, Json, Jso
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:
     """Compile the check that the records that required filters refer to exist, or may exist."""
     fields = domain.entities[plan.entity or ""].fields
-    needed = {path: rule.field for path, rule in plan.filters.items() if path in required(tool.input_schema)}
-    targets = {path: domain.entities.get(fields[name].link or "") for path, name in needed.items() if name in fields}
+    equal = {path: rule.field for path, rule in plan.filters.items() if rule.op == "equals"}
+    needed = {path: fields.get(name) for path, name in equal.items() if path in required(tool.input_schema)}
+    return existence_check(tool, {path: one.link or "" for path, one in needed.items() if one is not None}, domain)
+
+
+def existence_check(tool: Tool, named: Mapping[str, str], domain: Domain) -> Callable[[Turn], Observation | None]:
+    """Compile the check that the records that arguments name exist, or may exist. `named` has their entities."""
+    targets = {path: domain.entities.get(entity) for path, entity in named.items()}
     links = [
-        (Link(needed[path], target, path), argument(path), acceptance(target, path, domain))
+        (Link(path, target, path), argument(path), acceptance(target, path, domain))
         for path, target in targets.items()
-        if target is not None and plan.filters[path].op == "equals"
+        if target is not None
     ]
 
     def is_refused(view: View, target: Entity, value: Json, accepts: Accept) -> bool:

@@ -7,18 +7,22 @@ from contextlib import suppress
 from dataclasses import replace
 
 from mcp_sim.backends.records.result_schemas import required_by_default
+from mcp_sim.backends.records.selection import existence_check
 from mcp_sim.backends.rendering.described_results import is_prose, mentions_result
 from mcp_sim.backends.schema_only.given_facts import with_given_facts
 from mcp_sim.backends.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.generate.acknowledgements import acknowledgement
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.keys import noun_of_key
 from mcp_sim.infer.result_schemas import MESSAGE_NAMES, result_schema, text_place
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
+from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
 
 
@@ -31,6 +35,15 @@ class SchemaOnly(Backend):
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        answer, missing = self._compile(tool, domain), existence_check(tool, _named_entities(tool, domain), domain)
+
+        def checked(turn: Turn, invent: Invent) -> Transition:
+            refused = missing(turn)
+            return answer(turn, invent) if refused is None else Transition(refused)
+
+        return checked
+
+    def _compile(self, tool: Tool, domain: Domain) -> Answer:
         schema = _schema(tool, domain)
         shown = next((one for one in domain.examples if one.tool in {tool.id, tool.name} and one.is_blocks), None)
         if schema is None and shown is not None:
@@ -52,6 +65,13 @@ class SchemaOnly(Backend):
             return Transition(Observation(result), guessed=True)
 
         return answer
+
+
+def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
+    """Return the arguments that are ids of records, with their entities."""
+    ids = {name: noun_of_key(name) for name in properties(expanded(tool.input_schema)) if last_word(name) == "id"}
+    known = {name: domain.entities.get(noun) for name, noun in ids.items()}
+    return {name: one.name for name, one in known.items() if one and one.inside is None and not one.singleton}
 
 
 def _promised(tool: Tool, place: str | None) -> Answer:

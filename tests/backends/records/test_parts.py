@@ -51,3 +51,12 @@ async def test_a_record_inside_another_is_added_updated_listed_and_removed(tmp_p
         assert not (await world.call("remove_line", {"line_id": "L7"})).ok
         assert "O3" in message(await world.call("add_line", {"order_id": "O3", "name": "Horn"}))
         assert len(value(await world.call("get_order", {"order_id": "O2"}))["lines"]) == 1
+
+
+async def test_the_next_record_inside_another_is_its_first_one(tmp_path: Path) -> None:
+    desk = spec(tool("get_order", "order_id"), tool("get_next_line", "order_id"), tool("remove_line", "line_id"))
+    async with service(tmp_path, desk, f"state: {json.dumps(SHOP)}") as sim, sim.open() as world:
+        assert value(await world.call("get_next_line", {"order_id": "O2"}))["name"] == "Lamp"
+        assert "O3" in message(await world.call("get_next_line", {"order_id": "O3"}))
+        value(await world.call("remove_line", {"line_id": "L8"}))
+        assert not (await world.call("get_next_line", {"order_id": "O2"})).ok
