@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
     scenario = load(args.scenario, world_model=args.world_model)
     plans = _plans(scenario, args)
     agent = _agent(scenario, args)
-    for library in ("mcp", "httpx2", "openai", "uvicorn"):
-        logging.getLogger(library).setLevel(logging.ERROR)
+    for logger in ("mcp", "httpx2", "openai", "uvicorn", "mcp_sim.server"):
+        logging.getLogger(logger).setLevel(logging.ERROR)
     results, failure, received = list[RunResult](), None, list[int]()
     try:
         received = anyio.run(_run, scenario, plans, agent, results, args)

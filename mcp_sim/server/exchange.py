@@ -184,10 +184,16 @@ async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], b
 
 
 class Refusal(McpSimError):
-    """A refused HTTP request: the status and the JSON-RPC error of the response."""
+    """A refused HTTP request: the status and the JSON-RPC error of the response.
 
-    def __init__(self, status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+    `reason` says more to the operator of the server. The client does not see it.
+    """
+
+    def __init__(
+        self, status: int, code: int, message: str, headers: Mapping[str, str] | None = None, *, reason: str = ""
+    ) -> None:
         self.status, self.code, self.headers = status, code, dict(headers or {})
+        self.reason = reason or message
         super().__init__(message)
 
     async def send(self, send: Send) -> None:

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from mcp_sim.server.access import Access, WorldNames, explicit_names
+from mcp_sim.server.access import TOKEN_VARIABLE, Access, WorldNames, explicit_names
 from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Bodies, Exchange, Receive, Refusal, Scope, Send
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.sessions import SessionOwner, Sessions
@@ -87,6 +87,7 @@ class HttpServer:
         try:
             await self._answer(scope, receive, send)
         except Refusal as refusal:
+            logger.warning("refused %s %s: %d, %s", scope["method"], scope["path"], refusal.status, refusal.reason)
             await refusal.send(send)
         except Exception:
             logger.exception("a request failed: %s %s", scope["method"], scope["path"])
@@ -140,13 +141,18 @@ class HttpServer:
         if self._is_leaving:
             raise _leaving()
         if not self._access.is_host(host):
-            raise Refusal(421, INVALID_REQUEST, "Invalid Host header")
+            reason = f"{_shown(host)} is not allowed as Host; --allow-host adds a name"
+            raise Refusal(421, INVALID_REQUEST, "Invalid Host header", reason=reason)
         if not self._access.is_origin(origin, host):
-            raise Refusal(403, INVALID_REQUEST, "Invalid Origin header")
+            reason = f"{_shown(origin)} is not allowed as Origin; --allow-host adds a name"
+            raise Refusal(403, INVALID_REQUEST, "Invalid Origin header", reason=reason)
+        authorization = headers.get(b"authorization")
         try:
-            return self._access.principal(headers.get(b"authorization"))
+            return self._access.principal(authorization)
         except PermissionError:
-            raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}) from None
+            what = "no bearer token" if authorization is None else "its bearer token is none"
+            reason = f"{what} of --token-file or {TOKEN_VARIABLE}"
+            raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}, reason=reason) from None
 
     def _route(self, path: str) -> tuple[str | None, str]:
         """Return the world in a path, if any, and the server. Raises `Refusal` for an unknown path."""
@@ -155,7 +161,8 @@ class HttpServer:
         if found and name is None and len(self._servers) == 1:
             name = next(iter(self._servers))
         if not found or name not in self._servers or (found["world"] is not None and not is_name(found["world"])):
-            raise Refusal(404, INVALID_REQUEST, "Not found")
+            paths = "/w/WORLD/mcp" if len(self._servers) == 1 else f"/w/WORLD/{{{','.join(self._servers)}}}/mcp"
+            raise Refusal(404, INVALID_REQUEST, "Not found", reason=f"the paths of this server are {paths}")
         if found["world"] is not None:
             self._check(found["world"])
         return found["world"], name
@@ -165,7 +172,8 @@ class HttpServer:
             self._worlds.check(world)
         except WorldUnavailable as error:
             status, code = (503, INTERNAL_ERROR) if error.is_full else (404, INVALID_REQUEST)
-            raise Refusal(status, code, str(error)) from None
+            hint = "" if error.is_full else "; with --worlds declared, only those of --world exist"
+            raise Refusal(status, code, str(error), reason=f"{error}{hint}") from None
 
     async def _world_of(self, ctx: Context) -> World:
         name = _exchange(ctx).names.world(ctx.params)
@@ -185,6 +193,10 @@ async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -
     manager = StreamableHTTPSessionManager(server, json_response=as_json, stateless=True)
     await stack.enter_async_context(manager.run())
     return manager
+
+
+def _shown(header: bytes | None) -> str:
+    return "nothing" if header is None else repr(header.decode("latin-1"))
 
 
 def _leaving() -> Refusal:

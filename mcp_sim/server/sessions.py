@@ -48,7 +48,8 @@ class Sessions:
         """Return the transport of an open session. Raises `Refusal` for an unknown one."""
         found = self._open.get(session)
         if found is None or found.owner != owner:
-            raise Refusal(404, INVALID_REQUEST, "Session not found")
+            reason = "the session is unknown, or has ended (--session-idle)"
+            raise Refusal(404, INVALID_REQUEST, "Session not found", reason=reason)
         return found.transport
 
     async def answer(self, exchange: Exchange, session: str, owner: SessionOwner) -> None:
@@ -62,8 +63,8 @@ class Sessions:
     async def open_and_answer(self, exchange: Exchange, server: Impersonation, owner: SessionOwner) -> None:
         """Answer a request without a session, which opens one if it succeeds. Raises `Refusal` if too many are open."""
         if len(self._open) >= self._most:
-            logger.warning("a session is refused: %d are open", len(self._open))
-            raise Refusal(503, INTERNAL_ERROR, "Too many open sessions")
+            reason = f"{len(self._open)} sessions are open (--max-sessions)"
+            raise Refusal(503, INTERNAL_ERROR, "Too many open sessions", reason=reason)
         name = uuid4().hex
         transport = StreamableHTTPServerTransport(
             name, is_json_response_enabled=not server.sends_during_calls, idle_timeout=self._idle

@@ -102,6 +102,32 @@ async def test_with_tokens_only_their_bearers_are_served(tmp_path: Path, era: st
             assert await deals(one) == 81
 
 
+async def test_the_operator_sees_why_a_request_is_refused_and_the_client_does_not(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("tiptop\n", encoding="utf-8")
+    options = ("--token-file", str(tokens), "--worlds", "declared", "--world", "a", "--max-sessions", "1")
+    right = {"authorization": "Bearer tiptop"}
+    heard = list[bytes]()
+    cases: list[tuple[str, dict[str, str], str]] = [
+        ("/w/a/mcp", {}, "refused POST /w/a/mcp: 401, no bearer token of --token-file or MCP_SIM_TOKEN"),
+        ("/w/a/mcp", {"authorization": "Bearer x"}, "401, its bearer token is none of --token-file or MCP_SIM_TOKEN"),
+        ("/w/a/mcp", {"host": "evil.example"}, "421, 'evil.example' is not allowed as Host; --allow-host adds a name"),
+        ("/w/a/mcp", {"origin": "http://evil.example"}, "403, 'http://evil.example' is not allowed as Origin;"),
+        ("/mcpp", right, "refused POST /mcpp: 404, the paths of this server are /w/WORLD/mcp"),
+        ("/w/b/mcp", right, "404, Unknown world: b; with --worlds declared, only those of --world exist"),
+        ("/w/a/mcp", {**right, "mcp-session-id": "old"}, "404, the session is unknown, or has ended (--session-idle)"),
+    ]
+    with listening("calm_crm", *options) as served:
+        async with httpx2.AsyncClient(trust_env=False) as client:
+            for path, headers, _ in cases:
+                await Caller(f"{served.url}{path}", ERAS[0], client, heard).post("ping", {}, headers)
+        served.end()
+        log = "\n".join(served.log)
+    assert [reason for _, _, reason in cases if reason not in log] == []
+    assert not any(word in b"\n".join(heard) for word in (b"--", b"MCP_SIM", b"evil"))
+    assert "tiptop" not in log
+
+
 async def test_sessions_are_bounded_and_what_is_beyond_is_refused() -> None:
     with listening("calm_crm", "--max-sessions", "3") as served:
         async with httpx2.AsyncClient(trust_env=False) as client:
