@@ -31,6 +31,18 @@ async def test_an_endpoint_that_is_not_there_is_reported_before_anything_runs(de
     assert url in str(raised.value)
 
 
+@pytest.mark.parametrize("models", [None, JSONResponse({"data": [{"id": "tiny"}]}), Response(status_code=501)])
+async def test_a_url_without_v1_is_reported_before_anything_runs(models: Response | None, desk: Desk) -> None:
+    async with serving(models=models) as engine:
+        url = engine.url.removesuffix("/v1")
+        with pytest.raises(UsageError) as raised:
+            async with desk(url, retries=0).open():
+                pass
+    assert f"{url}: HTTP 404 for /models" in str(raised.value)
+    assert "/v1 at its end" in str(raised.value)
+    assert ("/v1/models exists" in str(raised.value)) == (models is not None and models.status_code == 200)
+
+
 async def test_an_endpoint_that_goes_away_is_a_crash_that_says_where_and_what_to_do(desk: Desk) -> None:
     async with AsyncExitStack() as opened:
         async with serving() as engine:

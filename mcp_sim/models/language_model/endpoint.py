@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -33,6 +34,9 @@ FEWEST_CHARACTERS = 2.0
 """Assumed number of characters per token, until a reply reports its tokens."""
 
 _PROBE = timedelta(seconds=20)
+_VERSION = re.compile(r"/v\d+\w*/?$")
+ABSENT = (404, 405, 501)
+"""The statuses of servers that have no such page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class Endpoint:
         """
         try:
             with fail_after(_PROBE.total_seconds()):
-                listed = await self._connection.exchange("GET", "/models")
+                listed = await self._models()
         except TimeoutError:
             raise UsageError(
                 f"{self.line.base_url}: no answer within {duration_text(_PROBE)}; is it the server?"
@@ -119,6 +123,32 @@ class Endpoint:
                 raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
             return
         self._read_models(listed)
+
+    async def _models(self) -> Json:
+        """Return the list of models. Raises `UsageError` if the URL is not that of an endpoint."""
+        try:
+            return await self._connection.exchange("GET", "/models")
+        except Refused as error:
+            if error.status not in ABSENT or _VERSION.search(self.line.base_url):
+                raise
+            refusal = error
+        if await self._has("GET", "/v1/models"):
+            problem = "but /v1/models exists; write `base_url` with /v1 at its end"
+        elif not await self._has("POST", "/chat/completions"):
+            problem = "nor for /chat/completions; does `base_url` lack a /v1 at its end?"
+        else:
+            raise refusal
+        raise UsageError(f"{self.line.base_url}: HTTP {refusal.status} for /models, {problem}")
+
+    async def _has(self, method: str, path: str) -> bool:
+        """Whether there is such a page, whatever it answers."""
+        try:
+            await self._connection.exchange(method, path, b"{}" if method == "POST" else None)
+        except Refused as error:
+            return error.status not in ABSENT
+        except ValueError:
+            return False
+        return True
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply. Raises `Unanswered` if there is none, `TooLong` if the conversation does not fit."""
