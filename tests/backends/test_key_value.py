@@ -237,8 +237,8 @@ async def test_attributes_of_entries_filter_the_listed_entries(tmp_path: Path) -
     tools = [
         tool("memo_save", "Save an item under a key.", needed="key value", key=TEXT, value=TEXT, category=TEXT,
              rank={"type": "string", "default": "low"}),
-        tool("memo_get", "Get saved items by key or category.", needed="", key=TEXT, category=TEXT, limit=NUMBER,
-             ranks={"type": "array", "items": TEXT}),
+        tool("memo_get", "Get saved items by key or category.", needed="", key=TEXT, category=TEXT,
+             limit={"type": "number"}, ranks={"type": "array", "items": TEXT}),
     ]  # fmt: skip
     async with simulator(tmp_path, tools).open() as world:
         await answered(world, "memo_save", key="leak", value="In the pool", category="bug", rank="high")
@@ -250,6 +250,14 @@ async def test_attributes_of_entries_filter_the_listed_entries(tmp_path: Path) -
         assert [one["key"] for one in (await answered(world, "memo_get", category="task"))["items"]] == ["plan"]
         assert (await answered(world, "memo_get", ranks=["high"]))["items"] == []
         assert (await answered(world, "memo_get", key="none"))["items"] == []
+
+
+async def test_a_get_without_a_key_lists_all_entries(tmp_path: Path) -> None:
+    tools = [tool("set_setting", key=TEXT, value=TEXT), tool("get_settings", needed="", key=TEXT)]
+    async with simulator(tmp_path, tools, {"settings": {"theme": "dark", "size": "small"}}).open() as world:
+        assert await answered(world, "get_settings", key="theme") == "dark"
+        rows = await answered(world, "get_settings")
+        assert {one["key"]: one["value"] for one in rows} == {"theme": "dark", "size": "small"}
 
 
 TEA: Json = {"tea": "green", "cup": {"size": 2}}

@@ -145,7 +145,12 @@ def set_value(store: Store) -> Outcome:
 
 
 def get(store: Store) -> Outcome:
-    """Return the value of a key, or the default if there is one. Raises `Refused` if the value is a structure."""
+    """Return the value of a key, or the default if there is one; without a key, all entries.
+
+    Raises `Refused` if the value is a structure.
+    """
+    if store.get("key") is None:
+        return list_entries(store)
     entry, default = store.entry(store.key), store.get("default")
     if entry is None:
         return _missing(store) if default is None else value_outcome(default, key=store.key, exists=False)

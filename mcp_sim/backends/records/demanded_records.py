@@ -67,7 +67,8 @@ class Demand:
         self._within = containers_of(domain).get(entity.name, frozenset())
         self._containers = container_arguments(plan, entity, domain)
         self._parents = _parents(plan, entity, domain)
-        plans = (one for one in domain.plans.values() if one.entity == entity.name)
+        plans = [one for whole in domain.plans.values() for one in whole.variants if one.entity == entity.name]
+        self._is_created = any(one.verb == "create" for one in plans)
         self._is_declared = any(domain.tools[one.tool].output_schema is not None for one in plans)
 
     def missing(self, turn: Turn, invent: Invent) -> list[Change]:
@@ -92,10 +93,8 @@ class Demand:
 
     def population(self, turn: Turn, invent: Invent, *first: Change) -> list[Change]:
         """Return the `first` records of the container that the call names, and those beside them if it is new."""
-        named = {field: turn.call.arguments.get(name) for name, field in self._containers.items()}
-        values = {field: named.get(field) for field in self._within}
-        absorbed = [*first]
-        if not values or None in values.values() or self._has_held(turn, values) or self._is_ruled_out(turn):
+        values, absorbed = self._container(turn), [*first]
+        if not values or self._has_held(turn, values) or self._is_ruled_out(turn):
             return absorbed
         count = FEWEST_IN_CONTAINER + int(turn.draws.unit("population") * FEWEST_IN_CONTAINER)
         for at in range(count):
@@ -103,6 +102,24 @@ class Demand:
             made = self._made(turn.after(absorbed), known, f"{values}/{at}", invent)
             absorbed += [] if made is None else [made]
         return absorbed
+
+    def is_to_come(self, turn: Turn, key: Key) -> bool:
+        """Return whether tools create records and the container that the call names has only smaller numbers."""
+        values = self._container(turn) if self._is_created and isinstance(key, int) else {}
+        held = [one for one, _ in self._inside(turn.view, values)] if values else []
+        return bool(held) and all(isinstance(one, int) and one < key for one in held)
+
+    def _container(self, turn: Turn) -> Record:
+        """Return the container that the call names, as values of fields; empty if it names none."""
+        named = {field: turn.call.arguments.get(name) for name, field in self._containers.items()}
+        values = {field: named.get(field) for field in self._within}
+        return {} if None in values.values() else values
+
+    def _inside(self, view: View, values: Record) -> list[tuple[Key, Record]]:
+        """Return the records in a container."""
+        (field, value), *others = values.items()
+        rows = view.find(self._entity.name, field, value)
+        return [row for row in rows if all(row[1].get(name) == part for name, part in others)]
 
     def _created(self, turn: Turn, share: float) -> Record:
         """Return the creation time of a record at a share of the first records of a container."""
@@ -113,11 +130,9 @@ class Demand:
 
     def _has_held(self, turn: Turn, values: Record) -> bool:
         """Return whether the container of these values has, or had, records."""
-        (field, value), *others = values.items()
 
         def inside(view: View, _arguments: object) -> Sequence[tuple[Key, Record]]:
-            rows = view.find(self._entity.name, field, value)
-            return [row for row in rows if all(row[1].get(name) == part for name, part in others)]
+            return self._inside(view, values)
 
         return bool(inside(turn.view, {})) or was_emptied(turn, self._entity.name, inside)
 

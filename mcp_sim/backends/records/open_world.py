@@ -46,7 +46,7 @@ def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domai
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         key = fetch(turn.call.arguments)
-        if not isinstance(key, str | int) or not accepts(turn.view, key):
+        if not isinstance(key, str | int) or not accepts(turn.view, key) or demand.is_to_come(turn, key):
             return answer(turn, invent)
         record = generate_record(turn, whole, key, invent, _given_fields(entity, turn.call.arguments))
         put = Change("put", entity.name, key, record, expected=0)

@@ -76,6 +76,14 @@ async def test_a_get_in_a_new_container_shows_what_was_asked_among_others(tmp_pa
         assert made["issue_number"] not in {one["issue_number"] for one in issues}
 
 
+async def test_a_number_that_was_not_issued_yet_does_not_exist_in_a_known_container(tmp_path: Path) -> None:
+    async with service(tmp_path, TRACKER).open() as world:
+        numbers = [one["issue_number"] for one in await rows(world, "list_issues", **HERE)]
+        assert refused(await world.call("get_issue", {**HERE, "issue_number": max(numbers) + 1}))
+        made = value(await world.call("create_issue", {**HERE, "title": "Crash"}))
+        assert value(await world.call("get_issue", {**HERE, "issue_number": made["issue_number"]})) == made
+
+
 async def test_lists_agree_with_the_writes_of_the_agent(tmp_path: Path) -> None:
     async with service(tmp_path, TRACKER).open() as world:
         made = value(await world.call("create_issue", {**HERE, "title": "Crash", "labels": ["zebra"]}))
