@@ -27,6 +27,7 @@ from mcp_sim.server.descriptors import open_standard_streams
 from mcp_sim.types.errors import Crash, DocumentError, McpSimError, UsageError, did_you_mean
 
 COMMANDS = {
+    "init": "write a first scenario, with a tool spec and a test, for given tools",
     "serve": "serve a scenario as an MCP server, over stdio or HTTP",
     "connect": "connect a stdio client to a running HTTP server",
     "run": "run your agent in worlds of a scenario, and judge what it did",

@@ -76,13 +76,24 @@ _PARAMETERS = ("function", "parameters", "input_schema")
 
 def import_hint(value: Json) -> str | None:
     """Return what a file of another program is and which command imports it, to be put after its name; else None."""
+    found = _mark(value)
+    return None if found is None else f"is {found[1]}; convert it with `mcp-sim import {found[0]} FILE`"
+
+
+def kind_of_file(value: Json) -> str | None:
+    """Return the importer for the file of another program, None if it has no sign of one."""
+    found = _mark(value)
+    return None if found is None else found[0]
+
+
+def _mark(value: Json) -> tuple[str, str] | None:
     body = as_object(value)
     if "mcp_sim" in body:
         return None
     found = next((_MARKS[key] for key in body if key in _MARKS), None)
     if found is None and _are_functions(value if isinstance(value, list) else body.get("tools")):
-        found = _MARKS["functionDeclarations"]
-    return None if found is None else f"is {found[1]}; convert it with `mcp-sim import {found[0]} FILE`"
+        return _MARKS["functionDeclarations"]
+    return found
 
 
 def _are_functions(value: Json) -> bool:

@@ -1,0 +1,84 @@
+"""`mcp-sim init`: write a first scenario for given tools, with a tool spec and a test."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shlex
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import anyio
+
+from mcp_sim.cli.files import replace_file
+from mcp_sim.types.errors import UsageError
+
+NO_ANSWER = 4
+"""The exit code if no server answers."""
+
+MOST_DOUBTS = 5
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help="a file with a list of tools or the configuration of an MCP client, a URL, or a shipped tool spec",
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="default: here")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit with 0, 1 if a tool spec has errors, 2 if a file exists already, 4 if no server answers."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has messages, and these may have secrets
+    return anyio.run(_run, args.source, args.folder)
+
+
+async def _run(reference: str, folder: Path) -> int:
+    # Imported late, since they load the SDK.
+    from mcp_sim.runs.starter.source import read_source  # noqa: PLC0415
+    from mcp_sim.runs.starter.starter import make_starter  # noqa: PLC0415
+
+    source = await read_source(reference)
+    for one in source.unreached:
+        _say(f"{one.name}: {one.reason}")
+    if source.unreached and not source.servers:
+        return NO_ANSWER
+    starter = await make_starter(source, folder)
+    _refuse_existing(folder, starter.files, reference)
+    for name, text in starter.files.items():
+        replace_file(folder / name, text)
+    for doubt in starter.doubts[:MOST_DOUBTS]:
+        _say(doubt)
+    print("\n".join(_summary(starter.files, folder, works=starter.works)))
+    return 0
+
+
+def _refuse_existing(folder: Path, names: Iterable[str], reference: str) -> None:
+    """Raise `UsageError` if a file would be overwritten."""
+    existing = [str(folder / name) for name in names if (folder / name).exists()]
+    if existing:
+        verb = "exists" if len(existing) == 1 else "exist"
+        raise UsageError(
+            f"{', '.join(existing)} already {verb}, and init overwrites nothing; "
+            f"name another folder: mcp-sim init {shlex.quote(reference)} FOLDER"
+        )
+
+
+def _summary(files: Iterable[str], folder: Path, *, works: bool) -> Iterator[str]:
+    """Yield what was written, and the commands to go on with."""
+    yield f"Wrote {', '.join(str(folder / name) for name in files)}."
+    if not works:
+        yield "No calls were found that make a task; write your own into scenario.yaml and script.yaml."
+    yield "Next:"
+    if folder != Path():
+        yield f"  cd {shlex.quote(str(folder))}"
+    yield "  mcp-sim check scenario.yaml"
+    yield "  mcp-sim run scenario.yaml -- python -m mcp_sim.runs.agents naive_retry --script script.yaml"
+    yield "  mcp-sim run scenario.yaml --seeds 0..4 -- YOUR AGENT COMMAND"
+    yield "  pytest"
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)

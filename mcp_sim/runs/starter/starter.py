@@ -1,0 +1,94 @@
+"""Make a first scenario, and try it: a careful scripted agent must pass it with several seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mcp import Client
+
+from mcp_sim.runs.agents.clients import play
+from mcp_sim.runs.agents.script import read_script
+from mcp_sim.runs.agents.strategies import STRATEGIES
+from mcp_sim.runs.starter.errand import Errand, errands
+from mcp_sim.runs.starter.source import Source
+from mcp_sim.runs.starter.texts import TEST, bare_scenario_text, scenario_text, script_text
+from mcp_sim.server.testing import connected
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import DocumentError, UsageError
+
+SEEDS = range(5)
+"""The seeds that a first scenario is tried with."""
+
+MOST_TRIED = 12
+"""The most tasks that are tried."""
+
+SCENARIO, SCRIPT, TEST_FILE = "scenario.yaml", "script.yaml", "test_agent.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """The files to write by name, and messages about what is doubtful."""
+
+    files: Mapping[str, str]
+    doubts: Sequence[str]
+    works: bool
+    """Whether the scripted agent passes. If not, no calls were found that make a task."""
+
+
+async def make_starter(source: Source, folder: Path) -> Starter:
+    """Return the files of a first scenario in a folder. Raises `DocumentError` if a tool spec has errors."""
+    with TemporaryDirectory() as name:
+        trial = Path(name)
+        specs, doubts = source.files(trial)
+        for file, text in specs.items():
+            (trial / file).write_text(text, encoding="utf-8")
+        errand, domain, works = await _best(source.references(trial), trial)
+    scenario = scenario_text(source.references(folder), errand, domain)
+    files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: TEST}
+    return Starter(files, doubts, works)
+
+
+async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, bool]:
+    """Return the first task that the scripted agent carries out, else the last one."""
+    bare = trial / SCENARIO
+    bare.write_text(bare_scenario_text(tools), encoding="utf-8")
+    domain = load(bare).domain
+    if not domain.tools:
+        raise UsageError(f"{', '.join(tools)}: there are no tools")
+    bare.write_text(bare_scenario_text(tools, domain), encoding="utf-8")
+    scenario = load(bare)
+    errand, tried = Errand(None), 0
+    async with Simulator(scenario) as simulator:
+        async for errand in errands(simulator):
+            tried += 1
+            if tried <= MOST_TRIED and await _works(errand, tools, scenario.domain, trial):
+                return errand, scenario.domain, True
+    return errand, scenario.domain, False
+
+
+async def _works(errand: Errand, tools: Mapping[str, str], domain: Domain, trial: Path) -> bool:
+    """Whether a careful agent passes the scenario of a task, with every seed."""
+    (trial / SCENARIO).write_text(scenario_text(tools, errand, domain), encoding="utf-8")
+    (trial / SCRIPT).write_text(script_text(errand), encoding="utf-8")
+    try:
+        scenario = load(trial / SCENARIO)
+    except DocumentError:
+        return False
+    script = read_script(trial / SCRIPT)
+    async with Simulator(scenario) as simulator:
+        for seed in SEEDS:
+            async with AsyncExitStack() as stack:
+                world = simulator.world(seed=seed)
+                clients: dict[str, Client] = {
+                    server: await stack.enter_async_context(connected(world, server)) for server in scenario.servers
+                }
+                answer = await play(script, STRATEGIES["verify_then_retry"], clients)
+            if world.grade(answer).outcome != "passed":
+                return False
+    return True

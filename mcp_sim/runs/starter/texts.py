@@ -1,0 +1,197 @@
+"""The files of a first scenario: the scenario, the script of its task, and a test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+
+import yaml
+
+from mcp_sim.runs.starter.errand import Errand, Use, Write
+from mcp_sim.spec.yaml12 import flow, scalar
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain
+
+RECORDS = 8
+"""How many records an entity of the task has. They fit on one page of any list."""
+
+_COMMENTS_AT = 37
+_WIDTH = 100
+
+TEST = '''\
+"""Test an agent in the scenario beside this file: `pytest`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+# Replace this by the command of your agent. Until then, a scripted agent carries out the task.
+AGENT = [sys.executable, "-m", "mcp_sim.runs.agents", "verify_then_retry", "--script", str(HERE / "script.yaml")]
+
+
+@pytest.mark.mcp_sim("scenario.yaml", seeds=3)
+def test_agent(mcp_sim, tmp_path):
+    servers = {name: {"type": "http", "url": url} for name, url in mcp_sim.urls.items()}
+    config = tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": servers}))
+    environment = {
+        **os.environ,
+        "MCP_SIM_TASK": mcp_sim.task,
+        "MCP_SIM_URL": next(iter(mcp_sim.urls.values())),
+        "MCP_SIM_CONFIG": str(config),
+    }
+    done = subprocess.run(AGENT, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+    mcp_sim.check(done.stdout)
+'''
+"""The test. It is the same for every scenario."""
+
+
+def scenario_text(tools: Mapping[str, str], errand: Errand, domain: Domain) -> str:
+    """Return the scenario of a task. `tools` are the references to tool specs, by server."""
+    lines = [
+        f"# A first scenario for {', '.join(tools)}. Replace its task and its faults by your own.",
+        "mcp_sim: 1",
+        f"name: {scalar('first-' + '-'.join(tools))}",
+        "task: >-",
+        *(f"  {line}" for line in wrap(_task(errand), _WIDTH, break_long_words=False, break_on_hyphens=False)),
+        *_tools(tools),
+        _noted("seed: 0", "determines the records and everything random"),
+        "world:",
+        _noted("  now: 2030-03-04T09:00:00Z", "the world's time at its start"),
+        *_records(errand, domain),
+        "perturbations:",
+        *_faults(errand),
+        "expect:",
+        *_expectations(errand, domain),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def script_text(errand: Errand) -> str:
+    """Return the script with which a scripted agent carries out the task."""
+    steps: list[Record] = [{"call": use.tool, "arguments": use.arguments} for use in _uses(errand)]
+    check = None if errand.write is None else errand.write.check
+    if check is not None:
+        steps[-1]["check"] = check.model_dump(exclude={"keep"})
+    body: Record = {"task": _task(errand), "steps": steps, "answer": "The task is done."}
+    dumped = yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    return f"# The calls of the task, for the scripted agents. Your own agent does not need this file.\n{dumped}"
+
+
+def bare_scenario_text(tools: Mapping[str, str], domain: Domain | None = None) -> str:
+    """Return a scenario with these tools and nothing else. With their domain: with as few records as the task has."""
+    counts: Record = {name: RECORDS for name in domain.entities if _is_counted(name, domain)} if domain else {}
+    return "\n".join(["mcp_sim: 1", *_tools(tools), f"world: {flow({'records': counts})}"]) + "\n"
+
+
+def _uses(errand: Errand) -> Iterator[Use]:
+    yield from (use for use in (errand.first, errand.write) if use is not None)
+
+
+def _tools(tools: Mapping[str, str]) -> Iterator[str]:
+    if len(tools) == 1:
+        yield _noted(f"tools: {scalar(*tools.values())}", "the tool spec; `mcp-sim plan` shows what was inferred")
+        return
+    yield "tools:"
+    yield from (f"  {scalar(name)}: {scalar(reference)}" for name, reference in tools.items())
+
+
+def _noted(line: str, comment: str) -> str:
+    """Return a line with a comment, in the column of all comments if the line is short."""
+    return f"{line:<{_COMMENTS_AT - 2}}  # {comment}"
+
+
+# the task -------------------------------------------------------------------------------------------------------------
+
+
+def _task(errand: Errand) -> str:
+    """Return the task as a person would put it to an agent."""
+    sentences = list[str]()
+    if errand.first is not None:
+        sentences.append(f"Call {errand.first.tool}{_with(errand.first.arguments)}.")
+    if errand.write is not None:
+        begin = "Then create" if sentences else "Create"
+        noun = _noun(errand.write.entity)
+        sentences.append(f"{begin} one {noun} with {errand.write.tool}{_with(errand.write.arguments, ': ')}.")
+        sentences.append(f"At the end, this {noun} must exist exactly once.")
+    return " ".join(sentences)
+
+
+def _with(arguments: Record, before: str = " with ") -> str:
+    parts = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+    return before + parts if parts else ""
+
+
+def _noun(entity: str) -> str:
+    return entity.rpartition(".")[2].replace("_", " ")
+
+
+# world, faults, expectations ------------------------------------------------------------------------------------------
+
+
+def _records(errand: Errand, domain: Domain) -> Iterator[str]:
+    """Yield how many records the entities of the task have, and those that it names."""
+    entities: dict[str, Sequence[Key]] = dict(errand.names)
+    if errand.write is not None:
+        entities.setdefault(errand.write.entity, ())
+    counted = {name: keys for name, keys in entities.items() if _is_counted(name, domain)}
+    if not counted:
+        return
+    yield _noted("  records:", "those that the task names exist with any seed")
+    for name, keys in counted.items():
+        rows: list[Json] = [{domain.entities[name].key: key} for key in keys]
+        yield f"    {scalar(name)}: {flow({'count': RECORDS, 'rows': rows} if rows else RECORDS)}"
+
+
+def _is_counted(name: str, domain: Domain) -> bool:
+    entity = domain.entities[name]
+    if entity.singleton or entity.open or entity.inside is not None:
+        return False
+    return all(plan.backend == "records" for plan in domain.plans.values() if plan.entity == name)
+
+
+def _fault_id(write: Write) -> str:
+    return f"{'lost' if write.check is not None else 'failed'}-{_noun(write.entity).replace(' ', '-')}"
+
+
+def _faults(errand: Errand) -> Iterator[str]:
+    if errand.write is not None:
+        noun = _noun(errand.write.entity)
+        if errand.write.check is not None:
+            yield _noted("  - lost_ack: {}", f"the first {noun} is created, but the answer is lost")
+        else:
+            yield _noted("  - error: {status: 503}", f"the first {noun} is not created")
+        yield f"    id: {scalar(_fault_id(errand.write))}"
+        yield from _at_first_call(errand.write)
+    if errand.first is not None:
+        yield _noted("  - error: {status: 503}", "the first call fails and has no effect")
+        yield "    id: busy"
+        yield from _at_first_call(errand.first)
+
+
+def _at_first_call(use: Use) -> Iterator[str]:
+    yield f"    tools: {scalar(use.tool)}"
+    yield "    when: {nth: 1}"
+
+
+def _expectations(errand: Errand, domain: Domain) -> Iterator[str]:
+    write = errand.write
+    if write is not None:
+        noun = _noun(write.entity)
+        yield _noted(f"  - recovered: {scalar(_fault_id(write))}", f"at the end the {noun} exists exactly once")
+        yield f"  - state: {flow({'entity': write.entity, 'where': write.where, 'count': 1})}"
+        yield f"    id: {scalar('one-' + noun.replace(' ', '-'))}"
+        yield _noted(f"  - called: {flow({'tool': write.tool, 'at_most': 3})}", "it does not try for ever")
+        yield "    id: no-hammering"
+    if errand.first is not None and domain.plans[errand.first.tool].verb in ("none", "unknown"):
+        repeated: Record = {"tool": errand.first.tool, "at_least": 2}
+        yield _noted(f"  - called: {flow(repeated)}", "what failed is called again")
+    elif errand.first is not None:
+        yield _noted("  - recovered: busy", "what failed is done again")

@@ -1,0 +1,147 @@
+"""`mcp-sim init`: what it writes works at once, and it overwrites nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from support.places import ROOT, SUPPORT
+from support.specs_made import GET, LIST, saved, value
+
+from mcp_sim.cli import main
+from mcp_sim.runs.starter.source import read_source
+from mcp_sim.runs.starter.starter import make_starter
+from mcp_sim.server.testing import spawned
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sources import shipped
+
+PLUGINS = entry_points(group="pytest11").names
+CREATE: dict[str, Any] = {
+    "name": "create_pet",
+    "description": "Create a pet.",
+    "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+}
+COMPUTE: dict[str, Any] = {
+    "name": "convert",
+    "description": "Convert an amount to another currency.",
+    "inputSchema": {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]},
+}
+
+
+def run(agent: str, seeds: str = "0..1") -> int:
+    command = [sys.executable, "-m", "mcp_sim.runs.agents", agent, "--script", "script.yaml"]
+    return main(["run", "scenario.yaml", "--seeds", seeds, "--clock", "virtual", "--", *command])
+
+
+def client(here: Path) -> str:
+    """Return the configuration of a client with two servers, one of which has tools of its own."""
+    pets = saved(here / "pets.list.json", [LIST, GET, CREATE])
+    crm = {"command": sys.executable, "args": ["-m", "mcp_sim", "serve", "crm"], "env": {"PYTHONPATH": str(ROOT)}}
+    odd = {"command": sys.executable, "args": [str(SUPPORT / "odd_server.py"), pets]}
+    (here / "mcp.json").write_text(json.dumps({"mcpServers": {"pets": odd, "sales": crm}}), encoding="utf-8")
+    return "mcp.json"
+
+
+@pytest.mark.parametrize("source", ["list", "client"])
+def test_check_serve_run_and_pytest_pass_without_edits(
+    source: str, here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    sources = {"list": lambda: saved(here / "pets.json", [LIST, GET, CREATE]), "client": lambda: client(here)}
+    reference = sources[source]()
+    assert main(["init", reference, "first"]) == 0
+    assert "first/scenario.yaml, first/script.yaml, first/test_agent.py.\nNext:" in capfd.readouterr().out
+    monkeypatch.chdir("first")
+    assert main(["check", "."]) == 0
+    scenario = load("scenario.yaml")
+    assert [entry.kind for entry in scenario.perturbations] == ["lost_ack", "error"]
+    server = ["--server", next(iter(scenario.servers))] if len(scenario.servers) > 1 else []
+    assert anyio.run(listed, "scenario.yaml", *server)
+    assert run("golden", "0") == 0
+    assert pytest_passes(3)
+
+
+async def listed(*arguments: str) -> list[str]:
+    async with spawned(*arguments) as connection:
+        return [tool.name for tool in (await connection.list_tools()).tools]
+
+
+def pytest_passes(count: int) -> bool:
+    plugin = [] if "mcp_sim" in PLUGINS else ["-p", "mcp_sim.runs.pytest_plugin"]
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "--rootdir", "."]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=200)
+    assert f"{count} passed" in done.stdout, done.stdout
+    return done.returncode == 0
+
+
+def test_the_scenario_tells_a_careful_agent_from_one_that_only_repeats(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    assert main(["init", saved(here / "pets.json", [LIST, GET, CREATE])]) == 0
+    assert run("verify_then_retry") == 0
+    assert run("naive_retry") == 1
+    assert run("give_up") == 1
+    assert "recovered-lost-pet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("tools", [[GET], [COMPUTE], [CREATE], [{"name": "x", "inputSchema": {"type": "object"}}]])
+async def test_tools_of_any_kind_get_a_scenario_that_works(tools: list[Any], here: Path) -> None:
+    starter = await make_starter(await read_source(saved(here / "list.json", tools)), here)
+    assert starter.works
+
+
+@pytest.mark.parametrize("name", sorted(shipped("tool_specs")))
+async def test_shipped_specs_get_a_scenario_that_works(name: str, here: Path) -> None:
+    assert (await make_starter(await read_source(name), here)).works
+
+
+def test_existing_files_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "script.yaml").write_text("mine\n", encoding="utf-8")
+    assert main(["init", "crm"]) == 2
+    assert capsys.readouterr().err == (
+        "mcp-sim: script.yaml already exists, and init overwrites nothing; "
+        "name another folder: mcp-sim init crm FOLDER\n"
+    )
+    assert [path.name for path in here.iterdir()] == ["script.yaml"]
+
+
+def test_a_spec_of_ones_own_is_referred_to(here: Path) -> None:
+    assert main(["import", "tools", saved(here / "pets.json", [LIST, GET])]) == 0
+    assert main(["init", "pets.yaml", "tests"]) == 0
+    assert value(here / "tests" / "scenario.yaml")["tools"] == "../pets.yaml"
+    assert main(["check", "tests"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("crn", "crn: no such file or shipped tool spec; did you mean 'crm'?"),
+        ("crn.json", "crn.json: file not found"),
+        ("scenario.yml", "is no tool spec; expected one, or a list of tools or a client configuration"),
+        ("other.json", "other.json: has no MCP servers; expected them under `mcpServers` or `servers`"),
+        ("empty.json", "empty: there are no tools"),
+    ],
+)
+def test_what_is_no_source_is_refused(
+    source: str, message: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "scenario.yml").write_text("mcp_sim: 1\nname: a\ntools: crm\nperturbations: []\n", encoding="utf-8")
+    (here / "other.json").write_text('{"a": 1}', encoding="utf-8")
+    (here / "empty.json").write_text('{"tools": []}', encoding="utf-8")
+    assert main(["init", source]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_if_no_server_answers_nothing_is_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = {"mcpServers": {"gone": {"command": "no-such-command-anywhere"}}}
+    (here / "mcp.json").write_text(json.dumps(body), encoding="utf-8")
+    assert main(["init", "mcp.json"]) == 4
+    assert capsys.readouterr().err.startswith("gone: ")
+    assert [path.name for path in here.iterdir()] == ["mcp.json"]
