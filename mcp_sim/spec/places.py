@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
 
@@ -84,12 +84,33 @@ class Place:
         complete = self.read(model)
         if complete is not None:
             return complete
-        known = {name: value for name, value in self.mapping.items() if name in model.model_fields}
-        try:
-            return model.model_validate(required | known)
-        except ValidationError as error:
-            invalid = {detail["loc"][0] for detail in error.errors() if detail["loc"]}
-            return model.model_validate(required | {name: known[name] for name in known if name not in invalid})
+        value: Json = {name: part for name, part in self.mapping.items() if name in model.model_fields}
+        for is_last in (False, True):
+            try:
+                return model.model_validate(required | value)
+            except ValidationError as error:
+                paths = [path[:1] if is_last else path for path, _ in error_messages(error, model, value)]
+                value = _without(value, paths)
+        return model.model_validate(required | value)
+
+
+def _without(value: Json, paths: Iterable[Path]) -> Json:
+    """Return a mapping without the parts at the paths. A list with an invalid item is left out as a whole."""
+    inner: dict[str | int, list[Path]] = {}
+    for path in paths:
+        if path:
+            inner.setdefault(path[0], []).append(path[1:])
+    kept = dict(value)
+    for name, rests in inner.items():
+        part = kept.pop(name, None)
+        if isinstance(part, dict) and all(_has(part, rest) for rest in rests):
+            kept[name] = _without(part, rests)
+    return kept
+
+
+def _has(value: Json, path: Path) -> bool:
+    """Whether a mapping has the first part of a path; a missing part cannot be left out."""
+    return bool(path) and path[0] in value
 
 
 def _part(value: Json, part: str | int) -> Json:

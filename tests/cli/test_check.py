@@ -45,6 +45,21 @@ def test_every_problem_of_every_document_is_reported(capsys: pytest.CaptureFixtu
     )
 
 
+def test_an_invalid_count_hides_no_other_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = "{company: many, deal: -1, contact: {count: x}, activity: 1.5, del: 3}"
+    Path("a.yaml").write_text(f"{CRM}world: {{records: {counts}}}\nexpect: [{{called: create_del}}]\n")
+    code, lines = check(capsys, "a.yaml")
+    assert code == 1
+    assert sorted(line.partition(": ")[2] for line in lines) == [
+        "expect[0].called: no tool matches 'create_del'; did you mean 'create_deal'?",
+        "world.records.activity: expected a count, a file, or {count, rows, file}, got 1.5",
+        "world.records.company: expected a number of records or a file beside a.yaml, got 'many'",
+        "world.records.contact.count: expected a whole number, got 'x'",
+        "world.records.deal: must be at least 0, got -1",
+        "world.records.del: unknown entity; did you mean 'deal'?",
+    ]
+
+
 def test_warnings_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(CRM + "world: {records: {deal: {rows: [{titel: x}]}}}\n")
     code, lines = check(capsys, "a.yaml")

@@ -204,7 +204,7 @@ def test_many_problems_of_a_table_are_counted(tmp_path: Path) -> None:
         ("records: {customer: nowhere.csv}", "no file 'nowhere.csv' beside scenario.yaml"),
         (
             "records: {customer: many}",
-            "no file 'many' beside scenario.yaml; write a number of records, or the name of a file",
+            "expected a number of records or a file beside scenario.yaml, got 'many'",
         ),
         ("records: {custmer: people.csv}", "unknown entity; did you mean 'customer'?"),
         ("records: {customer: {file: people.csv, count: 1}}", "count is 1, but there are 2 rows, which count includes"),

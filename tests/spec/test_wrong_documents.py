@@ -113,7 +113,10 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     ),
     "records": (
         HEAD + "world:\n  records:\n    deel: 3\n    company: {count: 0, rows: [{}]}\n",
-        ["x.yaml:6: world.records.company: count includes the rows: it is 0, but there are 1 rows"],
+        [
+            "x.yaml:5: world.records.deel: unknown entity; did you mean 'deal'?",
+            "x.yaml:6: world.records.company: count includes the rows: it is 0, but there are 1 rows",
+        ],
     ),
     "rows": (
         HEAD

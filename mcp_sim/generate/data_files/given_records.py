@@ -77,8 +77,10 @@ def _from_file(
     """Return the rows of a file by entity: of all entities, or of the one that the scenario names."""
     path = document.parent / file
     if not path.exists():
-        hint = "" if Path(file).suffix or name == EVERY else "; write a number of records, or the name of a file"
-        at.error(f"no file {file!r} beside {document.name}{hint}")
+        if Path(file).suffix or name == EVERY:
+            at.error(f"no file {file!r} beside {document.name}")
+        else:
+            at.error(f"expected a number of records or a file beside {document.name}, got {file!r}")
         return {}
     tables = read_tables(path, sources, domain.entities)
     if name == EVERY:
