@@ -20,7 +20,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.clock import iso
-from mcp_sim.types.errors import BadArguments, Crash, UsageError
+from mcp_sim.types.errors import BadArguments, Crash, UsageError, did_you_mean
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import Scenario
@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 0, 2 if a line is not a call, 3 after a crash; with --grade as for the grade."""
+    """Exit with 0, 2 if a line is not a call or its tool is unknown, 3 after a crash; with --grade as for the grade."""
     scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
     with ExitStack() as stack:
         sinks = list[Sink]()
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: argparse.Namespace) -> int:
     source = "stdin" if args.calls == "-" else args.calls
-    crashed, usage = False, ModelUsage()
+    crashed, usage, unknown = False, ModelUsage(), False
     async with Simulator(scenario, sinks).open(seed=args.seed, clock=args.clock) as world:
         for place, tool, tool_arguments in _calls(lines, source):
             try:
@@ -69,6 +69,9 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             except BadArguments as error:
                 raise UsageError(f"{place}: {error}") from None
             usage.note(world.ledger.newest)
+            if not _is_known(world, tool):
+                unknown = True
+                print(f"{place}: unknown tool {tool!r}{did_you_mean(tool, scenario.domain.tools)}", file=sys.stderr)
         for sentence in usage.lines():
             print(sentence, file=sys.stderr)
         if args.grade:
@@ -76,7 +79,12 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             for line in verdict_lines(grade, Palette.of(sys.stderr)):
                 print(line, file=sys.stderr)
             return exit_code([grade.outcome])
-    return 3 if crashed else 0
+    return 3 if crashed else 2 if unknown else 0
+
+
+def _is_known(world: World, tool: str) -> bool:
+    """Whether the scenario has a tool, or a fault lists it."""
+    return tool in world.scenario.domain.tools or world.lists(tool)
 
 
 async def _step(world: World, tool: str, tool_arguments: Record) -> bool:

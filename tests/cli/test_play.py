@@ -61,10 +61,14 @@ def test_the_seed_and_the_trace_are_as_asked(tmp_path: Path) -> None:
     assert call["step"]["tool"] == "list_deals"
 
 
-def test_an_unknown_tool_is_an_answer_as_the_agent_would_get_it(tmp_path: Path, capfdbinary: Any) -> None:
-    assert main(["play", "calm_crm", calls_file(tmp_path, {"tool": "nope"})]) == 0
-    (line,) = capfdbinary.readouterr().out.splitlines()
-    assert json.loads(line)["rpc_error"] == {"code": -32602, "message": "Unknown tool: nope", "data": None}
+def test_an_unknown_tool_is_answered_as_for_the_agent_and_exit_2(tmp_path: Path, capfdbinary: Any) -> None:
+    calls = calls_file(tmp_path, {"tool": "list_deal"}, LOOK)
+    assert main(["play", "calm_crm", calls]) == 2
+    said = capfdbinary.readouterr()
+    line, after = map(json.loads, said.out.splitlines())
+    assert line["rpc_error"] == {"code": -32602, "message": "Unknown tool: list_deal", "data": None}
+    assert not after["is_error"]
+    assert said.err.decode() == f"{calls}:1: unknown tool 'list_deal'; did you mean 'list_deals'?\n"
 
 
 def test_a_line_that_is_no_call_is_reported_with_its_place_and_exit_2(tmp_path: Path, capsys: Any) -> None:
