@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.trigger_evaluation import describe
-from mcp_sim.types.clock import Mode, iso
+from mcp_sim.types.clock import DEFAULT_NOW, Mode, iso
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -27,7 +27,8 @@ def announcement(
         yield f"  {'faults ' if number == 0 else '       '}  {entry.id:{width}}  {_fault(entry)}"
     if not faults:
         yield "  faults   none"
-    yield f"  seed {seed}, clock {clock}, now {iso(scenario.now)}, world model {models}"
+    default = " (default; `world.now` sets it)" if scenario.now == DEFAULT_NOW else ""
+    yield f"  seed {seed}, clock {clock}, now {iso(scenario.now)}{default}, world model {models}"
     yield from _guesses(scenario, reference)
 
 

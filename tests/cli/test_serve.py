@@ -50,6 +50,11 @@ def test_serve_says_on_stderr_what_it_serves() -> None:
     assert "Waiting" not in captured
 
 
+def test_serve_says_that_the_date_is_the_default() -> None:
+    said = mcp_sim("serve", "crm").stderr.decode()
+    assert "now 2030-01-01T09:00:00Z (default; `world.now` sets it), world model builtin" in said
+
+
 def test_serve_says_which_faults_the_agent_gets_no_sign_of(tmp_path: Path) -> None:
     faults = [{"stale_read": None}, {"lost_ack": None, "visible": "implicit"}, {"error": None}]
     captured = mcp_sim("serve", document(tmp_path, perturbations=faults)).stderr.decode()
