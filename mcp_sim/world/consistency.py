@@ -22,7 +22,7 @@ from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Tur
 from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import types_of
+from mcp_sim.types.json_schema.shapes import as_object, types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.switches import mode_reader
@@ -61,7 +61,13 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
             if changes
             else ()
         )
-        if entity is None or not isinstance(body, ToolResult) or body.is_error or is_guessed:
+        if (
+            entity is None
+            or not isinstance(body, ToolResult)
+            or body.is_error
+            or is_guessed
+            or _says_failure(body.value)
+        ):
             return list(written)
         shown = _record_problems(body.value, plan, entity, after, transition.unchecked)
         return list(chain(written, shown, _count_problems(body.value, plan), _echo_problems(body.value, plan, turn)))
@@ -127,7 +133,13 @@ def _record_problems(value: Json, plan: Plan, entity: Entity, after: _After, unc
 
 def _is_failed_item(row: Record) -> bool:
     """Whether this row of a batch reports an item that failed."""
-    return bool(row.get("error")) or row.get("success") is False or row.get("ok") is False
+    return bool(row.get("error")) or _says_failure(row)
+
+
+def _says_failure(value: Json) -> bool:
+    """Whether a result says that the call failed: what it shows is then no record."""
+    body = as_object(value)
+    return False in (body.get("success"), body.get("ok"))
 
 
 def _shown(value: Json, plan: Plan) -> Iterator[Record]:

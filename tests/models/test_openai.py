@@ -173,13 +173,7 @@ async def test_arguments_that_no_request_can_carry_never_reach_the_engine(desk: 
         assert engine.asked == []
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        pytest.param("always", marks=pytest.mark.xfail(strict=False, reason="creates that only the model accepts")),
-        "undetermined",
-    ],
-)
+@pytest.mark.parametrize("ask", ["always", "undetermined"])
 @pytest.mark.parametrize("name", ["calm_crm", "flaky_crm"])
 async def test_with_a_model_of_random_tokens_every_answer_is_valid_and_none_is_a_crash(
     name: str, ask: Literal["always", "undetermined"]

@@ -137,7 +137,6 @@ async def test_what_was_deleted_or_never_was_stays_so_when_others_are_created(de
         assert rows["tickets"] == [ROWS[1], made]
 
 
-@pytest.mark.xfail(strict=True, reason="a delete of what is absent succeeds if the model says so")
 async def test_what_was_deleted_is_not_deleted_again(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url).open() as world:
         for is_there in (True, False):

@@ -18,6 +18,7 @@ from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import is_nullable
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.result_parts import Path, get_part, replace_part
 from mcp_sim.types.time_formats import parse_time, time_format
@@ -32,6 +33,7 @@ _HAPPENED = re.compile(
     r"(date_|last_)?(created|updated|modified|joined|registered|hired|founded|enrolled|signed_up|born)(_at|_on|_date|_time)?"
     r"|date_of_birth|birth_?date|member_since"
 )
+_UPDATED = re.compile(r"(?:last_)?(?:updated|modified)(?=_?(?:at|on|date|time)$|$)", re.IGNORECASE)
 
 Unchecked = set[tuple[str, Key, str]]
 """Entity, key and field of values that no check may compare; the field `*` stands for all."""
@@ -127,16 +129,43 @@ class Absorption:
     ) -> Iterator[Contradiction]:
         known: Record = {**(self.view.get(*subject.identity) or {}), **subject.value}
         for name, updated in times.items():
-            name_of_creation = name.replace("updated", "created")
-            created = parse_time(known.get(name_of_creation)) if snake(name) == "updated_at" else None
+            name_of_creation = _UPDATED.sub("created", name, count=1)
+            created = parse_time(known.get(name_of_creation)) if name_of_creation != name else None
             if created is not None and updated is not None and updated < created <= self.facts.turn.now + SLACK:
                 problem = f"{name} is before {name_of_creation}"
                 yield Contradiction((*subject.path, name), problem, known[name_of_creation])
 
-    def absorb(self, subjects: Iterable[Subject]) -> None:
-        """Absorb what an answer shows of its subjects."""
+    def dangling_links(self, subjects: Iterable[Subject]) -> Iterator[Contradiction]:
+        """Yield links to records that certainly do not exist, and empty ones."""
         for subject in subjects:
-            if not self._is_absent(subject) and not self.facts.is_elsewhere(subject):
+            for name, shown in self._known_fields(subject):
+                target = self._link(subject.entity, name)
+                wrong = [] if target is None else [key for key in _listed(shown) if self._leads_nowhere(target, key)]
+                if target is not None and wrong:
+                    problem = f"{subject.entity.name} {subject.key!r}: {name} {wrong[0]!r} is no {target.name}"
+                    rest = [key for key in _listed(shown) if key not in wrong]
+                    true = rest if isinstance(shown, list) else self._true_link(subject, name, target)
+                    yield Contradiction((*subject.path, name), problem, true)
+
+    def _leads_nowhere(self, target: Entity, key: Json) -> bool:
+        if not isinstance(key, str | int) or isinstance(key, bool) or target.singleton or target.inside is not None:
+            return False
+        is_found = find_key(self.view, target.name, key) is not None
+        return not is_found and (key == "" or is_absent(self.view, self.facts, self.domain, target, key))
+
+    def _true_link(self, subject: Subject, name: str, target: Entity) -> Json:
+        """Return the link that a record had before; else none, or that to any record if it must have one."""
+        before = (self.facts.turn.view.get(*subject.identity) or {}).get(name)
+        if before is not None or is_nullable(subject.entity.fields[name].schema):
+            return before
+        return self.view.last_key(target.name)
+
+    def absorb(self, subjects: Iterable[Subject]) -> None:
+        """Absorb what an answer shows of its subjects, but not of a record that the call removes."""
+        removed = {(change.entity, change.key) for change in self.changes if change.op == "remove"}
+        for subject in subjects:
+            is_gone = subject.identity in removed or self._is_absent(subject)
+            if not is_gone and not self.facts.is_elsewhere(subject):
                 self._absorb_record(subject, subject.entity)
 
     def _absorb_record(self, subject: Subject, entity: Entity) -> None:
@@ -195,10 +224,8 @@ class Absorption:
         """Absorb the records that a record refers to: they exist, and nothing else is known of them."""
         for name, value in fields.items():
             target = self._link(entity, name)
-            keys = cast("list[Json]", value) if isinstance(value, list) else [value]
-            for key in keys if target is not None else ():
-                if isinstance(key, str | int) and not isinstance(key, bool) and key != "":
-                    self._mention(cast("Entity", target), key)
+            for key in _keys(value) if target is not None else ():
+                self._mention(cast("Entity", target), key)
 
     def _mention(self, target: Entity, key: Key) -> None:
         if self.view.get(target.name, key) is None and target.inside is None and not target.singleton:
@@ -227,6 +254,15 @@ class Absorption:
         return declared is None or declared.derived is None
 
 
+def _listed(value: Json) -> list[Json]:
+    return cast("list[Json]", value) if isinstance(value, list) else [value]
+
+
+def _keys(value: Json) -> list[Key]:
+    """Return the ids in a field that links to one record or to several."""
+    return [key for key in _listed(value) if isinstance(key, str | int) and not isinstance(key, bool) and key != ""]
+
+
 def _in_format(value: Json, moment: datetime) -> Json:
     """Return a time in the format of another one."""
     form = time_format(value)
@@ -237,9 +273,12 @@ def is_absent(view: View, facts: FixedFacts, domain: Domain, entity: Entity, key
     """Whether it is a fixed fact that a record does not exist: it was deleted, or all records are given."""
     if view.get(entity.name, key) is not None or facts.may_have_more(entity.name) or entity.inside is not None:
         return False
-    return view.version(entity.name, key) > 0 or (
-        entity.name in domain.specified and not entity.open and not domain.open
-    )
+    return view.version(entity.name, key) > 0 or is_closed(domain, entity)
+
+
+def is_closed(domain: Domain, entity: Entity) -> bool:
+    """Whether the scenario says which records an entity has at the beginning."""
+    return entity.name in domain.specified and not entity.open and not domain.open
 
 
 def corrected(value: Json, contradictions: Sequence[Contradiction]) -> Json:

@@ -15,23 +15,23 @@ from mcp_sim.models.language_model.absorption import (
     corrected,
     is_absent,
 )
+from mcp_sim.models.language_model.call_agreement import CallAgreement
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.effects import Draft, Effect, has_failed
-from mcp_sim.models.language_model.fixed_facts import FixedFacts, restates
+from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.pages import Pages
 from mcp_sim.models.language_model.readable import Readable
-from mcp_sim.models.language_model.subjects import Subject, scalars
+from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.models.language_model.written_facts import WrittenFacts
 from mcp_sim.types import Change, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.json_values import value_at
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, replace_part, split_path
-from mcp_sim.types.views import find_key
 
-MAX_ROUNDS = 3
+MAX_ROUNDS = 5
 """How often one answer is corrected, since a correction may show another contradiction."""
 
 EXISTS = "the record exists: the call succeeds"
@@ -97,7 +97,7 @@ class Adoption:
     def _denied(self) -> Observation | None:
         """Return the refusal of a call whose key names a record that certainly does not exist; else None."""
         plan, draft = self.tool.plan, self.draft
-        if draft is None or draft.ok or plan.guessed or plan.verb not in ("create", *READS, "update"):
+        if draft is None or draft.ok or plan.guessed or plan.verb not in ("create", *READS, "update", "delete"):
             return None
         is_missing = any(self._is_missing(entity, argument) for entity, argument in self._named_records())
         return draft.transition.observation if is_missing else None
@@ -158,14 +158,15 @@ class Adoption:
     def _contradictions(self, judged: _Judged) -> list[Contradiction]:
         """Return what contradicts the world, and note what is shown and fixed."""
         self.identified = bool(judged.subjects)
-        absorption = self._absorption(())
+        absorption, after = self._absorption(()), self._absorption(judged.changes)
         found = [
             *absorption.contradictions(judged.subjects, self._is_row),
-            *self._absorption(judged.changes).undisclosed(judged.subjects, self._drafted()),
+            *after.undisclosed(judged.subjects, self._drafted()),
+            *after.dangling_links(judged.subjects),
             *absorption.impossible_times(judged.subjects),
-            *self._misstated(judged),
-            *self._taken_ids(judged),
-            *self._misidentified(judged),
+            *CallAgreement(
+                self.turn, self.tool.plan, self.tool.entity, judged.subjects, judged.changes, judged.value
+            ).contradictions(),
         ]
         pages = Pages(self.tool, self.domain, self.facts, self.draft)
         self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
@@ -186,69 +187,6 @@ class Adoption:
         if total is None or not omitted or not isinstance(shown, int) or isinstance(shown, bool):
             return value
         return replace_part(value, split_path(total), max(0, shown - omitted))
-
-    def _misstated(self, judged: _Judged) -> Iterator[Contradiction]:
-        """Yield what an answer shows of the written record otherwise than the arguments of the call say."""
-        plan, arguments = self.tool.plan, self.turn.call.arguments
-        if plan.guessed or plan.each is not None:
-            return
-        for subject in self._written(judged):
-            for argument, name in plan.sets.items():
-                given, shown = value_at(arguments, argument), subject.value.get(name, NOWHERE)
-                if NOWHERE not in (given, shown) and given is not None and not restates(given, shown):
-                    problem = f"{name} is {given!r}, as the call says, not {shown!r}"
-                    yield Contradiction((*subject.path, name), problem, given)
-
-    def _written(self, judged: _Judged) -> Iterator[Subject]:
-        """Yield the new record of a create, and the record that an update names."""
-        plan, arguments = self.tool.plan, self.turn.call.arguments
-        written = {(change.entity, str(change.key)) for change in judged.changes if change.record is not None}
-        key = str(value_at(arguments, plan.key)) if plan.key is not None else None
-        for subject in judged.subjects:
-            is_new = plan.verb == "create" and subject.key not in scalars(arguments)
-            if (subject.entity.name, str(subject.key)) in written and (
-                is_new or (plan.verb == "update" and str(subject.key) == key)
-            ):
-                yield subject
-
-    def _taken_ids(self, judged: _Judged) -> Iterator[Contradiction]:
-        """Yield the id of a new record that another one has or had, unless the call asks for that very record."""
-        plan, entity, view = self.tool.plan, self.tool.entity, self.turn.view
-        if plan.guessed or plan.verb != "create" or plan.each is not None or entity is None or entity.natural:
-            return
-        new = [
-            one.key for one in judged.changes if one.entity == entity.name and view.get(entity.name, one.key) is None
-        ]
-        for subject in judged.subjects if len(new) == 1 else ():
-            if subject.entity.name != entity.name or subject.key in (*new, *scalars(self.turn.call.arguments)):
-                continue
-            record = view.get(entity.name, subject.key)
-            if view.version(entity.name, subject.key) > 0 and not self._is_asked_for(record):
-                problem = f"the id {subject.key!r} is taken; the new {entity.name} needs another one"
-                yield Contradiction((*subject.path, subject.key_field), problem, new[0])
-
-    def _is_asked_for(self, record: Record | None) -> bool:
-        """Whether an existing record has what the call sets: creating it again may return it."""
-        arguments = self.turn.call.arguments
-        given = {name: value_at(arguments, argument) for argument, name in self.tool.plan.sets.items()}
-        return record is not None and all(
-            value is NOWHERE or (name in record and restates(value, record[name])) for name, value in given.items()
-        )
-
-    def _misidentified(self, judged: _Judged) -> Iterator[Contradiction]:
-        """Yield the id of another record than the existing one that the call asks for."""
-        plan, entity = self.tool.plan, self.tool.entity
-        if plan.guessed or plan.verb not in ("get", "update") or entity is None or entity.key in plan.sets.values():
-            return
-        if plan.key is None or plan.envelope.record is None:
-            return
-        asked = value_at(self.turn.call.arguments, plan.key)
-        key = find_key(self.turn.view, entity.name, asked) if isinstance(asked, str | int) else None
-        place = split_path(plan.envelope.record)
-        for subject in judged.subjects:
-            if key is not None and subject.path == place and str(subject.key) != str(key):
-                problem = f"the call asks for {entity.name} {key!r}, not {subject.key!r}"
-                yield Contradiction((*place, subject.key_field), problem, key)
 
     def _is_row(self, path: Path) -> bool:
         """Whether a path is one of the rows that the plan names, in a list that shows records."""

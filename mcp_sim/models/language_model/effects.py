@@ -81,7 +81,7 @@ def has_failed(observation: Observation) -> bool:
         value = "\n".join(str(block.get("text", "")) for block in cast("list[Record]", value))
     if isinstance(value, dict):
         fields = cast("Record", value)
-        if fields.get("error") not in (None, False, "", []) or fields.get("success") is False:
+        if fields.get("error") not in (None, False, "", []) or False in (fields.get("success"), fields.get("ok")):
             return True
         value = next(iter(fields.values())) if len(fields) == 1 else None
     return isinstance(value, str) and len(value) < 400 and _FAILED.match(value) is not None
@@ -127,7 +127,8 @@ class Effect:
             return ()
         stored = find_key(self.turn.view, entity.name, key)
         if self.plan.verb == "delete":
-            return () if stored is None else (Change("remove", entity.name, stored),)
+            gone = key if stored is None and not self.plan.guessed else stored
+            return () if gone is None else (Change("remove", entity.name, gone),)
         return self._plain_update(entity, key if stored is None else stored) if self.plan.verb == "update" else ()
 
     def _is_made_up(self, change: Change) -> bool:

@@ -251,12 +251,19 @@ def restates(given: Json, shown: Json) -> bool:
         return given in EMPTY
     if isinstance(given, str) and isinstance(shown, str):
         ours, theirs = " ".join(given.casefold().split()), " ".join(shown.casefold().split())
-        return ours in theirs or theirs in ours or _may_be_one_moment(given, shown)
+        is_shortened = theirs in ours and len(theirs) >= len(ours) / 2
+        return is_shortened or ours in theirs or _may_be_one_moment(given, shown)
+    if _is_plain_list(given) and _is_plain_list(shown):
+        return all(any(restates(one, part) for part in cast("list[Json]", shown)) for one in cast("list[Json]", given))
     if _is_number(given) and _is_number(shown):
         return equal(given, shown)
     if type(given) is not type(shown) or isinstance(given, dict | list):
         return True
     return equal(given, shown)
+
+
+def _is_plain_list(value: Json) -> bool:
+    return isinstance(value, list) and not any(isinstance(part, dict | list) for part in cast("list[Json]", value))
 
 
 def _is_number(value: Json) -> bool:

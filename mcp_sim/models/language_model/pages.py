@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, is_absent
+from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, is_absent, is_closed
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.effects import Draft
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.readable import Readable
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Key
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
@@ -29,24 +29,61 @@ class Pages:
     draft: Draft | None
 
     def contradictions(self, value: Json) -> Iterator[Contradiction]:
-        """Yield what an answer states otherwise than it shows, or than the world knows."""
+        """Yield what an answer states otherwise than it shows, or than the world knows.
+
+        Rows come first: totals are judged once the rows are right.
+        """
         plan = self.tool.plan
-        if plan.guessed or plan.verb not in ("list", "search"):
+        shown: Json = self._part(value, plan.envelope.rows)
+        if plan.guessed or plan.verb not in ("list", "search") or not isinstance(shown, list):
             return
-        rows: Json = self._part(value, plan.envelope.rows)
+        rows = cast("list[Json]", shown)
         known = self._known()
-        known_rows = self._part(known, plan.envelope.rows)
-        if isinstance(rows, list) and isinstance(known_rows, list) and rows != known_rows:
-            shown, true = len(cast("list[Json]", rows)), len(cast("list[Json]", known_rows))
-            if not shown:
-                problem = f"{plan.envelope.rows or 'the list'} has {shown} rows, not {true}"
-                yield Contradiction(split_path(plan.envelope.rows or ""), problem, known_rows)
-                rows = cast("list[Json]", known_rows)
-        unknown = [*self._unknown_rows(rows)]
-        yield from unknown
-        if not unknown:
-            yield from self._wrong_total(value, rows, known)
-            yield from self._wrong_more(value, rows)
+        wrong = [*self._unknown_rows(rows)] or [*self._wrong_rows(rows, self._part(known, plan.envelope.rows))]
+        wrong = wrong or [*self._wrong_total(value, rows, known)]
+        yield from wrong or self._wrong_end(value, rows, known)
+
+    def _wrong_rows(self, rows: list[Json], known: Json) -> Iterator[Contradiction]:
+        """Yield that the rows are not those of the page, if the world knows these."""
+        if not isinstance(known, list):
+            return
+        true = self._true_rows(rows, cast("list[Json]", known))
+        if true is not None:
+            place = self.tool.plan.envelope.rows or ""
+            problem = f"{place or 'the list'} does not have the {len(true)} rows that exist for this call"
+            yield Contradiction(split_path(place), problem, true)
+
+    def _true_rows(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
+        """Return the rows that the page must have; None if it has them. A shown row stays as it is."""
+        shown = {self._key(row): row for row in rows}
+        keys = [self._key(row) for row in known]
+        if None in keys:
+            return known if known and not rows else None
+        if self._is_exact:
+            return (
+                None
+                if shown.keys() == {*keys} and len(rows) == len(known)
+                else [shown.get(self._key(row), row) for row in known]
+            )
+        missing = [row for row in known if self._key(row) not in shown and self._is_hit(row)]
+        room = max(len(rows), len(known)) - len(missing)
+        return [*rows[:room], *missing] if missing else None
+
+    def _is_hit(self, row: Json) -> bool:
+        """Whether a row certainly matches the query of a search: one of its texts has it."""
+        query = self.tool.plan.query
+        text = NOWHERE if query is None else value_at(self.facts.turn.call.arguments, query)
+        parts = as_object(row).values()
+        return isinstance(text, str) and any(isinstance(one, str) and text.lower() in one.lower() for one in parts)
+
+    def _key(self, row: Json) -> Key | None:
+        """Return the key of a row, as the world has it."""
+        entity = self.tool.entity
+        key: Json = None if entity is None else as_object(row).get(entity.key)
+        if entity is None or not isinstance(key, str | int) or isinstance(key, bool):
+            return None
+        stored = find_key(self.facts.turn.view, entity.name, key)
+        return key if stored is None else stored
 
     def _unknown_rows(self, rows: Json) -> Iterator[Contradiction]:
         """Yield the rows of records that certainly do not exist, also if several rows share their id."""
@@ -64,30 +101,49 @@ class Pages:
         total, known_total = self._part(value, plan.envelope.total), self._part(known, plan.envelope.total)
         if plan.envelope.total is None or not _is_count(total) or not isinstance(rows, list):
             return
-        shown = len(cast("list[Json]", rows))
+        shown, start = len(cast("list[Json]", rows)), self._offset()
         true: Json = total
-        if _is_count(known_total) and (self._is_exact or not shown or total > self._count()):
+        if _is_count(known_total) and (self._is_exact or total > self._count()):
             true = max(known_total, shown)
-        elif total < shown or (not shown and (self._is_first_page() or (self._is_closed and total > self._count()))):
+        elif start is not None and total < start + shown and shown:
+            true = start + shown
+        elif not shown and self._asks_for_rows() and start is not None and total > start:
+            true = start
+        elif total < shown:
             true = shown
         if true != total:
             yield Contradiction(split_path(plan.envelope.total), f"{plan.envelope.total} is {true}, not {total}", true)
 
-    def _wrong_more(self, value: Json, rows: Json) -> Iterator[Contradiction]:
-        """Yield that an answer says otherwise than its total whether there are more rows."""
-        plan = self.tool.plan
-        more, total = self._part(value, plan.envelope.more), self._part(value, plan.envelope.total)
-        if (
-            plan.envelope.more is None
-            or not isinstance(more, bool)
-            or not _is_count(total)
-            or not isinstance(rows, list)
-        ):
+    def _wrong_end(self, value: Json, rows: list[Json], known: Json) -> Iterator[Contradiction]:
+        """Yield that an answer says otherwise than its total, or the world, whether there are more rows."""
+        envelope = self.tool.plan.envelope
+        more, cursor = self._part(value, envelope.more), self._part(value, envelope.cursor)
+        known_cursor = self._part(known, envelope.cursor)
+        is_more = self._is_more(value, rows, known)
+        if is_more is None:
             return
-        shown, offset = len(cast("list[Json]", rows)), self._offset()
-        if shown and offset is not None and more is not (offset + shown < total):
-            problem = f"{plan.envelope.more} is {not more}, not {more}"
-            yield Contradiction(split_path(plan.envelope.more), problem, not more)
+        if isinstance(more, bool) and more is not is_more:
+            yield Contradiction(split_path(envelope.more or ""), f"{envelope.more} is {not more}, not {more}", not more)
+        if cursor is MISSING or (not cursor and not is_more):
+            return
+        if known_cursor is not MISSING and bool(known_cursor) is is_more:
+            if known_cursor != cursor:
+                yield Contradiction(split_path(envelope.cursor or ""), "", known_cursor)
+        elif not is_more:
+            yield Contradiction(split_path(envelope.cursor or ""), f"this is the last page: no {envelope.cursor}", None)
+        elif not cursor:
+            shown = (self._offset() or 0) + len(rows)
+            problem = f"{envelope.total} is more than {shown}, but there is no {envelope.cursor}"
+            yield Contradiction(split_path(envelope.total or ""), problem, shown)
+
+    def _is_more(self, value: Json, rows: list[Json], known: Json) -> bool | None:
+        """Return whether there are rows after those of the page; None if that is unknown."""
+        envelope = self.tool.plan.envelope
+        ends = [self._part(known, place) for place in (envelope.more, envelope.cursor)]
+        if self._is_exact and any(end is not MISSING for end in ends):
+            return any(end is not MISSING and bool(end) for end in ends)
+        total, offset = self._part(value, envelope.total), self._offset()
+        return offset + len(rows) < total if rows and offset is not None and _is_count(total) else None
 
     def _offset(self) -> int | None:
         """Return how many rows the call skips; None if that is unknown."""
@@ -98,37 +154,27 @@ class Pages:
         return asked if _is_count(asked) else None
 
     def _known(self) -> Json:
-        """Return the world's own answer to a call for all records of an entity that the scenario specifies.
-
-        How a filter matches, and what a write leaves, is the model's decision.
-        """
-        plan, entity, draft = self.tool.plan, self.tool.entity, self.draft
-        if entity is None or draft is None or not draft.ok:
+        """Return the world's own answer, if it knows all records of the entity; else None."""
+        if self.draft is None or not self.draft.ok or not self._is_closed:
             return None
-        asks_for_all = self.facts.turn.call.arguments.keys().isdisjoint({*plan.filters, plan.query or ""})
-        is_closed = entity.name in self.domain.specified and asks_for_all and not self.facts.has_written()
-        readable = Readable.of(draft.transition.observation) if is_closed else None
+        readable = Readable.of(self.draft.transition.observation)
         return None if readable is None else readable.value
 
     @property
     def _is_closed(self) -> bool:
-        """Whether the world knows how many records there are at most."""
+        """Whether the world knows all records of the entity: no write may have created others."""
         entity = self.tool.entity
-        if entity is None or entity.name not in self.domain.specified:
-            return False
-        return not self.facts.may_have_more(entity.name)
+        return entity is not None and is_closed(self.domain, entity) and not self.facts.may_have_more(entity.name)
 
     @property
     def _is_exact(self) -> bool:
-        """Whether the arguments decide what is listed; how a search matches is the model's decision."""
+        """Whether the arguments decide what is listed; what matches a query is the model's decision."""
         plan, arguments = self.tool.plan, self.facts.turn.call.arguments
-        return plan.verb == "list" and (plan.query is None or value_at(arguments, plan.query) in (NOWHERE, None, ""))
+        return plan.query is None or value_at(arguments, plan.query) in (NOWHERE, None, "")
 
-    def _is_first_page(self) -> bool:
-        """Whether the call asks for the first page, and for at least one row."""
-        paging, arguments = self.tool.plan.paging, self.facts.turn.call.arguments
-        asked = [arguments.get(name) for name in (paging.offset, paging.page, paging.cursor) if name is not None]
-        return not any(asked) and (paging.limit is None or arguments.get(paging.limit) != 0)
+    def _asks_for_rows(self) -> bool:
+        limit = self.tool.plan.paging.limit
+        return limit is None or self.facts.turn.call.arguments.get(limit) != 0
 
     def _count(self) -> int:
         entity = self.tool.entity

@@ -45,12 +45,17 @@ class WrittenFacts:
     def _growing(self, changes: Sequence[Change]) -> AbstractSet[str]:
         """Return the entities of which the write may have created records that the world does not know."""
         entity = self.plan.entity
-        if self.plan.guessed or not changes or entity is None or self.plan.verb in RECORDLESS:
+        if self.plan.guessed or entity is None or self.plan.verb in RECORDLESS:
             return {EVERY}
+        is_known = bool(changes) or (self.draft is not None and self.draft.ok)
         if self.plan.verb != "create":
-            return set()
+            return set() if is_known else {entity}
         parts = {*words(entity)}
-        return {name for name in self.domain.entities if name != entity and not parts.isdisjoint(words(name))}
+        return {
+            name
+            for name in self.domain.entities
+            if not parts.isdisjoint(words(name)) and not (is_known and name == entity)
+        }
 
     def note_records(self, changes: tuple[Change, ...], subjects: Sequence[Subject]) -> None:
         """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set."""

@@ -1,0 +1,141 @@
+"""Find where an answer disagrees with its own call: another record, other values than the arguments, a taken id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mcp_sim.backends.records.accepted_keys import has_usual_form
+from mcp_sim.models.language_model.absorption import Contradiction
+from mcp_sim.models.language_model.fixed_facts import EMPTY, restates
+from mcp_sim.models.language_model.subjects import Subject, scalars
+from mcp_sim.types import Change, Json, Key, Record, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import Path, get_part, split_path
+from mcp_sim.types.views import find_key
+
+
+@dataclass(frozen=True, slots=True)
+class CallAgreement:
+    """The comparison of an answer with its call, as far as the plan is sure what the call means.
+
+    `changes` are those that follow from the answer.
+    """
+
+    turn: Turn
+    plan: Plan
+    entity: Entity | None
+    subjects: Sequence[Subject]
+    changes: Sequence[Change]
+    value: Json = None
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield what the answer shows otherwise than the call asks for."""
+        if self.plan.guessed:
+            return
+        if self.plan.each is None:
+            yield from self._misstated()
+            yield from self._taken_ids()
+            yield from self._misidentified()
+
+    def _misstated(self) -> Iterator[Contradiction]:
+        """Yield what the answer shows of the written record otherwise than the arguments say."""
+        arguments = self.turn.call.arguments
+        for subject in self._written():
+            for argument, name in self.plan.sets.items():
+                given, shown = value_at(arguments, argument), subject.value.get(name, NOWHERE)
+                agrees = equal(given, shown) if self._is_choice(name) else restates(given, shown)
+                if NOWHERE not in (given, shown) and given is not None and not agrees:
+                    problem = f"{name} is {given!r}, as the call says, not {shown!r}"
+                    yield Contradiction((*subject.path, name), problem, given)
+
+    def _is_choice(self, name: str) -> bool:
+        """Whether a field has one of a few values, of which one may be a part of another."""
+        return self.entity is not None and name in self.entity.fields and "enum" in self.entity.fields[name].schema
+
+    def _written(self) -> Iterator[Subject]:
+        """Yield the new record of a create, and the record that an update names."""
+        arguments = self.turn.call.arguments
+        written = {(change.entity, str(change.key)) for change in self.changes if change.record is not None}
+        key = str(value_at(arguments, self.plan.key)) if self.plan.key is not None else None
+        for subject in self.subjects:
+            is_new = self.plan.verb == "create" and subject.key not in scalars(arguments)
+            if (subject.entity.name, str(subject.key)) in written and (
+                is_new or (self.plan.verb == "update" and str(subject.key) == key)
+            ):
+                yield subject
+
+    def _taken_ids(self) -> Iterator[Contradiction]:
+        """Yield the id of a new record that another one has or had, unless the call asks for that very record."""
+        entity, view = self.entity, self.turn.view
+        if self.plan.verb != "create" or entity is None or entity.natural:
+            return
+        new = [one.key for one in self.changes if one.entity == entity.name and view.get(entity.name, one.key) is None]
+        for subject in self.subjects if len(new) == 1 else ():
+            if subject.entity.name != entity.name or subject.key in (*new, *scalars(self.turn.call.arguments)):
+                continue
+            record = view.get(entity.name, subject.key)
+            if view.version(entity.name, subject.key) > 0 and not self._is_asked_for(record):
+                problem = f"the id {subject.key!r} is taken; the new {entity.name} needs another one"
+                yield Contradiction((*subject.path, subject.key_field), problem, new[0])
+
+    def _is_asked_for(self, record: Record | None) -> bool:
+        """Whether an existing record has what the call sets: creating it again may return it."""
+        arguments = self.turn.call.arguments
+        given = {name: value_at(arguments, argument) for argument, name in self.plan.sets.items()}
+        return record is not None and all(
+            value is NOWHERE or (name in record and restates(value, record[name])) for name, value in given.items()
+        )
+
+    def _misidentified(self) -> Iterator[Contradiction]:
+        """Yield the id of another record than the one that the call names, or an empty id."""
+        plan, entity = self.plan, self.entity
+        if plan.envelope.record is None or entity is None:
+            return
+        place = split_path(plan.envelope.record)
+        shown = as_object(get_part(self.value, place)).get(entity.key, NOWHERE)
+        key = self._asked_key(entity) if plan.verb != "create" else self._new_key(entity, shown)
+        if shown is NOWHERE or key is None or str(shown) == str(key) or self._is_called(place, shown, key):
+            return
+        yield Contradiction((*place, entity.key), f"the call is about {entity.name} {key!r}, not {shown!r}", key)
+
+    def _asked_key(self, entity: Entity) -> Key | None:
+        """Return the id that a get or an update asks for: that of a known record, or one that looks like an id."""
+        plan, arguments = self.plan, self.turn.call.arguments
+        asked: Json = NOWHERE if plan.key is None else value_at(arguments, plan.key)
+        is_renamed = any(
+            name == entity.key and value_at(arguments, at) is not NOWHERE for at, name in plan.sets.items()
+        )
+        if (
+            plan.verb not in ("get", "update")
+            or is_renamed
+            or not isinstance(asked, str | int)
+            or isinstance(asked, bool)
+        ):
+            return None
+        stored = find_key(self.turn.view, entity.name, asked)
+        has_form = self.turn.view.last_key(entity.name) is not None and has_usual_form(self.turn.view, entity, asked)
+        is_id = (plan.key or "").lower().endswith(entity.key.lower()) and any(map(str.isdigit, str(asked)))
+        return stored if stored is not None else asked if has_form or is_id else None
+
+    def _new_key(self, entity: Entity, shown: Json) -> Key | None:
+        """Return the id of a new record: that of the arguments, or one instead of an empty one; else None."""
+        arguments = self.turn.call.arguments
+        given = (value_at(arguments, at) for at, name in self.plan.sets.items() if name == entity.key)
+        named = next((one for one in given if isinstance(one, str | int) and one != ""), None)
+        new = [one.key for one in self.changes if one.entity == entity.name and one.record is not None]
+        return new[0] if named is None and shown in EMPTY and len(new) == 1 else named
+
+    def _is_called(self, place: Path, shown: Json, key: Key) -> bool:
+        """Whether the call names the record by another field, or by its id in another notation."""
+        if any(
+            subject.path == place and any(equal(one, key) for one in subject.value.values())
+            for subject in self.subjects
+        ):
+            return True
+        is_known = self.entity is not None and find_key(self.turn.view, self.entity.name, key) is not None
+        return not is_known and shown not in EMPTY and restates(key, shown)
