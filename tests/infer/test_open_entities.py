@@ -172,3 +172,15 @@ async def test_records_have_the_fields_that_descriptions_list(tmp_path: Path) ->
     async with service(tmp_path, spec(weather), "records: {}") as sim, sim.open() as world:
         found = value(await world.call("get_weather", {"city": "Oslo"}))
         assert found.keys() == {"city", "temperature", "humidity", "wind_speed"}
+
+
+async def test_a_write_to_a_record_from_outside_is_kept(tmp_path: Path) -> None:
+    tools = tool("set_quota", "user", "size", size=NUMBER), tool("get_quota", "user"), tool("list_quotas")
+    async with service(tmp_path, spec(*tools), "records: {}") as sim, sim.open() as world:
+        before = value(await world.call("get_quota", {"user": "ada"}))
+        value(await world.call("set_quota", {"user": "ada", "size": 7}))
+        value(await world.call("set_quota", {"user": "tom", "size": 5}))
+        assert value(await world.call("get_quota", {"user": "tom"}))["size"] == 5
+        assert value(await world.call("get_quota", {"user": "ada"})) == {**before, "size": 7}
+        listed = value(await world.call("list_quotas", {}))["quotas"]
+        assert {one["user"]: one.get("size") for one in listed}.items() >= {"ada": 7, "tom": 5}.items()

@@ -105,7 +105,9 @@ class Demand:
 
     def is_to_come(self, turn: Turn, key: Key) -> bool:
         """Return whether tools create records and the container that the call names has only smaller numbers."""
-        values = self._container(turn) if self._is_created and isinstance(key, int) else {}
+        if not self._is_created or not isinstance(key, int):
+            return False
+        values = self._container(turn)
         held = [one for one, _ in self._inside(turn.view, values)] if values else []
         return bool(held) and all(isinstance(one, int) and one < key for one in held)
 

@@ -26,6 +26,9 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
         return answer
     if entity.open:
         answer = _marked_guessed(answer)
+    is_named = plan.key is not None and plan.each is None and entity.key not in plan.sets.values()
+    if plan.verb == "update" and is_named and entity.open:
+        answer = _with_updated_record(answer, plan, entity, domain)
     if plan.verb not in _READS:
         return _with_linked_records(answer, plan, entity, domain)
     is_free = entity.open or entity.name in domain.unspecified
@@ -51,6 +54,22 @@ def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domai
         record = generate_record(turn, whole, key, invent, _given_fields(entity, turn.call.arguments))
         put = Change("put", entity.name, key, record, expected=0)
         return _pinned(answer, turn, invent, demand.population(turn, invent, put))
+
+    return invented
+
+
+def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
+    """Return an answer that writes the record of an unknown key, as if it had been there: `set_quota(user, size)`."""
+    fetch, accepts = argument(plan.key or ""), acceptance(entity, plan.key or "", domain)
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        key = fetch(turn.call.arguments)
+        if not isinstance(key, str | int) or not accepts(turn.view, key):
+            return answer(turn, invent)
+        put = Change("put", entity.name, key, generate_record(turn, entity, key, invent), expected=0)
+        transition = answer(turn.after([put]), invent)
+        mine = [replace(one, expected=0) if one.key == key else one for one in transition.changes]
+        return replace(transition, changes=tuple(mine), guessed=True)
 
     return invented
 
