@@ -81,7 +81,8 @@ def run(args: argparse.Namespace) -> int:
     found = anyio.run(_importer(args).imported)
     for one in found:
         if isinstance(one, Unreached):
-            print(_line(f"{one.name}: {one.reason}"), file=sys.stderr)
+            for line in f"{one.name}: {one.reason}".splitlines():
+                print(_line(line), file=sys.stderr)
     servers = _named_apart([one for one in found if isinstance(one, Imported)])
     codes = [_check(servers, args.out)] if args.check else [_write(servers, args.kind, args.out)]
     return next((code for code in (NO_ANSWER if len(servers) < len(found) else 0, *codes) if code), 0)

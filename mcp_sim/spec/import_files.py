@@ -144,7 +144,9 @@ def _disagreements(existing: Record, added: Record, spec: str) -> Iterator[str]:
     for key, part in added.items():
         if key not in existing:
             continue
-        if key not in _OPENED and existing[key] != part:
+        if isinstance(part, list) and existing[key] != part:
+            yield f"{key} differ from {spec}, which keeps its own"
+        elif key not in _OPENED and existing[key] != part:
             yield f"{key} is now {yaml12.flow(part)}; {spec} keeps its value"
         for name, entry in as_object(part).items() if key in _OPENED else ():
             if name in as_object(existing[key]) and as_object(existing[key])[name] != entry:

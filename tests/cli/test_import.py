@@ -37,6 +37,35 @@ def test_a_server_over_stdio_becomes_a_spec_that_is_served_alike(here: Path, mon
     assert has_no_errors(here / "crm.yaml")
 
 
+def test_resources_and_prompts_are_imported_with_their_contents(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    ask = {"name": "tone", "title": "Tone"}
+    offers: dict[str, Any] = {
+        "resources": [
+            {"uri": "d://rules", "name": "rules", "mimeType": "text/plain", "text": "Be kind: {not a slot}."},
+            {"uri": "d://pixel", "name": "pixel", "blob": "AAEC"},
+            {"uri": "d://secret", "name": "secret", "text": f"It is {SECRET}."},
+            {"uriTemplate": "d://{id}", "name": "any", "text": "x"},
+        ],
+        "prompts": [{"name": "greet", "arguments": [ask], "messages": ["Greet in a {tone} tone."]}],
+    }
+    (here / "d.json").write_text(json.dumps({"mcp_sim": 1, "name": "d", "tools": [GET], **offers}), encoding="utf-8")
+    command = ["--env", f"KEY={SECRET}", sys.executable, "-m", "mcp_sim", "serve", str(here / "d.json")]
+    assert main(["import", "mcp", "--out", "new", *command]) == 0
+    found = value(here / "new" / "d.yaml")
+    rules, pixel, secret, template = offers["resources"]
+    assert found["resources"][:2] == [rules, pixel]
+    assert found["resources"][2]["text"] == secret["text"].replace(SECRET, "***")
+    assert (found["resources"][3]["uriTemplate"], found["resources"][3]["text"]) == (template["uriTemplate"], "")
+    assert found["prompts"] == offers["prompts"]
+    assert "resources d://{id}: write their text, or `record: ENTITY`" in capsys.readouterr().err
+    assert has_no_errors(here / "new")
+    assert main(["import", "mcp", "--out", "new", *command]) == 0
+    assert "resources differ" not in capsys.readouterr().err
+
+
 def test_a_server_over_http_is_asked_with_headers_from_the_environment(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,7 +102,7 @@ def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
     ]  # fmt: skip
     captured = capsys.readouterr().err
     for sentence in (
-        "it also offers prompts; they are not imported",
+        "its prompts cannot be listed: no such method",
         "tools[1] is left out: has no name",
         "tools[2] (no_schema).inputSchema: is not a schema; any object is accepted",
         "tools[4] (odd_types).inputSchema: a: unknown type 'wurst'; any value is accepted",
@@ -147,7 +176,8 @@ def test_what_a_server_says_commands_no_terminal_and_is_cut(here: Path, capsys: 
     assert main(["import", "mcp", sys.executable, ODD, "--says", f"\x1b[2J\x07{'x' * 3000}"]) == 4
     captured = capsys.readouterr().err.splitlines()
     assert [line for line in captured if not line.isprintable() or len(line) > 1000] == []
-    assert "its stderr: \N{REPLACEMENT CHARACTER}[2J" in captured[0]
+    assert captured[0].endswith("; its stderr:")
+    assert captured[1].startswith("  \N{REPLACEMENT CHARACTER}[2J")
 
 
 def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
@@ -178,7 +208,7 @@ def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
     assert names(here / "sim" / "pets.tools.json") == ["get_pet", "list_pets"]
     assert value(here / "sim" / "scenario.yaml")["tools"] == {"pets": "pets.yaml", "dogs": "dogs.yaml"}
     assert has_no_errors(here / "sim")
-    assert "loud: Connection closed; its stderr: the key is *** and ***" in captured.err
+    assert "loud: Connection closed; its stderr:\n  the key is *** and ***" in captured.err
     assert "asking: ${input:pet-key} has no value: set the environment variable PET_KEY" in captured.err
     assert "empty: has neither a command nor a URL" in captured.err
     assert "hidden" not in captured.err

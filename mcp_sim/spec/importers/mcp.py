@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
 from typing import IO, Any, Literal, Self, cast
@@ -15,15 +17,22 @@ import anyio
 from pydantic import Field, ValidationError
 
 from mcp_sim.spec.foreign.files import file_name, shortened
-from mcp_sim.spec.foreign.secrets import find_secrets
+from mcp_sim.spec.foreign.offers import Offers
+from mcp_sim.spec.foreign.secrets import Secrets, find_secrets
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
 MOST_PAGES = 200
-_SHOWN_LINES = 3
+_SHOWN_LINES = 10
 _SHOWN_BYTES = 4096
-_OTHER = ("resources", "prompts")
+_LISTS = {
+    "tools": "list_tools",
+    "resources": "list_resources",
+    "resourceTemplates": "list_resource_templates",
+    "prompts": "list_prompts",
+}
+"""Key of a result -> the method of the SDK's session that asks for it."""
 _SERVER_INFO = {
     "version": "version",
     "title": "title",
@@ -38,7 +47,7 @@ _SERVER_INFO = {
 class Mcp(Importer):
     """Ask a live server for its tools: a command that starts a server on stdio, or the URL of a server.
 
-    The list is kept unchanged, even parts that clients would reject. The server is asked for its list only; no tool is
+    The list is kept unchanged, even parts that clients would reject. Resources and prompts are read, too. No tool is
     called.
     """
 
@@ -68,7 +77,7 @@ class Mcp(Importer):
         with TemporaryFile() as stderr:
             try:
                 with anyio.fail_after(self.timeout):
-                    return await self._imported(stderr)
+                    return await self._imported(stderr, secrets)
             except (BaseExceptionGroup, *_failures()) as error:
                 _stop_if_interrupted()
                 reason = self._reason(error)
@@ -84,20 +93,25 @@ class Mcp(Importer):
             return f"did not answer within {self.timeout:g} seconds"
         return "; ".join(dict.fromkeys(map(_message, leaves)))
 
-    async def _imported(self, stderr: IO[bytes]) -> Imported:
+    async def _imported(self, stderr: IO[bytes], secrets: Secrets) -> Imported:
         from mcp import Client  # noqa: PLC0415 (half a second, only where a server is asked)
 
         seen: list[Record] = []
         async with Client(cast("Any", _tapped(self._transport(stderr), seen)), cache=None) as client:
-            tools, doubts = await _listed(client, seen)
+            doubts = list[str]()
+            listed = partial(_listed, client.session, seen, doubts)
+            tools = await listed("tools")
             server = client.server_info
             info = server.model_dump(by_alias=True, exclude_none=True, mode="json") if server else {}
             capabilities = client.server_capabilities.model_dump(exclude_none=True)
             instructions = client.instructions
+            offers = Offers(client.session, listed, _failures())
+            await offers.read(capabilities)
         spec = {key: info[name] for name, key in _SERVER_INFO.items() if info.get(name)}
         spec |= {"instructions": instructions} if instructions else {}
-        more = [f"it also offers {kind}; they are not imported" for kind in _OTHER if kind in capabilities]
-        return Imported(file_name(self.name or info.get("name") or self._default_name), tools, spec, (*doubts, *more))
+        name = file_name(self.name or info.get("name") or self._default_name)
+        contents: Record = json.loads(secrets.redact(json.dumps(offers.spec)))
+        return Imported(name, tools, spec | contents, (*doubts, *offers.doubts))
 
     def _transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
         if not self._is_url:
@@ -193,33 +207,35 @@ async def _tapped(transport: AbstractAsyncContextManager[Any], seen: list[Record
 # answers --------------------------------------------------------------------------------------------------------------
 
 
-async def _listed(client: Any, seen: list[Record]) -> tuple[list[Json], list[str]]:
-    """Return the tools of all pages unchanged, and what is doubtful about them."""
+async def _listed(session: Any, seen: list[Record], doubts: list[str], kind: str) -> list[Json]:
+    """Return the entries of all pages unchanged, and add what is doubtful about them."""
     from mcp_types import PaginatedRequestParams  # noqa: PLC0415 (see above)
 
-    tools: list[Json] = []
+    entries: list[Json] = []
     cursors: list[Json] = [None]
     while len(cursors) <= MOST_PAGES:
-        page = await _page(client.session, PaginatedRequestParams(cursor=cursors[-1]), seen)
-        tools += as_list(page.get("tools"))
+        page = await _page(getattr(session, _LISTS[kind]), kind, PaginatedRequestParams(cursor=cursors[-1]), seen)
+        entries += as_list(page.get(kind))
         cursor = page.get("nextCursor")
         if not cursor:
-            return tools, []
+            return entries
         if cursor in cursors:
-            return tools, ["its list of tools repeats a cursor; the rest is not imported"]
+            doubts.append(f"its list of {kind} repeats a cursor; the rest is not imported")
+            return entries
         cursors.append(cursor)
-    return tools, [f"its list of tools has more than {MOST_PAGES} pages; the rest is not imported"]
+    doubts.append(f"its list of {kind} has more than {MOST_PAGES} pages; the rest is not imported")
+    return entries
 
 
-async def _page(session: Any, params: Any, seen: list[Record]) -> Record:
+async def _page(ask: Callable[..., Awaitable[Any]], kind: str, params: Any, seen: list[Record]) -> Record:
     """Return one page unchanged, valid or not."""
     seen.clear()
     try:
-        await session.list_tools(params=params)
+        await ask(params=params)
     except ValidationError:
-        if not any("tools" in result for result in seen):
+        if not any(kind in result for result in seen):
             raise
-    found: list[Record] = [result for result in seen if "tools" in result]
+    found: list[Record] = [result for result in seen if kind in result]
     return found[-1] if found else {}
 
 
@@ -259,5 +275,5 @@ def _last_lines(stderr: IO[bytes]) -> str:
     """Return the last lines that the server's process wrote to stderr."""
     end = stderr.seek(0, os.SEEK_END)
     stderr.seek(max(0, end - _SHOWN_BYTES))
-    lines = [line.strip() for line in stderr.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return f"; its stderr: {' | '.join(lines[-_SHOWN_LINES:])}" if lines else ""
+    lines = [line.rstrip() for line in stderr.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    return "\n  ".join(["; its stderr:", *lines[-_SHOWN_LINES:]]) if lines else ""
