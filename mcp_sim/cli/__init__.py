@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
-from typing import cast
+from typing import Any, cast
 
 from mcp_sim import __version__
 from mcp_sim.cli.parsing import CommandParser
@@ -97,15 +97,17 @@ def _parser(words: Sequence[str]) -> CommandParser:
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if name == requested:
-            module = import_module(f"mcp_sim.cli.{_module(name)}")
+            module = module_of(name)
             command.set_defaults(run=module.run, parser=command)
             module.arguments(command)
     return parser
 
 
-def _module(command: str) -> str:
-    """Return the module of a command; a name that is a Python keyword gets a trailing `_`."""
-    return f"{command}_" if iskeyword(command) else command.replace("-", "_")
+def module_of(command: str) -> Any:
+    """Import the module of a command. If its name is a Python keyword, that of the module has a trailing `_`."""
+    return import_module(
+        f"mcp_sim.cli.{command}_" if iskeyword(command) else f"mcp_sim.cli.{command.replace('-', '_')}"
+    )
 
 
 def _ran(words: Sequence[str]) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 
+from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import MOST_NAMED, Palette
 from mcp_sim.simulator.compile import checked
 from mcp_sim.types.errors import Problem
@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="a scenario, tool spec or tools/list result: a file, a folder of files, or a shipped name",
     )
-    parser.add_argument("--json", action="store_true", help="print the problems as a JSON list")
+    json_option(parser, "the problems")
     parser.add_argument("--strict", action="store_true", help="exit 1 for warnings too, such as guessed plans")
 
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
     found = [result for path in args.paths for result in checked(path)]
     if args.json:
-        print(json.dumps([asdict(problem) for _, problems in found for problem in problems], indent=2))
+        print_json([asdict(problem) for _, problems in found for problem in problems])
     else:
         for file, problems in found:
             _print_problems(file, problems)

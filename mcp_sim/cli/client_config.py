@@ -16,6 +16,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from mcp_sim.cli.files import back_up, replace_file
+from mcp_sim.cli.output import print_json
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if args.write is not None:
         _write(Path(args.write or client.file).expanduser(), client.key, entries)
     else:
-        print(json.dumps({client.key: entries}, indent=2, ensure_ascii=False))
+        print_json({client.key: entries})
         print(f"Merge this into {client.file} (or use --write) and restart the client.", file=sys.stderr)
     if args.url is None and len(entries) > 1:
         print(

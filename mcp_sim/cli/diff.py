@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import cast
 
+from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.server.call_log import render_changes, render_observation, shorten
@@ -30,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", metavar="B", type=Path, help="another one; or the same, with --world and --world-b")
     parser.add_argument("--world", metavar="NAME", help="the world to compare, if there are several")
     parser.add_argument("--world-b", metavar="NAME", help="the world of B, if it has another name")
+    json_option(parser, "the differences")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,10 +40,27 @@ def run(args: argparse.Namespace) -> int:
     b = only_world(read_worlds(args.b), args.world_b or args.world, args.b)
     palette = Palette.of(sys.stdout)
     try:
-        lines = [*_crashes("A", a), *_crashes("B", b), *_paired(a.since_opening(), b.since_opening(), palette)]
-        ends = list(_ends(worlds_end(a.since_opening()), worlds_end(b.since_opening())))
+        pairs = list(_pairs(a.since_opening(), b.since_opening()))
+        lines = [*_crashes("A", a), *_crashes("B", b), *_paired(pairs, palette)]
+        unlike = list(_unlike(worlds_end(a.since_opening()), worlds_end(b.since_opening())))
+        ends = [line for entity, key, ours, theirs in unlike for line in _ends(f"{MARGIN}{entity} {key}", ours, theirs)]
     except (AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"not a trace of format {FORMAT}: {error!r}") from None
+    if args.json:
+        print_json(
+            {
+                "a": _about(args.a, a),
+                "b": _about(args.b, b),
+                "equal": not (lines or ends),
+                "crashes": {"a": [*a.crashes], "b": [*b.crashes]},
+                "steps": list(_unlike_steps(pairs)),
+                "state": [
+                    {"entity": entity, "key": key, "a": _end_json(ours), "b": _end_json(theirs)}
+                    for entity, key, ours, theirs in unlike
+                ],
+            }
+        )
+        return int(bool(lines or ends))
     for line in (palette.bold(f"A  {_about(args.a, a)}"), palette.bold(f"B  {_about(args.b, b)}"), *lines):
         print(line)
     if not lines:
@@ -67,22 +86,39 @@ def _crashes(side: str, world_trace: WorldTrace) -> Iterator[str]:
 # step by step ---------------------------------------------------------------------------------------------------------
 
 
-def _paired(a: Sequence[Record], b: Sequence[Record], palette: Palette) -> Iterator[str]:
-    """Pair calls by tool and arguments, and events by their changes, and yield the differences.
-
-    A step without a counterpart is listed alone.
-    """
+def _pairs(a: Sequence[Record], b: Sequence[Record]) -> Iterator[tuple[Record | None, Record | None]]:
+    """Pair calls by tool and arguments, and events by their changes. A step without a counterpart is alone."""
     ours, theirs = ([step for step in steps if step["entry"] != "reset"] for steps in (a, b))
     matcher = SequenceMatcher(None, [_identity(one) for one in ours], [_identity(one) for one in theirs], False)
     for tag, a_from, a_to, b_from, b_to in matcher.get_opcodes():
         if tag == "equal":
-            for one, other in zip(ours[a_from:a_to], theirs[b_from:b_to], strict=True):
-                yield from _differences(one, other, palette)
+            yield from zip(ours[a_from:a_to], theirs[b_from:b_to], strict=True)
             continue
-        for side, alone in (("A", ours[a_from:a_to]), ("B", theirs[b_from:b_to])):
-            for step in alone:
+        yield from ((step, None) for step in ours[a_from:a_to])
+        yield from ((None, step) for step in theirs[b_from:b_to])
+
+
+def _paired(pairs: Iterable[tuple[Record | None, Record | None]], palette: Palette) -> Iterator[str]:
+    """Yield the differences of paired steps, and the steps without a counterpart, as lines."""
+    for one, other in pairs:
+        if one is not None and other is not None:
+            yield from _differences(one, other, palette)
+            continue
+        for side, step in (("A", one), ("B", other)):
+            if step is not None:
                 yield palette.yellow(f"only {side}  {_headline(step)}")
                 yield from (f"{MARGIN}{text}" for text in _facts(step).values() if text)
+
+
+def _unlike_steps(pairs: Iterable[tuple[Record | None, Record | None]]) -> Iterator[Record]:
+    """Yield the pairs that differ, as JSON: the steps, and what differs between them."""
+    for one, other in pairs:
+        if one is None or other is None:
+            yield {"a": one, "b": other, "differ": []}
+        elif one["entry"] == "call":
+            differ = [name for name, ours, theirs in _compared(one, other) if ours != theirs]
+            if differ:
+                yield {"a": one, "b": other, "differ": differ}
 
 
 def _identity(step: Record) -> str:
@@ -180,18 +216,32 @@ def worlds_end(steps: Sequence[Record]) -> dict[tuple[str, str | int], End]:
     return found
 
 
-def _ends(a: Mapping[tuple[str, str | int], End], b: Mapping[tuple[str, str | int], End]) -> Iterator[str]:
-    """Yield a line for each record that only one run wrote, and for each field that differs."""
-    for at in sorted({*a, *b}, key=lambda at: (at[0], str(at[1]))):
-        ours, theirs, name = a.get(at), b.get(at), f"{MARGIN}{at[0]} {at[1]}"
-        if ours is None or theirs is None:
-            end, side, other = (ours, "A", "B") if theirs is None else (theirs, "B", "A")
-            yield f"{name}: only {side} {_how(end)}; in {other} it is unchanged or does not exist"
-        elif ours.record is None or theirs.record is None:
-            if ours != theirs:
-                yield f"{name}: A {_how(ours)}; B {_how(theirs)}"
-        else:
-            yield from _fields(name, ours.record, theirs.record)
+def _unlike(
+    a: Mapping[tuple[str, str | int], End], b: Mapping[tuple[str, str | int], End]
+) -> Iterator[tuple[str, str | int, End | None, End | None]]:
+    """Yield entity, key and both ends of each record that does not end alike. None: the run did not write it."""
+    for entity, key in sorted({*a, *b}, key=lambda at: (at[0], str(at[1]))):
+        ours, theirs = a.get((entity, key)), b.get((entity, key))
+        if ours != theirs:
+            yield entity, key, ours, theirs
+
+
+def _ends(name: str, ours: End | None, theirs: End | None) -> Iterator[str]:
+    """Yield a line for a record that only one run wrote, or for each field that differs."""
+    if ours is None or theirs is None:
+        end, side, other = (ours, "A", "B") if theirs is None else (theirs, "B", "A")
+        yield f"{name}: only {side} {_how(end)}; in {other} it is unchanged or does not exist"
+    elif ours.record is None or theirs.record is None:
+        yield f"{name}: A {_how(ours)}; B {_how(theirs)}"
+    else:
+        yield from _fields(name, ours.record, theirs.record)
+
+
+def _end_json(end: End | None) -> Record:
+    """Return what a run did to a record, and the record."""
+    if end is None:
+        return {"did": "nothing"}
+    return {"did": "delete"} if end.record is None else {"did": "write", "record": end.record}
 
 
 def _how(end: End | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.models import count, named_line, thinking
+from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
 from mcp_sim.models.evaluation.runner import Evaluation
@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
     )
     parser.add_argument("--judge-api-key-env", metavar="NAME", help="the same for the judge")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    json_option(parser, "the report")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -124,7 +124,7 @@ def _reported(
     """Print the report. Return the exit code: 1 if samples failed."""
     overall, domains = summarize(outcomes), summarize_by_domain(outcomes)
     if args.json:
-        print(json.dumps(_as_json(overall, domains, model, judge), indent=2))
+        print_json(_as_json(overall, domains, model, judge))
     else:
         print("\n".join(_table(overall, domains, Palette.of(sys.stdout))))
     for line in _remarks(outcomes, overall, judge):
@@ -147,23 +147,16 @@ def _as_json(
 def _table(overall: ScoreSummary, domains: Mapping[str, ScoreSummary], palette: Palette) -> Iterator[str]:
     rows = [_row(name, one) for name, one in {**domains, "overall": overall}.items()]
     heads = ("domain", "scored", *DIMENSIONS, "total", "failed")
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    yield palette.bold(_aligned(heads, widths))
-    for row in rows[:-1]:
-        yield _aligned(row, widths)
-    yield palette.bold(_aligned(rows[-1], widths))
+    first, *others, last = table_lines([heads, *rows], right=range(1, len(heads)))
+    yield palette.bold(first)
+    yield from others
+    yield palette.bold(last)
 
 
 def _row(name: str, one: ScoreSummary) -> tuple[str, ...]:
     figures = [*(one.dimensions[dimension] for dimension in DIMENSIONS), one.total]
     cells = ("-" if figure is None else f"{figure:.2f}" for figure in figures)
     return (name, f"{one.scored}/{one.samples}", *cells, str(one.unpredicted + one.unjudged))
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Return a row with the first cell aligned left, all others right."""
-    rest = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))
-    return "  ".join([cells[0].ljust(widths[0]), *rest])
 
 
 def _remarks(outcomes: Sequence[Outcome], overall: ScoreSummary, judge: EndpointSettings | None) -> Iterator[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Self
 
+from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, read_header, read_worlds
 from mcp_sim.server.call_log import render_observation, shorten
@@ -29,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", metavar="NAME", help="only this world")
     parser.add_argument("--call", type=int, metavar="N", help="only call N of a world")
     parser.add_argument("--id", metavar="ID", help="only this perturbation")
+    json_option(parser, "the findings")
 
 
 @dataclass(slots=True)
@@ -51,46 +54,81 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"the scenario has no perturbation {args.id!r}{did_you_mean(args.id, ids)}")
     same, worlds = read_header(args.trace).get("sha256") == scenario.sha256, read_worlds(args.trace)
     _refuse_missing(args, worlds)
+    try:
+        found = [_Explained.of(one, scenario, args, is_same=same) for one in _chosen(worlds, args.world)]
+    except (AssertionError, AttributeError, KeyError, TypeError) as error:
+        raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
+    if args.json:
+        worlds_json = {one.world: one.to_json(scenario, args.id) for one in found}
+        print_json({"scenario": scenario.name, "of_this_scenario": same, "worlds": worlds_json})
+        return 0
     palette = Palette.of(sys.stdout)
     if not same:
         print(palette.dim("the trace belongs to another scenario; shown is what this one would do to its calls"))
-    try:
-        for world_trace in worlds.values():
-            if args.world in (None, world_trace.world):
-                _print_world(world_trace, scenario, args, palette, is_same=same)
-    except (AssertionError, AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
+    for one in found:
+        _print_world(one, scenario, args.id, palette, is_same=same)
     return 0
+
+
+def _chosen(worlds: Mapping[str, WorldTrace], wanted: str | None) -> list[WorldTrace]:
+    return [world_trace for world_trace in worlds.values() if wanted in (None, world_trace.world)]
 
 
 def _refuse_missing(args: argparse.Namespace, worlds: Mapping[str, WorldTrace]) -> None:
     """Raise `UsageError` if the trace has no such world or call."""
     if args.world is not None and args.world not in worlds:
         raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
-    wanted = [world_trace for world_trace in worlds.values() if args.world in (None, world_trace.world)]
+    wanted = _chosen(worlds, args.world)
     if args.call is not None and not any(step.get("index") == args.call for one in wanted for step in one.steps):
         raise UsageError(f"{args.trace} has no call {args.call}")
 
 
-def _print_world(
-    world_trace: WorldTrace, scenario: Scenario, args: argparse.Namespace, palette: Palette, *, is_same: bool
-) -> None:
-    explainer = Explainer(at_intensity_of(scenario, world_trace.steps) if is_same else scenario)
-    tally = _Tally()
-    print(palette.bold(f"world {world_trace.world}"))
-    first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
-    for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
-        wanted = [finding for finding in findings if args.id in (None, finding.id)]
-        if step["n"] < first or not wanted:
-            continue
-        for finding in wanted:
-            tally.note(finding)
-        if args.call in (None, step["index"]):
-            print(_headline(step))
+@dataclass(slots=True)
+class _Explained:
+    """The calls of a world with their findings, and what they come to."""
+
+    world: str
+    calls: list[tuple[Record, list[Finding]]]
+    tally: _Tally
+
+    @classmethod
+    def of(cls, world_trace: WorldTrace, scenario: Scenario, args: argparse.Namespace, *, is_same: bool) -> Self:
+        """Explain the calls of a world."""
+        explainer = Explainer(at_intensity_of(scenario, world_trace.steps) if is_same else scenario)
+        found = cls(world_trace.world, [], _Tally())
+        first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
+        for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
+            wanted = [finding for finding in findings if args.id in (None, finding.id)]
+            if step["n"] < first or not wanted:
+                continue
             for finding in wanted:
-                print(_line(finding, step, palette, is_same=is_same))
-    for line in _summary(scenario, tally, args.id):
-        print(palette.dim(line))
+                found.tally.note(finding)
+            if args.call in (None, step["index"]):
+                found.calls.append((step, wanted))
+        return found
+
+    def to_json(self, scenario: Scenario, wanted: str | None) -> Record:
+        """Return the findings call by call, and a sentence for each perturbation."""
+        calls = [
+            {
+                "call": step["index"],
+                "tool": step["tool"],
+                "arguments": step["arguments"],
+                "findings": [{**asdict(one), "why": [*map(str, one.why)]} for one in findings],
+            }
+            for step, findings in self.calls
+        ]
+        return {"calls": calls, "perturbations": dict(_summary(scenario, self.tally, wanted))}
+
+
+def _print_world(found: _Explained, scenario: Scenario, wanted: str | None, palette: Palette, *, is_same: bool) -> None:
+    print(palette.bold(f"world {found.world}"))
+    for step, findings in found.calls:
+        print(_headline(step))
+        for finding in findings:
+            print(_line(finding, step, palette, is_same=is_same))
+    for name, text in _summary(scenario, found.tally, wanted):
+        print(palette.dim(f"{name}: {text}"))
 
 
 def _headline(step: Record) -> str:
@@ -110,8 +148,8 @@ def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) ->
     return palette.yellow(f"{MARGIN}fires {name}{outcome}: {why}{more}")
 
 
-def _summary(scenario: Scenario, tally: _Tally, wanted: str | None) -> Iterator[str]:
-    """Yield a line for each perturbation: at how many of its calls it fires."""
+def _summary(scenario: Scenario, tally: _Tally, wanted: str | None) -> Iterator[tuple[str, str]]:
+    """Yield each perturbation and at how many of its calls it fires."""
     for entry in scenario.perturbations:
         if wanted not in (None, entry.id):
             continue
@@ -124,4 +162,4 @@ def _summary(scenario: Scenario, tally: _Tally, wanted: str | None) -> Iterator[
             text = f"no call matches its tools ({', '.join(entry.tools) or 'every tool'})"
         else:
             text = f"fires at {tally.decided[entry.id]} of {reached} matching calls"
-        yield f"{entry.id}: {text}"
+        yield entry.id, text

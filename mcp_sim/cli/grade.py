@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.cli.verdicts import exit_code, grade_lines, report_json
@@ -17,7 +18,6 @@ from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.grades import Grade
-from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.trace import FORMAT, step_from_json
 
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     answer.add_argument("--answer", metavar="TEXT", help="the agent's final answer")
     answer.add_argument("--answer-file", type=Path, metavar="FILE", help="a file with the agent's final answer")
     parser.add_argument("--strict", action="store_true", help="verdicts that rest on a guess are inconclusive")
-    parser.add_argument("--json", action="store_true", help="print the grades as JSON")
+    json_option(parser, "the grades")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     scenario = scenario_of(args.trace, args.scenario)
     grades = dict(grades_of(worlds, scenario, args.trace, answer, strict=args.strict))
     if args.json:
-        sys.stdout.buffer.write(encode(report_json(scenario, grades)) + b"\n")
+        print_json(report_json(scenario, grades))
     else:
         palette = Palette.of(sys.stdout)
         for name, grade in grades.items():

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.server.call_log import printable
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.spec.import_files import Files, build_files, differences, scenario_text
 from mcp_sim.spec.messages import error_messages
+from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
@@ -63,6 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         sub.add_argument(
             "--check", action="store_true", help="write nothing; exit 1 with a diff where the tools have changed"
         )
+        json_option(sub, "what was imported")
         is_command = "env" in kind.model_fields
         sub.add_argument(
             "sources",
@@ -84,8 +88,18 @@ def run(args: argparse.Namespace) -> int:
             for line in f"{one.name}: {one.reason}".splitlines():
                 print(_line(line), file=sys.stderr)
     servers = _named_apart([one for one in found if isinstance(one, Imported)])
-    codes = [_check(servers, args.out)] if args.check else [_write(servers, args.kind, args.out)]
-    return next((code for code in (NO_ANSWER if len(servers) < len(found) else 0, *codes) if code), 0)
+    written = [] if args.check else _write(servers, args.kind, args.out)
+    reports = _check(servers, args.out) if args.check else written
+    scenario = _write_scenario(written, args.out)
+    if args.json:
+        print_json({"servers": [report.to_json() for report in reports], "scenario": scenario and str(scenario)})
+    else:
+        for report in reports:
+            report.print()
+        print(f"{scenario}: {', '.join(one.name for one in written)} in one world\n" if scenario else "", end="")
+    if len(servers) < len(found):
+        return NO_ANSWER
+    return 1 if any(report.has_failed for report in reports) else 0
 
 
 def _line(text: str) -> str:
@@ -145,14 +159,57 @@ def _named_apart(servers: Sequence[Imported]) -> list[Imported]:
 # writing --------------------------------------------------------------------------------------------------------------
 
 
-def _write(servers: Sequence[Imported], kind: str, folder: Path) -> int:
-    """Write what was imported, and print what was not understood. Return the exit code."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The tool spec of an imported server."""
+
+    name: str
+    spec: Path
+    listed: int
+    """How many tools the server lists."""
+    tools: int
+    """How many of them the spec serves."""
+    entities: int
+    guesses: int
+    """How many plans are guesses."""
+    changes: Sequence[str]
+    """The changes since the previous import, tool by tool."""
+    doubts: Sequence[str]
+    """What was not understood."""
+    errors: Sequence[str]
+
+    @property
+    def has_failed(self) -> bool:
+        return bool(self.errors)
+
+    def to_json(self) -> Record:
+        """Return everything about it."""
+        return {**asdict(self), "spec": str(self.spec)}
+
+    def print(self) -> None:
+        """Print what was imported, and on stderr what was not understood."""
+        print(f"{self.spec}: {'has errors' if self.errors else self._summary()}")
+        if self.changes:
+            print(f"  since the last import: {', '.join(self.changes)}")
+        doubts = [*self.doubts, *self.errors]
+        for doubt in doubts[:MOST_DOUBTS]:
+            print(f"  {_line(doubt)}", file=sys.stderr)
+        if len(doubts) > MOST_DOUBTS:
+            print(f"  and {len(doubts) - MOST_DOUBTS} more like these", file=sys.stderr)
+
+    def _summary(self) -> str:
+        left = f" of {self.listed}" if self.tools < self.listed else ""
+        guesses = _counted(self.guesses, "plan is a guess", "plans are guesses")
+        guessed = f"; {guesses}: mcp-sim plan {self.spec}" if self.guesses else ""
+        word = "tool" if self.listed == 1 else "tools"
+        return f"{self.tools}{left} {word}, {_counted(self.entities, 'entity', 'entities')}{guessed}"
+
+
+def _write(servers: Sequence[Imported], kind: str, folder: Path) -> list[Written]:
+    """Write what was imported."""
     planned = [build_files(server, kind, folder) for server in servers]  # all, before the first is written
     news = {server.name: _news(server, folder) for server in servers}
-    codes = [_write_one(server, files, news[server.name]) for server, files in zip(servers, planned, strict=True)]
-    if len(servers) > 1:
-        _write_scenario({server.name: files.spec for server, files in zip(servers, planned, strict=True)}, folder)
-    return max(codes, default=0)
+    return [_write_one(server, files, news[server.name]) for server, files in zip(servers, planned, strict=True)]
 
 
 def _news(server: Imported, folder: Path) -> list[str]:
@@ -164,56 +221,65 @@ def _news(server: Imported, folder: Path) -> list[str]:
     return [line for line in lines if not line.startswith(" ")]
 
 
-def _write_one(server: Imported, files: Files, news: Sequence[str]) -> int:
+def _write_one(server: Imported, files: Files, changes: Sequence[str]) -> Written:
     for path, text in files.texts.items():
         if text is None:
             path.unlink(missing_ok=True)
         elif not path.exists() or path.read_bytes() != text.encode():
             replace_file(path, text)
-    problems = [problem for problem in check([files.spec]) if problem.severity == "error"]
-    print(f"{files.spec}: {_summary(server, files.spec) if not problems else 'has errors'}")
-    if news:
-        print(f"  since the last import: {', '.join(news)}")
-    doubts = [*files.doubts, *map(str, problems)]
-    for doubt in doubts[:MOST_DOUBTS]:
-        print(f"  {_line(doubt)}", file=sys.stderr)
-    if len(doubts) > MOST_DOUBTS:
-        print(f"  and {len(doubts) - MOST_DOUBTS} more like these", file=sys.stderr)
-    return 1 if problems else 0
-
-
-def _summary(server: Imported, spec: Path) -> str:
-    scenario = load(spec)
-    tools, guesses = len(scenario.domain.tools), len(scenario.guesses)
-    left = f" of {len(server.tools)}" if tools < len(server.tools) else ""
-    guessed = f"; {_counted(guesses, 'plan is a guess', 'plans are guesses')}: mcp-sim plan {spec}" if guesses else ""
-    entities = _counted(len(scenario.domain.entities), "entity", "entities")
-    return f"{tools}{left} {'tool' if len(server.tools) == 1 else 'tools'}, {entities}{guessed}"
+    errors = [str(problem) for problem in check([files.spec]) if problem.severity == "error"]
+    scenario = None if errors else load(files.spec)
+    tools, entities, guesses = (
+        (0, 0, 0)
+        if scenario is None
+        else (len(scenario.domain.tools), len(scenario.domain.entities), len(scenario.guesses))
+    )
+    about = (server.name, files.spec, len(server.tools), tools, entities, guesses)
+    return Written(*about, changes, files.doubts, errors)
 
 
 def _counted(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 
-def _write_scenario(specs: Mapping[str, Path], folder: Path) -> None:
-    """Write a scenario with all servers, unless the file exists."""
+def _write_scenario(written: Sequence[Written], folder: Path) -> Path | None:
+    """Write a scenario with all servers, if there are several, unless the file exists."""
     path = folder / SCENARIO
+    if len(written) < 2:
+        return None
     if path.exists():
         print(f"{path}: already exists and is not changed", file=sys.stderr)
-        return
-    replace_file(path, scenario_text(specs))
-    print(f"{path}: {', '.join(specs)} in one world")
+        return None
+    replace_file(path, scenario_text({one.name: one.spec for one in written}))
+    return path
 
 
 # --check --------------------------------------------------------------------------------------------------------------
 
 
-def _check(servers: Sequence[Imported], folder: Path) -> int:
-    found = {server.name: list(_checked(server, folder)) for server in servers}
-    for name, lines in found.items():
-        print(f"{name}: {'changed' if lines else 'unchanged'}")
-        print("".join(f"  {_line(line)}\n" for line in lines), end="")
-    return 1 if any(found.values()) else 0
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The differences between the tools of a server and those imported before, as the lines of a diff."""
+
+    name: str
+    differences: Sequence[str]
+
+    @property
+    def has_failed(self) -> bool:
+        return bool(self.differences)
+
+    def to_json(self) -> Record:
+        """Return everything about it."""
+        return asdict(self)
+
+    def print(self) -> None:
+        """Print the differences."""
+        print(f"{self.name}: {'changed' if self.differences else 'unchanged'}")
+        print("".join(f"  {_line(line)}\n" for line in self.differences), end="")
+
+
+def _check(servers: Sequence[Imported], folder: Path) -> list[Checked]:
+    return [Checked(server.name, list(_checked(server, folder))) for server in servers]
 
 
 def _checked(server: Imported, folder: Path) -> Iterator[str]:

@@ -13,8 +13,10 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
+from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.spec.sources import shipped
+from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.kinds import Backend, Kind, Perturbation, families
 from mcp_sim.types.kinds.registries import Registry
@@ -38,13 +40,18 @@ EXAMPLES = {
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("family", nargs="?", metavar="FAMILY", help=f"one of {', '.join(FAMILIES)}; default: all")
     parser.add_argument("name", nargs="?", metavar="NAME", help="a kind of the family, or a shipped document")
+    json_option(parser, "the list or the manual")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 2 for an unknown family or name."""
     palette = Palette.of(sys.stdout)
     chosen = FAMILIES if args.family is None else (_known(args.family),)
-    if args.name is None:
+    if args.json:
+        print_json(
+            {family: _members(family) for family in chosen} if args.name is None else _as_json(chosen[0], args.name)
+        )
+    elif args.name is None:
         print("\n\n".join("\n".join(_overview(family, palette)) for family in chosen))
     elif chosen[0] in KINDS:
         print("\n".join(_manual(chosen[0], args.name, palette)))
@@ -62,10 +69,15 @@ def _known(family: str) -> str:
 def _overview(family: str, palette: Palette) -> Iterator[str]:
     """Yield a family, one line per member."""
     yield palette.bold(family)
-    lines = {name: _first_line(kind) for name, kind in _kinds(family)} if family in KINDS else _documents(family)
+    lines = _members(family)
     width = max(map(len, lines), default=0)
     for name, text in lines.items():
         yield f"  {name:{width}}  {palette.dim(text)}"
+
+
+def _members(family: str) -> dict[str, str]:
+    """Return the members of a family, each with a sentence."""
+    return {name: _first_line(kind) for name, kind in _kinds(family)} if family in KINDS else _documents(family)
 
 
 def _kinds(family: str) -> Iterator[tuple[str, type[Any]]]:
@@ -89,10 +101,30 @@ def _comment(path: Path) -> str:
 
 def _document(family: str, name: str, palette: Palette) -> str:
     """Return the path and the text of a shipped document."""
+    path = _path(family, name)
+    return f"{palette.dim(str(path))}\n\n{path.read_text(encoding='utf-8').rstrip()}"
+
+
+def _path(family: str, name: str) -> Path:
     known = shipped(SHIPPED[family])
     if name not in known:
         raise UsageError(f"unknown name {name!r} in {family}{did_you_mean(name, known)}")
-    return f"{palette.dim(str(known[name]))}\n\n{known[name].read_text(encoding='utf-8').rstrip()}"
+    return known[name]
+
+
+def _as_json(family: str, name: str) -> Record:
+    """Return a shipped document, or the manual of a kind."""
+    if family not in KINDS:
+        path = _path(family, name)
+        return {"name": name, "path": str(path), "text": path.read_text(encoding="utf-8")}
+    kind = KINDS[family][name]
+    manual: Record = {"name": name, "about": [*about(kind)], "description": inspect.getdoc(kind) or ""}
+    if family == "backends":
+        manual["operations"] = operations(kind())
+    if issubclass(kind, Kind):
+        manual["options"] = kind.model_json_schema()
+        manual["example"] = yaml.safe_load(example(name, kind))
+    return manual
 
 
 # the manual of a kind -------------------------------------------------------------------------------------------------
@@ -118,14 +150,24 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
 
 def operation_lines(backend: Backend, palette: Palette) -> Iterator[str]:
     """Yield the operations of a backend, as Python calls them."""
+    known = operations(backend)
+    if known:
+        yield f"\n{palette.bold('operations')}"
+    for signature, text in known.items():
+        yield f"  {signature}"
+        yield f"      {palette.dim(text)}"
+
+
+def operations(backend: Backend) -> dict[str, str]:
+    """Return the operations of a backend, as Python calls them, each with a sentence."""
     from mcp_sim.backends.operations_backend import OperationsBackend  # noqa: PLC0415 (only backends need it)
 
     if not isinstance(backend, OperationsBackend):
-        return
-    yield f"\n{palette.bold('operations')}"
-    for operation in backend.known.values():
-        yield f"  {operation.name}({_parameters(operation)})"
-        yield f"      {palette.dim(_first_line(backend.function(operation)))}"
+        return {}
+    return {
+        f"{operation.name}({_parameters(operation)})": _first_line(backend.function(operation))
+        for operation in backend.known.values()
+    }
 
 
 def _parameters(operation: Operation) -> str:

@@ -16,6 +16,7 @@ import yaml
 
 from mcp_sim.cli.corrections import alternatives, corrections
 from mcp_sim.cli.files import back_up, replace_file
+from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
@@ -34,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name"
     )
     parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, in full, and their entities")
-    parser.add_argument("--json", action="store_true", help="print plans and entities as one JSON object")
+    json_option(parser, "plans and entities")
     parser.add_argument(
         "--write",
         action="store_true",
@@ -50,7 +51,12 @@ def run(args: argparse.Namespace) -> int:
     scenario = load(args.scenario)
     domain = scenario.domain
     plans = _chosen(domain, args.tool)
-    print(_report(domain, plans, as_json=args.json, in_full=args.tool is not None))
+    names = {plan.entity for plan in plans} if args.tool is not None else {*domain.entities}
+    entities = [entity for name, entity in domain.entities.items() if name in names]
+    if args.json:
+        print_json(_as_json(plans, entities))
+    else:
+        print(_report(domain, plans, entities, in_full=args.tool is not None))
     if args.strict and any(plan in scenario.guesses for plan in plans):
         return 1
     if args.write:
@@ -58,12 +64,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _report(domain: Domain, plans: Sequence[Plan], *, as_json: bool, in_full: bool) -> str:
+def _report(domain: Domain, plans: Sequence[Plan], entities: Sequence[Entity], *, in_full: bool) -> str:
     """Return the plans and their entities as text. `in_full`: the plans are chosen ones, shown with all reasons."""
-    names = {plan.entity for plan in plans} if in_full else {*domain.entities}
-    entities = [entity for name, entity in domain.entities.items() if name in names]
-    if as_json:
-        return json.dumps(_as_json(plans, entities), indent=2, ensure_ascii=False)
     palette = Palette.of(sys.stdout)
     shown = plan_lines(plans, palette, in_full=in_full)
     return "\n".join([*shown, *entity_lines(entities, palette), *_correction_lines(domain, plans)])
@@ -183,10 +185,9 @@ def plan_lines(plans: Sequence[Plan], palette: Palette, *, in_full: bool) -> Ite
     if in_full:
         named = [pair for plan in plans for pair in ((plan.tool, plan), *_plans_of_choices(plan))]
     rows = [("TOOL", "VERB", "ENTITY", "SURE", "SOURCE"), *(_heads(name, plan) for name, plan in named)]
-    widths = [max(len(word) for word in column) for column in zip(*rows, strict=True)]
-    yield palette.bold(_row(rows[0], widths))
-    for row, (_, plan) in zip(rows[1:], named, strict=True):
-        text = _row(row, widths)
+    heading, *texts = table_lines(rows)
+    yield palette.bold(heading)
+    for text, (_, plan) in zip(texts, named, strict=True):
         yield palette.yellow(f"{text}  a guess") if plan.guessed else text
         yield from _details(plan, palette) if in_full else _overview(plan, palette)
 
@@ -199,10 +200,6 @@ def _heads(name: str, plan: Plan) -> tuple[str, str, str, str, str]:
     found = (plan.basis[part].source for part in ("verb", "entity") if part in plan.basis)
     sources: list[str] = [*dict.fromkeys(found)]
     return name, plan.verb, plan.entity or "-", f"{plan.confidence:.2f}", " + ".join(sources) or "-"
-
-
-def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def _overview(plan: Plan, palette: Palette) -> Iterator[str]:
@@ -321,17 +318,16 @@ def entity_lines(entities: Sequence[Entity], palette: Palette) -> Iterator[str]:
     if not entities:
         return
     rows = [(entity.name, entity.key, "" if entity.key_like is None else str(entity.key_like)) for entity in entities]
-    heads = ("ENTITY", "KEY", "LIKE")
-    widths = [max(len(word) for word in column) for column in zip(heads, *rows, strict=True)]
+    heading, *texts = table_lines([("ENTITY", "KEY", "LIKE"), *rows])
     yield ""
-    yield palette.bold(_row(heads, widths))
-    for entity, row in zip(entities, rows, strict=True):
-        yield _row(row, widths)
+    yield palette.bold(heading)
+    for entity, text in zip(entities, texts, strict=True):
+        yield text
         names = ", ".join(_field(field) for field in entity.fields.values() if field.name != entity.key)
         yield from (palette.dim(line) for line in _labelled("fields", names))
 
 
 def _field(field: Field) -> str:
     if field.derived is not None:
-        return f"{field.name} (derived from {field.derived})"
+        return f"{field.name} (lists {field.derived})"
     return f"{field.name} -> {field.link}" if field.link is not None else field.name

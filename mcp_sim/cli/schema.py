@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 
+from mcp_sim.cli.output import print_json
 from mcp_sim.spec.editor_schema import preset_schema, scenario_schema, tool_spec_schema
 
 SCHEMAS = {"scenario": scenario_schema, "tool-spec": tool_spec_schema, "preset": preset_schema}
@@ -16,5 +16,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the schema. Exit with 0."""
-    print(json.dumps(SCHEMAS[args.document](), indent=2))
+    print_json(SCHEMAS[args.document]())
     return 0

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage, read_entries, read_header, worlds_of
 from mcp_sim.cli.verdicts import grade_lines
 from mcp_sim.server.call_log import render_changes, render_observation, shorten
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.grades import Grade
 from mcp_sim.world.trace import FORMAT
 
 SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
@@ -31,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "trace", metavar="TRACE[:STEP]", help="a file that --trace wrote; with :STEP, that step in full"
     )
     parser.add_argument("--world", metavar="NAME", help="only this world")
+    json_option(parser, "the steps and verdicts, or the step,")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,11 +42,13 @@ def run(args: argparse.Namespace) -> int:
     every = list(read_entries(path))
     try:
         entries = [entry for entry in every if args.world in (None, entry["world"])]
-        if n is None:
-            _table(entries)
-            _verdicts(path, every, args.world)
+        if n is not None:
+            _show_step(_step(entries, n, path), as_json=args.json)
+        elif args.json:
+            print_json(_as_json(path, every, args.world))
         else:
-            _full(_step(entries, n, path))
+            _table(entries)
+            _print_verdicts(path, every, args.world)
     except (AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
     return 0
@@ -88,10 +93,31 @@ def _table(entries: Iterable[Record]) -> None:
         print(paint.dim(sentence))
 
 
-def _verdicts(path: Path, entries: Iterable[Record], only: str | None) -> None:
-    """Print the verdicts on the worlds of a trace, if its scenario is found as it was, and expects something."""
+def _as_json(path: Path, entries: Sequence[Record], only: str | None) -> Record:
+    """Return the entries of each world as the trace has them, and its grade (None without expectations)."""
+    names = [name for name in dict.fromkeys(entry["world"] for entry in entries) if only in (None, name)]
+    grades = {name: grade.to_json() for name, grade in _grades(path, entries, only).items()}
+    worlds = {
+        name: {"entries": [entry for entry in entries if entry["world"] == name], "grade": grades.get(name)}
+        for name in names
+    }
+    return {"worlds": worlds}
+
+
+def _print_verdicts(path: Path, entries: Iterable[Record], only: str | None) -> None:
+    palette = Palette.of(sys.stdout)
+    grades = _grades(path, entries, only)
+    if grades:
+        print()
+    for name, grade in grades.items():
+        for line in grade_lines(name, grade, palette):
+            print(line)
+
+
+def _grades(path: Path, entries: Iterable[Record], only: str | None) -> dict[str, Grade]:
+    """Return the grades of the worlds of a trace, if its scenario is found as it was, and expects something."""
     if not path.is_file():
-        return  # a pipe has been read
+        return {}  # a pipe has been read
     # Imported late, since most traces are shown without verdicts.
     from mcp_sim.cli.grade import grades_of, reference_of  # noqa: PLC0415 (loads the simulator)
     from mcp_sim.simulator.compile import load  # noqa: PLC0415 (loads the simulator)
@@ -101,15 +127,11 @@ def _verdicts(path: Path, entries: Iterable[Record], only: str | None) -> None:
     try:
         scenario = None if reference is None else load(reference)
     except McpSimError:
-        return
+        return {}
     if scenario is None or scenario.sha256 != header.get("sha256") or not scenario.expectations:
-        return
+        return {}
     worlds = {name: world for name, world in worlds_of(entries).items() if only in (None, name)}
-    palette = Palette.of(sys.stdout)
-    print()
-    for name, grade in grades_of(worlds, scenario, path, None, strict=False):
-        for line in grade_lines(name, grade, palette):
-            print(line)
+    return dict(grades_of(worlds, scenario, path, None, strict=False))
 
 
 def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str]:
@@ -168,8 +190,11 @@ def _time(moment: str) -> str:
 # one step ------------------------------------------------------------------------------------------------------------
 
 
-def _full(entry: Record) -> None:
+def _show_step(entry: Record, *, as_json: bool) -> None:
     """Print everything that the ledger has of one step."""
+    if as_json:
+        print_json(entry)
+        return
     paint, step = Palette.of(sys.stdout), entry["step"]
     print(paint.bold(f"step {step['n']} of world {entry['world']}: {step['entry']} at {step['at']}"))
     for name, value in _sections(step):

@@ -19,7 +19,7 @@ def trace(tmp_path: Path, capfd: Any) -> Path:
     calls: list[Any] = [{"tool": "create_deal", "arguments": SPRING}] * 2 + [{"tool": "list_deals"}, {"tool": "nope"}]
     (tmp_path / "calls.jsonl").write_text("\n".join(json.dumps(call) for call in calls))
     path = tmp_path / "run.jsonl"
-    assert main(["play", "flaky_crm", str(tmp_path / "calls.jsonl"), "--trace", str(path)]) == 0
+    assert main(["play", "flaky_crm", str(tmp_path / "calls.jsonl"), "--trace", str(path)]) == 2
     capfd.readouterr()
     return path
 
