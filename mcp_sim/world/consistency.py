@@ -55,7 +55,8 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         after = _After(turn.view, changes)
         written = (
             (
-                *_change_problems(turn, plan, changes, after, domain),
+                *_change_problems(turn, changes, after, domain),
+                *_id_problems(turn, plan, transition.changes, domain),
                 *_set_problems(turn, plan, asked_for, changes, transition.unchecked),
             )
             if changes
@@ -175,22 +176,28 @@ def _echo_problems(value: Json, plan: Plan, turn: Turn) -> Iterator[str]:
 # what is written ------------------------------------------------------------------------------------------------------
 
 
-def _change_problems(
-    turn: Turn, plan: Plan, changes: tuple[Change, ...], after: _After, domain: Domain
-) -> Iterator[str]:
-    """Yield where a written record contradicts its key (R2), links (R5) or times (R7), or reuses an id (R4)."""
+def _change_problems(turn: Turn, changes: tuple[Change, ...], after: _After, domain: Domain) -> Iterator[str]:
+    """Yield where a written record contradicts its key (R2), links (R5) or times (R7)."""
     for change in changes:
         entity = domain.entities.get(change.entity)
         if entity is None or change.record is None:
             continue
         if change.record.get(entity.key, change.key) != change.key:
             yield f"R2: the record under {change.key!r} calls itself {change.record[entity.key]!r}"
-        is_new = not entity.natural and turn.view.get(change.entity, change.key) is None
-        if is_new and turn.view.version(change.entity, change.key) and not _is_chosen(turn, plan, entity, change):
-            yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
         yield from _link_problems(change, entity, after)
         yield from _time_problems(change.record, entity)
         yield from _future_problems(change, turn)
+
+
+def _id_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...], domain: Domain) -> Iterator[str]:
+    """Yield where a record that the call creates reuses an id (R4). Absorbed records are not new."""
+    for change in changes:
+        entity = domain.entities.get(change.entity)
+        if entity is None or change.record is None or entity.natural:
+            continue
+        is_reused = turn.view.get(change.entity, change.key) is None and turn.view.version(change.entity, change.key)
+        if is_reused and not _is_chosen(turn, plan, entity, change):
+            yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
 
 
 def _is_chosen(turn: Turn, plan: Plan, entity: Entity, change: Change) -> bool:

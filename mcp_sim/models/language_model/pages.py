@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,7 +11,7 @@ from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.effects import Draft
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.readable import Readable
-from mcp_sim.types import Json, Key
+from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
@@ -44,30 +44,17 @@ class Pages:
         yield from wrong or self._wrong_end(value, rows, known)
 
     def _wrong_rows(self, rows: list[Json], known: Json) -> Iterator[Contradiction]:
-        """Yield that the rows are not those of the page, if the world knows these."""
-        if not isinstance(known, list):
-            return
-        true = self._true_rows(rows, cast("list[Json]", known))
-        if true is not None:
-            place = self.tool.plan.envelope.rows or ""
-            problem = f"{place or 'the list'} does not have the {len(true)} rows that exist for this call"
-            yield Contradiction(split_path(place), problem, true)
+        """Yield that an empty list lacks rows that the world has.
 
-    def _true_rows(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
-        """Return the rows that the page must have; None if it has them. A shown row stays as it is."""
-        shown = {self._key(row): row for row in rows}
-        keys = [self._key(row) for row in known]
-        if None in keys:
-            return known if known and not rows else None
-        if self._is_exact:
-            return (
-                None
-                if shown.keys() == {*keys} and len(rows) == len(known)
-                else [shown.get(self._key(row), row) for row in known]
-            )
-        missing = [row for row in known if self._key(row) not in shown and self._is_hit(row)]
-        room = max(len(rows), len(known)) - len(missing)
-        return [*rows[:room], *missing] if missing else None
+        A list may leave rows out, since a tool may hide some unless it is asked for them.
+        """
+        if rows or not isinstance(known, list):
+            return
+        true = [row for row in cast("list[Json]", known) if self._is_exact or self._is_hit(row)]
+        if true:
+            place = self.tool.plan.envelope.rows or ""
+            problem = f"{place or 'the list'} has 0 rows, but {len(true)} exist for this call"
+            yield Contradiction(split_path(place), problem, true)
 
     def _is_hit(self, row: Json) -> bool:
         """Whether a row certainly matches the query of a search: one of its texts has it."""
@@ -75,15 +62,6 @@ class Pages:
         text = NOWHERE if query is None else value_at(self.facts.turn.call.arguments, query)
         parts = as_object(row).values()
         return isinstance(text, str) and any(isinstance(one, str) and text.lower() in one.lower() for one in parts)
-
-    def _key(self, row: Json) -> Key | None:
-        """Return the key of a row, as the world has it."""
-        entity = self.tool.entity
-        key: Json = None if entity is None else as_object(row).get(entity.key)
-        if entity is None or not isinstance(key, str | int) or isinstance(key, bool):
-            return None
-        stored = find_key(self.facts.turn.view, entity.name, key)
-        return key if stored is None else stored
 
     def _unknown_rows(self, rows: Json) -> Iterator[Contradiction]:
         """Yield the rows of records that certainly do not exist, also if several rows share their id."""
@@ -96,14 +74,14 @@ class Pages:
             if is_key and is_absent(self.facts.turn.view, self.facts, self.domain, entity, key):
                 yield Contradiction((*split_path(place), at), f"there is no {entity.name} {key!r}", OMITTED)
 
-    def _wrong_total(self, value: Json, rows: Json, known: Json) -> Iterator[Contradiction]:
+    def _wrong_total(self, value: Json, rows: Sequence[Json], known: Json) -> Iterator[Contradiction]:
         plan = self.tool.plan
         total, known_total = self._part(value, plan.envelope.total), self._part(known, plan.envelope.total)
-        if plan.envelope.total is None or not _is_count(total) or not isinstance(rows, list):
+        if plan.envelope.total is None or not _is_count(total):
             return
-        shown, start = len(cast("list[Json]", rows)), self._offset()
+        shown, start = len(rows), self._offset()
         true: Json = total
-        if _is_count(known_total) and (self._is_exact or total > self._count()):
+        if _is_count(known_total) and (self._has_rows_of(rows, known) or total > self._count()):
             true = max(known_total, shown)
         elif start is not None and total < start + shown and shown:
             true = start + shown
@@ -140,7 +118,7 @@ class Pages:
         """Return whether there are rows after those of the page; None if that is unknown."""
         envelope = self.tool.plan.envelope
         ends = [self._part(known, place) for place in (envelope.more, envelope.cursor)]
-        if self._is_exact and any(end is not MISSING for end in ends):
+        if self._has_rows_of(rows, known) and any(end is not MISSING for end in ends):
             return any(end is not MISSING and bool(end) for end in ends)
         total, offset = self._part(value, envelope.total), self._offset()
         return offset + len(rows) < total if rows and offset is not None and _is_count(total) else None
@@ -168,9 +146,17 @@ class Pages:
 
     @property
     def _is_exact(self) -> bool:
-        """Whether the arguments decide what is listed; what matches a query is the model's decision."""
+        """Whether the plan explains all arguments, and there is no query: what matches one is the model's decision."""
         plan, arguments = self.tool.plan, self.facts.turn.call.arguments
-        return plan.query is None or value_at(arguments, plan.query) in (NOWHERE, None, "")
+        paging = plan.paging
+        explained = {*plan.filters, paging.limit, paging.offset, paging.page, paging.cursor, paging.sort, paging.order}
+        heads = {name.partition(".")[0] for name in explained if name is not None}
+        return all(name in heads or value in (None, "") for name, value in arguments.items())
+
+    def _has_rows_of(self, rows: Sequence[Json], known: Json) -> bool:
+        """Whether an answer has as many rows as the world's own."""
+        theirs = self._part(known, self.tool.plan.envelope.rows)
+        return self._is_exact and isinstance(theirs, list) and len(cast("list[Json]", theirs)) == len(rows)
 
     def _asks_for_rows(self) -> bool:
         limit = self.tool.plan.paging.limit
