@@ -20,6 +20,7 @@ PAGES = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),
     "README.md",
     "ARCHITECTURE.md",
+    "examples/ci/README.md",
     "examples/claude_desktop/README.md",
     "examples/quickstart/README.md",
 ]

@@ -1,6 +1,6 @@
 """The servers of a scenario over streamable HTTP, for both eras of the protocol, each request in its world.
 
-Paths: `/mcp`, `/w/WORLD/mcp`; with several servers, the server's name precedes `mcp`.
+Paths: `/mcp`, `/w/WORLD/mcp`; with several servers, the server's name precedes `mcp`. `/health` is for operators.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, WorldNames, explicit_names
-from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Bodies, Exchange, Receive, Refusal, Scope, Send
+from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Bodies, Exchange, Receive, Refusal, Scope, Send, respond
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.sessions import SessionOwner, Sessions
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
@@ -29,6 +29,7 @@ from mcp_sim.world.world import World
 
 logger = logging.getLogger(__name__)
 
+HEALTH = "/health"
 _PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/mcp/?")
 _HANDSHAKE = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
 _WANTS_NOTIFICATIONS = re.compile(rb'"progressToken"|/logLevel"')
@@ -84,6 +85,9 @@ class HttpServer:
             exchange.time_out()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == HEALTH:
+            await self._report_health(scope, send)
+            return
         try:
             await self._answer(scope, receive, send)
         except Refusal as refusal:
@@ -92,6 +96,15 @@ class HttpServer:
         except Exception:
             logger.exception("a request failed: %s %s", scope["method"], scope["path"])
             await _send_internal_error(scope, send)
+
+    async def _report_health(self, scope: Scope, send: Send) -> None:
+        """Answer 200 while the server serves, 503 while it ends. Nobody needs a token, and nothing else is shown."""
+        if scope["method"] not in ("GET", "HEAD"):
+            await respond(send, 405, [(b"allow", b"GET, HEAD")], b"")
+            return
+        status, word = (503, b"ending") if self._is_leaving else (200, b"ok")
+        headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+        await respond(send, status, headers, b'{"status":"%b"}' % word)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it to its server."""
