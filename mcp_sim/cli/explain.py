@@ -14,7 +14,7 @@ from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, read_header, read_worlds
 from mcp_sim.server.call_log import render_observation, shorten
 from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.explain import Explainer, Finding, at_intensity_of
+from mcp_sim.simulator.explain import Explainer, Finding, as_it_ran
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.scenario import Scenario
@@ -94,7 +94,7 @@ class _Explained:
     @classmethod
     def of(cls, world_trace: WorldTrace, scenario: Scenario, args: argparse.Namespace, *, is_same: bool) -> Self:
         """Explain the calls of a world."""
-        explainer = Explainer(at_intensity_of(scenario, world_trace.steps) if is_same else scenario)
+        explainer = Explainer(as_it_ran(scenario, world_trace.steps) if is_same else scenario)
         found = cls(world_trace.world, [], _Tally())
         first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
         for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):

@@ -12,7 +12,7 @@ from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.cli.verdicts import exit_code, grade_lines, report_json
 from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.explain import at_intensity_of
+from mcp_sim.simulator.explain import as_it_ran
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Record
@@ -102,7 +102,7 @@ def grades_of(
 
 def _grade(world_trace: WorldTrace, scenario: Scenario, answer: str | None, *, strict: bool) -> Grade:
     steps = world_trace.since_opening()
-    simulator = Simulator(at_intensity_of(scenario, steps))
+    simulator = Simulator(as_it_ran(scenario, steps))
     world = simulator.repeated(world_trace.world, [step_from_json(step) for step in steps])
     crash = world_trace.crash_since_opening()
     if crash is not None:

@@ -20,7 +20,7 @@ from mcp_sim.faults.trigger_evaluation import (
 from mcp_sim.types import Memory, Tool, Turn
 from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.kinds import Apply, Stage
+from mcp_sim.types.kinds import Apply, Stage, triggers
 from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, When, in_reach
 from mcp_sim.world.catalogue import IN_FORCE, CatalogueFault
 
@@ -167,6 +167,18 @@ def with_intensity(scenario: Scenario, intensity: float | None) -> Scenario:
     if not 0 <= intensity <= 1:
         raise UsageError(f"intensity must be a number from 0 to 1, got {intensity:g}")
     return replace(scenario, intensity=float(intensity))
+
+
+def without_faults(scenario: Scenario) -> Scenario:
+    """Return the scenario with its faults silenced. Its tools are listed as with them."""
+    return replace(scenario, perturbations=tuple(map(_silenced, scenario.perturbations)), has_faults=False)
+
+
+def _silenced(entry: PerturbationEntry) -> PerturbationEntry:
+    """Return a perturbation that is never applied."""
+    if entry.perturbation.is_timed():
+        return replace(entry, enabled=False)
+    return replace(entry, when=When((triggers["probability"].model_validate({"p": 0}),)))
 
 
 def scaled_perturbations(scenario: Scenario) -> tuple[PerturbationEntry, ...]:

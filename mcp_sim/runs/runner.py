@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -14,7 +14,7 @@ from types import FrameType
 import anyio
 
 from mcp_sim import __version__
-from mcp_sim.faults.compile import with_intensity
+from mcp_sim.faults.compile import with_intensity, without_faults
 from mcp_sim.runs.agent import AgentCommand, Exit
 from mcp_sim.runs.host import Host, open_host
 from mcp_sim.runs.results import Condition, RunPlan, RunResult, applied_faults, called_tools, judged
@@ -22,8 +22,7 @@ from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, UsageError
-from mcp_sim.types.kinds import triggers
-from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import header_line
 from mcp_sim.world.world import World
@@ -46,14 +45,7 @@ def variant(scenario: Scenario, condition: Condition) -> Scenario:
     """Return the scenario under a condition. Without faults its tools are listed as with them."""
     if condition.has_faults:
         return with_intensity(scenario, condition.intensity)
-    return replace(scenario, perturbations=tuple(map(_silenced, scenario.perturbations)))
-
-
-def _silenced(entry: PerturbationEntry) -> PerturbationEntry:
-    """Return a perturbation that is never applied."""
-    if entry.perturbation.is_timed():
-        return replace(entry, enabled=False)
-    return replace(entry, when=When((triggers["probability"].model_validate({"p": 0}),)))
+    return without_faults(scenario)
 
 
 async def run_all(

@@ -13,7 +13,7 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.compile import CompiledFault, compile_faults, scaled_perturbations
+from mcp_sim.faults.compile import CompiledFault, compile_faults, scaled_perturbations, without_faults
 from mcp_sim.faults.trigger_evaluation import NumberedWhen, call_number, compile_checks, draw_purpose, nested_path
 from mcp_sim.simulator.persistence import past_of
 from mcp_sim.simulator.simulator import Simulator
@@ -155,10 +155,11 @@ def _apply(world: _WorldState, step: Record) -> None:
     world.history.append(past_of(step, world.index))
 
 
-def at_intensity_of(scenario: Scenario, steps: Sequence[Record]) -> Scenario:
-    """Return the scenario at the intensity of a run of this scenario."""
+def as_it_ran(scenario: Scenario, steps: Sequence[Record]) -> Scenario:
+    """Return the scenario at the intensity of a run of this scenario, without faults if the run had none."""
     opening = next((step for step in steps if step["entry"] == "reset"), Record())
-    return replace(scenario, intensity=opening.get("intensity", 1.0))
+    scaled = replace(scenario, intensity=opening.get("intensity", 1.0))
+    return scaled if opening.get("faults", True) else without_faults(scaled)
 
 
 # reasons --------------------------------------------------------------------------------------------------------------

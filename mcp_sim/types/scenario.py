@@ -168,6 +168,8 @@ class Scenario:
     interactions: Mapping[str, ToolInteraction] = field(default_factory=dict[str, ToolInteraction])
     """By tool id: how tools interact with the client beyond returning a result."""
     intensity: float = 1.0
+    has_faults: bool = True
+    """False where the faults are silenced, to compare with runs that have them."""
     advertise_output_schema: Literal["auto", "always", "never"] = "auto"
 
     @property

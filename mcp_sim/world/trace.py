@@ -155,7 +155,7 @@ def transition_of(body: Record) -> Transition:
 
 def step_from_json(body: Record) -> Step:
     """Return the entry that `step_bytes` wrote."""
-    opening = {name: body[name] for name in ("seed", "stream", "clock", "intensity") if name in body}
+    opening = {name: body[name] for name in ("seed", "stream", "clock", "intensity", "faults") if name in body}
     truth = None if body.get("truth") is None else transition_of(body["truth"])
     served = None if body.get("served") is None else observation_of(body["served"])
     return Step(

@@ -193,6 +193,8 @@ class World:
         }
         if self.scenario.intensity != 1:
             opening["intensity"] = self.scenario.intensity
+        if not self.scenario.has_faults:
+            opening["faults"] = False
         self._record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version, {})
 
     def tick(self) -> None:

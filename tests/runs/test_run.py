@@ -239,6 +239,20 @@ def test_clean_and_faulted_runs_are_paired_by_seed_and_reported(
     assert main(["show", str(tmp_path / "traces" / traces[-1])]) == 0
 
 
+def test_the_trace_of_a_run_without_faults_gets_the_same_grade(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces = tmp_path / "traces"
+    options = ["--baseline", "--traces", str(traces)]
+    found = report(capsys, document(tmp_path), *options, agent=[*PLAIN, *CREATE])
+    for run in found["runs"]:
+        assert main(["grade", run["trace"]]) == 0
+        assert capsys.readouterr().out.startswith(f"world {Path(run['trace']).stem}: passed: {run['because']}")
+    clean, _ = (Path(run["trace"]) for run in found["runs"])
+    assert main(["explain", str(tmp_path / "scenario.json"), "--trace", str(clean)]) == 0
+    assert "probability 0" in capsys.readouterr().out
+
+
 def test_every_intensity_and_repetition_is_a_run_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--intensity", "0.3,1", "--repeat", "2", "--require", "0"]
     found = report(capsys, document(tmp_path), *options, agent=[*PLAIN, *CREATE])

@@ -13,7 +13,7 @@ from support.walking import Walker
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.explain import Explainer, at_intensity_of
+from mcp_sim.simulator.explain import Explainer, as_it_ran
 from mcp_sim.spec.sources import shipped
 from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import header_line
@@ -200,7 +200,7 @@ def test_a_run_at_another_intensity_is_explained_at_that_intensity(tmp_path: Pat
     out = capfd.readouterr().out
     assert "probability 0.4 (drew" in out
     assert "otherwise" not in out
-    assert at_intensity_of(load(scenario), []).intensity == 1
+    assert as_it_ran(load(scenario), []).intensity == 1
 
 
 def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, capfd: Any) -> None:
