@@ -45,12 +45,15 @@ COMMANDS = {
     "list": "document perturbations, triggers, expectations, world models, and shipped documents",
     "schema": "print the JSON Schema of scenarios, tool specs or presets, for editors",
     "client-config": "print the entry that a client needs to start mcp-sim",
+    "completion": "print the completion script of a shell",
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. User errors are messages on stderr and exit codes, never tracebacks."""
     open_standard_streams()
+    if argv is None and "_ARGCOMPLETE" in os.environ:
+        return _complete()
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
     try:
         return _unwrapped(words)
@@ -68,6 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _discard_stdout()
         return _fail(f"mcp-sim: {error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
+
+
+def _complete() -> int:
+    """Print completions for the shell that asks."""
+    completion = module_of("completion")
+    completion.complete(_parser(completion.requested_words()))
+    return 0
 
 
 def _unwrapped(words: Sequence[str]) -> int:

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = FAMILIES if args.family is None else (_known(args.family),)
     if args.json:
         print_json(
-            {family: _members(family) for family in chosen} if args.name is None else _as_json(chosen[0], args.name)
+            {family: members(family) for family in chosen} if args.name is None else _as_json(chosen[0], args.name)
         )
     elif args.name is None:
         print("\n\n".join("\n".join(_overview(family, palette)) for family in chosen))
@@ -69,13 +69,13 @@ def _known(family: str) -> str:
 def _overview(family: str, palette: Palette) -> Iterator[str]:
     """Yield a family, one line per member."""
     yield palette.bold(family)
-    lines = _members(family)
+    lines = members(family)
     width = max(map(len, lines), default=0)
     for name, text in lines.items():
         yield f"  {name:{width}}  {palette.dim(text)}"
 
 
-def _members(family: str) -> dict[str, str]:
+def members(family: str) -> dict[str, str]:
     """Return the members of a family, each with a sentence."""
     return {name: _first_line(kind) for name, kind in _kinds(family)} if family in KINDS else _documents(family)
 

@@ -14,6 +14,7 @@ from mcp_sim.cli import COMMANDS, main, module_of
 
 NO_TABLE = {
     "client-config": "prints JSON",
+    "completion": "prints a script",
     "connect": "speaks the protocol",
     "demo": "is for people",
     "generate": "writes a file",
@@ -68,9 +69,10 @@ def takes_json(command: str) -> bool:
     parser = argparse.ArgumentParser()
     module_of(command).arguments(parser)
     parsers: list[Any] = [parser]
-    subparsers: list[Any] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-    for action in subparsers:
-        parsers = [*action.choices.values()]
+    for action in parser._actions:
+        choices = vars(action)["choices"]
+        if isinstance(choices, dict):
+            parsers = [*vars(action)["choices"].values()]
     flags = [one for parser in parsers for one in parser._actions if "--json" in one.option_strings]
     return len(flags) == len(parsers) and all(flag.nargs == 0 for flag in flags)
 
