@@ -15,8 +15,8 @@ from mcp_sim.infer.roles import Roles
 from mcp_sim.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, at, main_type, required
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.json_schema.shapes import as_object, at, items, main_type, properties, required
+from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
@@ -43,7 +43,14 @@ class EntityBuilder:
         """Return the entities that the tools mention."""
         groups = group_by_entity(self.feature_list)
         schemas = {name: parts[self.keys[name]].schema for name, parts in self.fields.items()}
-        return {name: self._entity(name, groups[name], schemas) for name in self.fields}
+        entities = {name: self._entity(name, groups[name], schemas) for name in self.fields}
+        keyed = {
+            one.entity for one in self.feature_list if one.verb in _ONE and self.roles[one.tool.id].key is not None
+        }
+        named = {name: one for name, one in entities.items() if name in keyed}
+        held = {name for name, rows in self.given.records.items() if rows}
+        shown = held.union(one.entity for one in self.feature_list if properties(one.shape))
+        return {name: one if name in shown else _with_lists(one, named) for name, one in entities.items()}
 
     def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
         declared, key = self.declared.get(name, Entity(name)), self.keys[name]
@@ -117,6 +124,16 @@ def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Exa
         yield example.arguments.get(name)
     if features.envelope.record == "":
         yield as_object(example.result).get(key)
+
+
+def _with_lists(entity: Entity, named: Mapping[str, Entity]) -> Entity:
+    """Return the entity with fields that list other records which tools name by their keys: the tasks of a plan."""
+    lists = {
+        name: named.get(singular(snake(name))) for name, one in entity.fields.items() if properties(items(one.schema))
+    }
+    links = ((name, child, one) for name, child in lists.items() if child is not None for one in child.fields.values())
+    derived = {name: f"{child.name}.{one.name}" for name, child, one in links if one.link == entity.name != child.name}
+    return replace(entity, fields={n: replace(one, derived=derived.get(n)) for n, one in entity.fields.items()})
 
 
 def _with_choices(field: Field, choices: Sequence[Json], rows: Sequence[Record]) -> Field:

@@ -24,9 +24,9 @@ def renamed(entity: Entity, called: Callable[[str], str]) -> Entity:
 
 
 def _field(field: Field, called: Callable[[str], str]) -> Field:
-    derived = field.derived
+    lister, _, link = (field.derived or "").rpartition(".")
     return replace(
         field,
         link=None if field.link is None else called(field.link),
-        derived=f"#{called(derived[1:])}" if derived and derived[0] == "#" else derived,
+        derived=f"{called(lister)}.{link}" if link else None,
     )

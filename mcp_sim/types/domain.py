@@ -22,10 +22,9 @@ class Field:
     """The entity that it refers to."""
     required: bool = False
     derived: str | None = None
-    """The place that the value is looked up at when the record is shown; it is not stored.
+    """The link of other records to this one, which the field lists; it is not stored.
 
-    `company_id.name` is a field of the record that `company_id` links to, `company_id.` that whole record, and
-    `#contact.company_id` the number of contacts that link to this record."""
+    `task.plan_id`: the tasks whose `plan_id` is the key of this record."""
     hidden: bool = False
     """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
 

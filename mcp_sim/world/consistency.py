@@ -237,6 +237,7 @@ def _settings_of(plan: Plan, entity: Entity | None) -> list[_Setting]:
     return [
         _Setting(argument, name, plan.how.get(name, "set"), name not in fields or _may_be_null(fields[name]))
         for argument, name in plan.sets.items()
+        if name not in fields or fields[name].derived is None
     ]
 
 

@@ -166,7 +166,7 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
 
 def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:
     entity = domain.entities[plan.entity or ""]
-    return selector(tool, plan, entity, domain.entities, any_field=sets_any_field(domain, entity.name))
+    return selector(tool, plan, entity, any_field=sets_any_field(domain, entity.name))
 
 
 def _listing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
-from mcp_sim.backends.records.implied_links import implied_links, linked_records
+from mcp_sim.backends.records.implied_links import implied_links, linked_records, listed_records
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.defaults import record_maker
@@ -32,7 +32,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
     make, keys = record_maker(plan, entity, domain), key_maker(entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
-    complete = linked_records(entity, domain)
+    complete, create_listed = linked_records(entity, domain), listed_records(entity, domain)
+    stored = frozenset(field for field, one in entity.fields.items() if one.derived is None)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     known_key, drafted = _key_finder(plan, entity), _draft_state(tool, plan, entity)
 
@@ -41,7 +42,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values
-        values = nest_paths(values, {})
+        values, given = nest_paths(values, {}), values
+        values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
         mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
         taken = known_key(turn.view, values)
         if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
@@ -51,7 +53,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         linked = complete(turn, invent, known)
         record = make(turn, invent, known, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        return Effect(key, record, (put, *linked))
+        return Effect(key, record, (put, *linked, *create_listed(turn.after([put, *linked]), invent, key, given)))
 
     return create
 

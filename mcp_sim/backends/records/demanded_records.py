@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
-from typing import TypeAlias
 
 from mcp_sim.backends.records.accepted_keys import acceptance
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
@@ -28,9 +27,6 @@ from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
-
-_Link: TypeAlias = tuple[str, Json, Change | None]
-"""A field, its value, and the record to generate that it refers to."""
 
 FEWEST = 2
 """The fewest records that are generated for a list. The most is one less than twice as many."""
@@ -61,9 +57,7 @@ class Demand:
         self._limit = argument(plan.paging.limit or "")
         self._wanted = wanted_values(tool, plan, entity)
         self._asks_for_each = any(rule.op == "in" for rule in plan.filters.values())
-        self._matching = matching_rows(
-            tool, plan, entity, domain.entities, any_field=sets_any_field(domain, entity.name)
-        )
+        self._matching = matching_rows(tool, plan, entity, any_field=sets_any_field(domain, entity.name))
         self._within = containers_of(domain).get(entity.name, frozenset())
         self._containers = container_arguments(plan, entity, domain)
         self._parents = _parents(plan, entity, domain)
@@ -83,11 +77,11 @@ class Demand:
             return absorbed
         for one in self._wanted(arguments):
             here = turn.after(absorbed)
-            linked = _Linked(here, self._domain, invent).resolved(self._entity, one)
-            if linked is None or not self._is_free(here.view, linked[0]):
+            parents = _missing_parents(here, self._entity, one, self._domain, invent)
+            if parents is None or not self._is_free(here.view, one):
                 continue
-            found = self._generated(here, *linked, invent, self._texts[:1])
-            found = found or (self._generated(here, *linked, invent, self._texts) if one.words else [])
+            found = self._generated(here, one, parents, invent, self._texts[:1])
+            found = found or (self._generated(here, one, parents, invent, self._texts) if one.words else [])
             absorbed += found
         return absorbed
 
@@ -230,57 +224,16 @@ def _parents(plan: Plan, entity: Entity, domain: Domain) -> list[tuple[Fetch, st
     return [(argument(path), name) for path, name in {**named, **links}.items() if name is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Linked:
-    """The records that the links of a new record refer to."""
-
-    turn: Turn
-    domain: Domain
-    invent: Invent
-
-    def resolved(self, entity: Entity, wanted: Wanted) -> tuple[Wanted, list[Change]] | None:
-        """Return what is wanted, with links in the place of values of linked records, and the records to generate.
-
-        None if a linked record does not exist and must not be generated.
-        """
-        values: Record = {}
-        changes: list[Change] = []
-        for name, value in wanted.values.items():
-            derived = entity.fields[name].derived if name in entity.fields else None
-            found = self._named(entity, name, value) if derived is None else self._with_value(entity, derived, value)
-            if found is None:
-                return None
-            field, key, change = found
-            values[field] = key
-            changes += [] if change is None else [change]
-        return replace(wanted, values=values), changes
-
-    def _named(self, entity: Entity, name: str, value: Json) -> _Link | None:
-        """Return a field with its value and the record that it names, if that is to be generated."""
-        target = self._target(entity, name)
-        if target is None or find_key(self.turn.view, target.name, value) is not None:
-            return name, value, None
-        if not isinstance(value, str | int) or not acceptance(target, name, self.domain)(self.turn.view, value):
-            return None
-        return name, value, self._put(target, value, {})
-
-    def _with_value(self, entity: Entity, derived: str, value: Json) -> _Link | None:
-        """Return the link for a value that is shown of a linked record: to the first that has it, or to a new one."""
-        link, _, field = derived.partition(".")
-        target = self._target(entity, link)
-        if target is None or field not in target.fields:
-            return None
-        found = next((key for key, _ in self.turn.view.find(target.name, field, value)), None)
-        if found is not None or not (target.open or target.name in self.domain.unspecified):
-            return None if found is None else (link, found, None)
-        draws = self.turn.draws.about(f"{self.turn.draws.scope}/{target.name}")
-        key = next_key(target, key_maker(target), self.turn.view, draws)
-        return link, key, self._put(target, key, {field: value})
-
-    def _target(self, entity: Entity, name: str) -> Entity | None:
+def _missing_parents(turn: Turn, entity: Entity, wanted: Wanted, domain: Domain, invent: Invent) -> list[Change] | None:
+    """Return the linked records to generate. None if one does not exist and must not be generated."""
+    found: list[Change] = []
+    for name, value in wanted.values.items():
         field = entity.fields.get(name)
-        return None if field is None or field.link is None else self.domain.entities.get(field.link)
-
-    def _put(self, target: Entity, key: Key, known: Record) -> Change:
-        record = generate_record(self.turn, target, key, self.invent, known)
-        return Change("put", target.name, key, record, expected=0)
+        target = None if field is None else domain.entities.get(field.link or "")
+        if target is None or find_key(turn.view, target.name, value) is not None:
+            continue
+        if not isinstance(value, str | int) or not acceptance(target, name, domain)(turn.view, value):
+            return None
+        record = generate_record(turn, target, value, invent, {})
+        found.append(Change("put", target.name, value, record, expected=0))
+    return found

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import nan
 from typing import TypeAlias, cast, overload
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.ordering import Row
-from mcp_sim.backends.records.projection import Derive, derived_values
 from mcp_sim.backends.records.search_terms import NOTHING, term_parser
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
@@ -37,33 +36,18 @@ def equal(left: Json, right: Json) -> bool:
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
-def test_maker(rule: Filter, derived: Mapping[str, Derive]) -> Callable[[Json, View], Test]:
-    """Return a function that makes the test of a filter for the given value and state."""
+def test_maker(rule: Filter) -> Callable[[Json], Test]:
+    """Return a function that makes the test of a filter for the given value."""
     field = rule.field
-    if field in derived:
-        return lambda wanted, view: _derived_test(derived[field], wanted, view)
     if rule.op == "in":
-        return lambda wanted, _view: _any_of(
-            field, cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
-        )
+        return lambda wanted: _any_of(field, cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted])
     if rule.op == "contains":
-        return lambda wanted, _view: _containing(field, wanted)
+        return lambda wanted: _containing(field, wanted)
     if rule.op == "equals":
-        return lambda wanted, _view: lambda record: equal(field_value(record, field), wanted)
+        return lambda wanted: lambda record: equal(field_value(record, field), wanted)
     if rule.op == "not":
-        return lambda wanted, _view: lambda record: not equal(record.get(field), wanted)
-    return lambda wanted, _view: _texts_compared(field, rule.op, wanted)
-
-
-def _derived_test(shown: Derive, wanted: Json, view: View) -> Test:
-    """Return a test that a derived field has the wanted value, ignoring case."""
-    lowered = wanted.lower() if isinstance(wanted, str) else wanted
-
-    def test(record: Record) -> bool:
-        value = shown(view, record)
-        return equal(value.lower() if isinstance(value, str) else value, lowered)
-
-    return test
+        return lambda wanted: lambda record: not equal(record.get(field), wanted)
+    return lambda wanted: _texts_compared(field, rule.op, wanted)
 
 
 def _any_of(field: str, wanted: list[Json]) -> Test:
@@ -103,11 +87,11 @@ def time_prefix_test(entity: Entity, field: str, wanted: Json) -> Test | None:
     return lambda record: str(record.get(field) or "").startswith(wanted)
 
 
-def bound_of(rule: Filter, entity: Entity, derived: Container[str], wanted: Json) -> Bound | None:
+def bound_of(rule: Filter, entity: Entity, wanted: Json) -> Bound | None:
     """Return the bound that an argument sets for numbers or times, or None if it sets none."""
     schema = entity.fields[rule.field].schema if rule.field in entity.fields else {}
     op = rule.op
-    if rule.field in derived or op not in COMPARISONS:
+    if op not in COMPARISONS:
         return None
     if time_meaning(rule.field, schema) is not None:
         return _bound_of_time(rule.field, schema, op, wanted)
@@ -181,17 +165,16 @@ class AllRows(Sequence[Row]):
 
 
 def matching_rows(
-    tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity], *, any_field: bool = False
+    tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
     """Return a function that selects the rows passing all given filters. The first equality uses the index.
 
     `any_field`: records may have fields that no schema declares. A text query searches them as well.
     """
-    derived = derived_values(entity, entities)
     rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
-    indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
+    indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals"]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
-    tested = [(fetch, rule, test_maker(rule, derived)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
+    tested = [(fetch, rule, test_maker(rule)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
     always, unset = _always(plan)
     name, query, parse_terms = entity.name, argument(plan.query or ""), term_parser(entity)
     searched = text_fields(entity) if plan.query is not None else ()
@@ -202,7 +185,7 @@ def matching_rows(
         spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
         equalities = [*(one for one in given if one[0] not in spans), *always]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
-        bounds, tests = _bounds_and_tests(asked, entity, derived, view)
+        bounds, tests = _bounds_and_tests(asked, entity)
         parsed = parse_terms(query(arguments))
         tests += [*spans.values(), *parsed.tests, *unset]
         tests += [_exclusion_test(parsed.unwanted, text_of)] if parsed.unwanted else []
@@ -249,20 +232,17 @@ def _always(plan: Plan) -> tuple[list[tuple[str, Json]], list[Test]]:
 
 
 def _bounds_and_tests(
-    asked: Sequence[tuple[Json, Filter, Callable[[Json, View], Test]]],
-    entity: Entity,
-    derived: Mapping[str, Derive],
-    view: View,
+    asked: Sequence[tuple[Json, Filter, Callable[[Json], Test]]], entity: Entity
 ) -> tuple[list[Bound], list[Test]]:
     """Return the bounds that arguments set, and the tests of the other arguments."""
     bounds: list[Bound] = []
     tests: list[Test] = []
     for value, rule, maker in asked:
-        bound = bound_of(rule, entity, derived, value)
+        bound = bound_of(rule, entity, value)
         if bound is not None:
             bounds.append(bound)
         else:
-            tests.append(maker(value, view))
+            tests.append(maker(value))
     return bounds, tests
 
 

@@ -1,20 +1,21 @@
-"""References of new records that follow from the references that were given: the hotel of the room that is booked."""
+"""What follows from the values of new records: references that others imply, and records that are created with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES
+from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES, record_maker
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.missing_records import generate_record
-from mcp_sim.types import Change, Record, Turn
+from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.plans import Plan
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 """Returns the given values with the references that they imply."""
@@ -85,6 +86,30 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
         return puts
 
     return complete if free else lambda _turn, _invent, _values: []
+
+
+def listed_records(entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Key, Mapping[str, Json]], list[Change]]:
+    """Compile the records that a new record lists in fields which are not stored: the tasks of a plan."""
+    places = {name: (field.derived or "").rpartition(".") for name, field in entity.fields.items()}
+    known = {name: (domain.entities[one], link) for name, (one, _, link) in places.items() if one in domain.entities}
+    lists = [
+        (name, one, link, key_maker(one), record_maker(Plan("", "create", one.name), one, domain))
+        for name, (one, link) in known.items()
+    ]
+
+    def create(turn: Turn, invent: Invent, key: Key, given: Mapping[str, Json]) -> list[Change]:
+        puts: list[Change] = []
+        for name, one, link, keys, make in lists:
+            for row in map(as_object, as_list(given.get(name))):
+                here = turn.after(puts)
+                own: Key = row.get(one.key) or next_key(one, keys, here.view, here.draws)
+                if here.view.version(one.name, own):
+                    own = next_key(one, keys, here.view, here.draws)
+                record = make(here, invent, {**row, one.key: own, link: key}, row)
+                puts.append(Change("put", one.name, own, record, expected=0))
+        return puts
+
+    return create
 
 
 def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:

@@ -41,14 +41,14 @@ def part_page(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Page |
     entity = domain.entities[plan.entity or ""]
     place, find = cast("Inside", entity.inside), _holder(tool, plan, domain)
     always = fixed_tests(plan)
-    asked = [(filter_argument(tool, path, entity, rule), test_maker(rule, {})) for path, rule in plan.filters.items()]
+    asked = [(filter_argument(tool, path, entity, rule), test_maker(rule)) for path, rule in plan.filters.items()]
 
     def page(turn: Turn) -> Page | Observation:
         key = find(turn) if plan.holder is not None else None
         if isinstance(key, Observation):
             return key
         given = ((fetch(turn.call.arguments), maker) for fetch, maker in asked)
-        tests = [maker(value, turn.view) for value, maker in given if value is not ABSENT and value is not None]
+        tests = [maker(value) for value, maker in given if value is not ABSENT and value is not None]
         rows = [(part.get(entity.key, at), part) for at, part in enumerate(_held(turn.view, place, key))]
         rows = [row for row in rows if all(test(row[1]) for test in (*always, *tests))]
         return Page(rows, len(rows))

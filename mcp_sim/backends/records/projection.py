@@ -14,7 +14,7 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Record, View
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types.lexicon.english import snake, vocabulary
 
@@ -25,32 +25,17 @@ SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 """Names of fields that no result shows."""
 
 
-def derived_value(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Derive | None:
-    """Return a function that reads a derived field from the state, or None for a stored field."""
-    if field.derived is None:
-        return None
-    if field.derived.startswith("#"):
-        return _count(entity, field.derived[1:])
-    via, _, name = field.derived.partition(".")
-    target = entity.fields[via].link if via in entity.fields else None
-    return _linked(via, target or "", name) if target in entities else None
+def derived_values(entity: Entity, entities: Mapping[str, Entity]) -> dict[str, Derive]:
+    """Return what lists the records of fields that are not stored, by field."""
+    places = {name: (field.derived or "").rpartition(".") for name, field in entity.fields.items()}
+    known = {name: (entities[other], link) for name, (other, _, link) in places.items() if other in entities}
+    return {name: _linking(entity.key, other, link) for name, (other, link) in known.items()}
 
 
-def _count(entity: Entity, place: str) -> Derive:
-    other, _, link = place.rpartition(".")
-    key = entity.key
-    return lambda view, record: len(view.find(other, link, record.get(key)))
-
-
-def _linked(via: str, target: str, name: str) -> Derive:
-    def linked(view: View, record: Record) -> Json:
-        key = record.get(via)
-        found = view.get(target, key) if isinstance(key, str | int) else None
-        if found is None or not name:
-            return found
-        return found.get(name)
-
-    return linked
+def _linking(key: str, other: Entity, link: str) -> Derive:
+    """Return a function that lists the records of another entity that link to a record."""
+    show = _whole(other, {})
+    return lambda view, record: [show(row, view) for _, row in view.find(other.name, link, record.get(key))]
 
 
 def projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
@@ -73,7 +58,7 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
     derived = derived_values(entity, entities)
     if not names:
         return _fitting(_whole(entity, derived), map_of(schema))
-    shows = {name: _derived_part(entity, name, part, entities) for name, part in names.items() if name in derived}
+    shows = {name: derived[name] for name in names if name in derived}
     plain = tuple(name for name in names if name not in derived)
     never_null = {name for name in plain if name not in required(schema) and not takes_null(names[name])}
     lacking = {name: _missing_value(entity, name, names[name], name in required(schema)) for name in plain}
@@ -85,19 +70,9 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
             body = _partial(record, lacking)
         if None in body.values():
             body = {name: value for name, value in body.items() if value is not None or name not in never_null}
-        for name, derive in shows.items():
-            value = derive(record, view)
-            if value is not ABSENT:
-                body[name] = value
-        return body
+        return body | {name: derive(view, record) for name, derive in shows.items()}
 
     return show
-
-
-def derived_values(entity: Entity, entities: Mapping[str, Entity]) -> dict[str, Derive]:
-    """Return what derives the values of fields that are not stored, by field."""
-    found = {field.name: derived_value(entity, field, entities) for field in entity.fields.values()}
-    return {name: derive for name, derive in found.items() if derive is not None}
 
 
 def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:
@@ -135,25 +110,6 @@ def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> C
         return lambda _record: None
     make = value_maker(entity.name, name, schema)
     return lambda record: make(chance_of(entity.name, record.get(entity.key), name), record, Moment.unknown())
-
-
-def _derived_part(
-    entity: Entity, name: str, schema: Record, entities: Mapping[str, Entity]
-) -> Callable[[Record, View], Json]:
-    """Return the projection of a derived field. It gives null or nothing if the link is empty."""
-    field = entity.fields[name]
-    derive = derived_value(entity, field, entities)
-    via = (field.derived or "").partition(".")[0]
-    target = entities.get(entity.fields[via].link or "") if via in entity.fields else None
-    inner = projector(target, schema, entities) if target is not None and main_type(schema) == "object" else None
-
-    def part(record: Record, view: View) -> Json:
-        value = derive(view, record) if derive is not None else None
-        if value is None:
-            return None if is_nullable(schema) else ABSENT
-        return inner(value, view) if inner is not None else value
-
-    return part
 
 
 def _scalar(entity: Entity, schema: Record) -> Show:

@@ -114,11 +114,9 @@ def _query_digest(arguments: Mapping[str, Json], paging_names: frozenset[str | N
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def selector(
-    tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity], *, any_field: bool = False
-) -> Select:
+def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False) -> Select:
     """Compile the selection of rows. It returns a page, or a failure if the query is invalid."""
-    matching = matching_rows(tool, plan, entity, entities, any_field=any_field)
+    matching = matching_rows(tool, plan, entity, any_field=any_field)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction, query = (
         argument(plan.paging.sort or ""),

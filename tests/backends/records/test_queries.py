@@ -44,7 +44,7 @@ def asked(plan: Plan, **arguments: Json) -> list[Json]:
     turn = Turn(
         Call("list_boxes", arguments), 1, tool, State.of({"box": rows}), NOW, NOW, draws, [], Memories(HashTrieMap())
     )
-    page = selector(tool, plan, entity, {"box": entity})(turn)
+    page = selector(tool, plan, entity)(turn)
     return [key for key, _ in page.rows] if isinstance(page, Page) else [page]
 
 
