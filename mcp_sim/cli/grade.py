@@ -95,9 +95,12 @@ def grades_of(
     """Yield the grade of each world of a trace. Raises `UsageError` if the file is not a trace."""
     for name, world_trace in worlds.items():
         try:
+            if world_trace.steps[0]["entry"] != "reset":
+                raise UsageError(f"{trace}: the first steps of world {name} are missing, so that it cannot be judged")
             yield name, _grade(world_trace, scenario, answer, strict=strict)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"{trace} is not a trace of format {FORMAT}: {error!r}") from None
+            reason = f"a step of world {name} is broken ({type(error).__name__}: {error})"
+            raise UsageError(f"{trace} is not a trace of format {FORMAT}: {reason}") from None
 
 
 def _grade(world_trace: WorldTrace, scenario: Scenario, answer: str | None, *, strict: bool) -> Grade:

@@ -127,6 +127,30 @@ def test_what_is_no_trace_is_a_usage_error(tmp_path: Path, capsys: pytest.Captur
     assert "has no world to judge" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("cut", "code", "message"),
+    [
+        (lambda lines: [*lines[:1], *lines[2:]], 2, "the first steps of world default are missing"),
+        (lambda lines: [*lines[:2], lines[2].replace('"changes"', '"chnages"')], 2, "broken (KeyError: 'changes')"),
+        (
+            lambda lines: [lines[0].replace('"format":2', '"format":1'), *lines[1:]],
+            2,
+            "format 2, the only one that can",
+        ),
+        (lambda lines: lines[1:], 2, "its first line has no format"),
+        (lambda lines: [*lines[:2], lines[2][:200]], 1, ":3: incomplete line skipped"),
+    ],
+)
+def test_of_a_cut_or_old_trace_it_says_what_is_wrong(
+    runs: Runs, cut: Any, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs.play(f"expect: [{ONE}]", CREATE, LOOK)
+    lines = runs.trace.read_text(encoding="utf-8").splitlines(keepends=True)
+    runs.trace.write_text("".join(cut(lines)), encoding="utf-8")
+    assert main(["grade", str(runs.trace)]) == code
+    assert message in capsys.readouterr().err
+
+
 def test_show_prints_the_verdicts_below_the_table(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     runs.play(f"{LOST}expect: [{ONE}]", CREATE, CREATE)
     assert main(["show", str(runs.trace)]) == 0
