@@ -75,7 +75,7 @@ def _summary(files: Iterable[str], folder: Path, *, works: bool) -> Iterator[str
     if folder != Path():
         yield f"  cd {shlex.quote(str(folder))}"
     yield "  mcp-sim check scenario.yaml"
-    yield "  mcp-sim run scenario.yaml -- python -m mcp_sim.runs.agents naive_retry --script script.yaml"
+    yield "  mcp-sim run scenario.yaml -- python -m mcp_sim.runs.agents verify_then_retry --script script.yaml"
     yield "  mcp-sim run scenario.yaml --seeds 0..4 -- YOUR AGENT COMMAND"
     yield "  pytest"
 

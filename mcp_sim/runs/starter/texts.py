@@ -144,7 +144,7 @@ def _records(errand: Errand, domain: Domain) -> Iterator[str]:
     counted = {name: keys for name, keys in entities.items() if _is_counted(name, domain)}
     if not counted:
         return
-    yield _noted("  records:", "those that the task names exist with any seed")
+    yield _noted("  records:", "few enough for one page; rows exist with any seed")
     for name, keys in counted.items():
         rows: list[Json] = [{domain.entities[name].key: key} for key in keys]
         yield f"    {scalar(name)}: {flow({'count': RECORDS, 'rows': rows} if rows else RECORDS)}"
