@@ -99,23 +99,25 @@ async def test_structured_content_is_served_beside_another_text_or_layout_and_wi
 @pytest.mark.parametrize("tool", ["explain", "forecast"])
 async def test_a_refusal_is_served_in_each_form_that_servers_use(tool: str, desk: Desk) -> None:
     details = {"error": "unknown", "near": ["wheel"]}
-    arguments = {"topic": "x"} if tool == "explain" else {"city": "x"}
+    name = "topic" if tool == "explain" else "city"
     async with serving() as engine, desk(engine.url).open() as world:
-        for reply, body in (
-            ({"isError": True, "text": "No such topic."}, ToolResult("No such topic.", "text", is_error=True)),
-            ({"isError": True, "content": [NO]}, ToolResult("No such topic.", "text", is_error=True)),
-            ({"isError": True, "content": [NO, PICTURE]}, ToolResult([NO, PICTURE], "blocks", is_error=True)),
+        for number, (reply, body) in enumerate(
             (
-                {"isError": True, "content": [NO], "structuredContent": details},
-                ToolResult(details, "structured", is_error=True, blocks=(NO,)),
-            ),
-            ({"error": {"code": -32602, "message": "Unknown"}}, RpcError(-32602, "Unknown")),
-            (
-                {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "Down", "data": [1]}},
-                RpcError(-32000, "Down", [1]),
-            ),
+                ({"isError": True, "text": "No such topic."}, ToolResult("No such topic.", "text", is_error=True)),
+                ({"isError": True, "content": [NO]}, ToolResult("No such topic.", "text", is_error=True)),
+                ({"isError": True, "content": [NO, PICTURE]}, ToolResult([NO, PICTURE], "blocks", is_error=True)),
+                (
+                    {"isError": True, "content": [NO], "structuredContent": details},
+                    ToolResult(details, "structured", is_error=True, blocks=(NO,)),
+                ),
+                ({"error": {"code": -32602, "message": "Unknown"}}, RpcError(-32602, "Unknown")),
+                (
+                    {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "Down", "data": [1]}},
+                    RpcError(-32000, "Down", [1]),
+                ),
+            )
         ):
-            assert (await said(engine, world, reply, tool, arguments)).body == body
+            assert (await said(engine, world, reply, tool, {name: f"x{number}"})).body == body
         assert (len(engine.asked), world.ledger.crashes) == (6, [])
 
 

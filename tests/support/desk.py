@@ -66,8 +66,8 @@ TOOLS = [
     tool("list_tickets", [], listed("tickets", TICKET)),
     tool("search_tickets", ["query"]),
     tool("get_customer", ["customer_id"], CUSTOMER),
-    tool("forecast", ["city"], WEATHER),
-    tool("explain", ["topic"]),
+    {**tool("forecast", ["city"], WEATHER), "annotations": {"readOnlyHint": True}},
+    {**tool("explain", ["topic"]), "annotations": {"readOnlyHint": True}},
     tool("get_report", ["about"]),
     {"name": "tidy_up", "inputSchema": {"type": "object", "properties": {"what": TEXT}}},
 ]

@@ -15,6 +15,7 @@ from mcp_sim.models.language_model.absorption import (
     corrected,
     is_absent,
 )
+from mcp_sim.models.language_model.asked_changes import ToldChanges
 from mcp_sim.models.language_model.call_agreement import CallAgreement
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.disclosure import Disclosure
@@ -57,6 +58,10 @@ class Adoption:
     disclosure: Disclosure
     facts: FixedFacts
     draft: Draft | None
+    told: ToldChanges | None = None
+    """What the model says that the call changed, if it was asked."""
+    is_repeated: bool = False
+    """Whether the model gave the same answer at the attempt before."""
     identified: bool = False
     """Whether the answer showed anything that has an identity."""
     figures: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -119,8 +124,8 @@ class Adoption:
         key = value_at(self.turn.call.arguments, argument)
         if not isinstance(key, str | int) or isinstance(key, bool):
             return False
-        is_known_form = has_usual_form(self.turn.view, entity, key)
-        return is_known_form and is_absent(self.turn.view, self.facts, self.domain, entity, key)
+        is_known = self.turn.view.version(entity.name, key) > 0 or has_usual_form(self.turn.view, entity, key)
+        return is_known and is_absent(self.turn.view, self.facts, self.domain, entity, key)
 
     def _certain(self) -> Observation | None:
         """Return the answer to a call for one record that certainly exists, as nothing may refuse it; else None."""
@@ -168,15 +173,19 @@ class Adoption:
                 self.turn, self.tool.plan, self.tool.entity, judged.subjects, judged.changes, judged.value
             ).contradictions(),
         ]
-        pages = Pages(self.tool, self.domain, self.facts, self.draft)
+        pages = Pages(self.tool, self.domain, self.facts, self.draft, self.is_repeated)
         self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
         return found or [*pages.contradictions(judged.value)]
 
     def _read(self, observation: Observation, value: Json) -> _Judged:
         subjects = self.subjects(value)
-        effect = Effect(self.turn, self.tool.plan, self.disclosure, self.facts, self.draft)
-        changes = effect.changes(subjects, observation) if self.tool.is_write else ()
+        changes = self._changes(subjects, observation) if self.tool.is_write else ()
         return _Judged(observation, value, subjects, changes)
+
+    def _changes(self, subjects: Sequence[Subject], observation: Observation) -> tuple[Change, ...]:
+        if self.told is not None:
+            return self.told.changes(self.turn, self.disclosure)
+        return Effect(self.turn, self.tool.plan, self.disclosure, self.facts, self.draft).changes(subjects, observation)
 
     def with_total(self, value: Json, found: Sequence[Contradiction]) -> Json:
         """Return an answer with a total that does not count rows that were left out."""
@@ -199,8 +208,11 @@ class Adoption:
         plan, changes = self.tool.plan, judged.changes
         written = WrittenFacts(self.turn, plan, self.domain, self.facts, self.draft)
         if self.tool.is_write:
-            written.note_effect(changes, judged.value)
-            written.note_records(changes, judged.subjects)
+            if self.told is not None:
+                written.note_told(changes)
+            else:
+                written.note_effect(changes, judged.value)
+                written.note_records(changes, judged.subjects)
         absorption = self._absorption(changes)
         absorption.absorb(judged.subjects)
         for change in changes:

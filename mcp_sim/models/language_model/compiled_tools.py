@@ -10,12 +10,13 @@ from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
 from mcp_sim.types import Call, Record, Tool
 from mcp_sim.types.argument_unwrapping import unwrap_call
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import properties, schema_of
+from mcp_sim.types.json_schema.shapes import constants, properties, schema_of
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Answer, backends
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import by_word, terms
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.result_parts import READS
 
 _VARYING = terms("verbs.varying")
@@ -31,6 +32,7 @@ class CompiledTool:
     same call may be answered differently each time.
     """
 
+    tool: Tool
     plan: Plan
     entity: Entity | None
     answer: Answer
@@ -42,6 +44,17 @@ class CompiledTool:
     names: SubjectNames
     is_write: bool
     varies: bool
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether the plan does not tell what a call changes."""
+        return self.is_write and not self.plan.operation and (self.plan.guessed or self.plan.verb in RECORDLESS)
+
+    def kind_of_call(self, arguments: Record) -> str:
+        """Return a name of all calls that do the same: with these arguments, and these values of those with choices."""
+        declared = properties(self.tool.input_schema)
+        chosen = {name: value if constants(declared.get(name, {})) else "" for name, value in arguments.items()}
+        return canonical([self.tool.id, chosen])
 
 
 class CompiledTools:
@@ -77,6 +90,7 @@ class CompiledTools:
     def _compile(self, tool: Tool, plan: Plan) -> CompiledTool:
         domain = self._domain
         return CompiledTool(
+            tool=tool,
             plan=plan,
             entity=domain.entities.get(plan.entity or ""),
             answer=backends[domain.plans[tool.id].backend]().compile_answer(tool, domain.plans[tool.id], domain),

@@ -13,7 +13,7 @@ from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.types import Attempt, Change, Memory, Record, Transition, Turn
+from mcp_sim.types import Attempt, Change, Json, Memory, Observation, Record, Transition, Turn, View
 from mcp_sim.types.errors import Crash, TooLong, Unanswered
 
 MAX_RETRY_QUOTE = 4_000
@@ -115,6 +115,23 @@ class Conversation:
         except TooLong as error:
             raise Crash(turn.tool.id, str(error)) from None
 
+    async def ask_changes(self, turn: Turn, user: str, observed: Observation, schema: Record) -> Reply | None:
+        """Return the model's reply to the question what the call has changed; None if there is none."""
+        assistant = prompt.observation_turn(self._disclosed(turn, turn.view, observed))
+        asked = append_turn(self._shortened(turn, len(user) + len(assistant)), turn.index, user, assistant, ())
+        try:
+            return await self.ask(
+                Request(
+                    messages(self.system, asked, prompt.changes_turn(turn), ()),
+                    schema,
+                    _seed(turn, "changes"),
+                    self._affinity(turn),
+                    prompt.STOP,
+                )
+            )
+        except Unanswered:
+            return None
+
     def transcript(self, turn: Turn) -> Transcript | None:
         """Return the transcript of the turn's world."""
         return self.memory(turn).get("transcript")
@@ -122,12 +139,14 @@ class Conversation:
     def remember(self, turn: Turn, user: str, transition: Transition) -> None:
         """Append the turn with its true observation. This is kept if the call is committed."""
         written: tuple[Change, ...] = (*transition.changes, *transition.absorbed)
-        plan = self.disclosure.domain.plans.get(turn.tool.id)
-        value = prompt.observation_value(transition.observation)
-        disclosed = self.disclosure.value(turn.view.after(written), plan.entity if plan else None, value)
+        disclosed = self._disclosed(turn, turn.view.after(written), transition.observation)
         assistant = prompt.observation_turn(disclosed)
         transcript = append_turn(self.transcript(turn), turn.index, user, assistant, written)
         self.memory(turn).set("transcript", transcript)
+
+    def _disclosed(self, turn: Turn, view: View, observation: Observation) -> Json:
+        plan = self.disclosure.domain.plans.get(turn.tool.id)
+        return self.disclosure.value(view, plan.entity if plan else None, prompt.observation_value(observation))
 
     def memory(self, turn: Turn) -> Memory:
         """Return the memory of the conversation in the turn's world."""
@@ -164,7 +183,7 @@ class Conversation:
         return known
 
 
-def _seed(turn: Turn, attempt: int) -> int:
+def _seed(turn: Turn, attempt: int | str) -> int:
     """Return the sampling seed of one attempt."""
     return int(turn.draws.unit(f"language_model/{attempt}") * 2**31)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.adoption import Adoption
+from mcp_sim.models.language_model.asked_changes import NOTHING, UNKNOWN, ToldChanges, changes_schema
 from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
 from mcp_sim.models.language_model.conformity import conform
 from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import find_leaks
-from mcp_sim.models.language_model.effects import Draft
+from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.observations import read_observation
@@ -57,9 +58,10 @@ class ModelPredictor:
     def __init__(self, domain: Domain, conversation: Conversation, invent: Invent, settings: PredictorSettings) -> None:
         self._domain, self._conversation, self._invent, self._settings = domain, conversation, invent, settings
         self._tools, self._disclosure = CompiledTools(domain, settings.bounds), conversation.disclosure
+        self._changes_schema = changes_schema(domain)
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        tool = self._tools.of(turn.call)
+        tool = self._tool(turn)
         if turn.instruction is not None:
             return await self._follow_instruction(turn, tool, turn.instruction, rejected)
         draft = None if turn.problems else Draft.of(tool.answer, turn, self._invent)
@@ -102,7 +104,13 @@ class ModelPredictor:
             read = read_observation(reply, tool.schema)
             _refuse(self._leaks(turn, read, reply))
             observation, omitted = conform(read, tool.schema, tool.validator, is_last=is_last)
-            adoption = self._adoption(turn, tool, draft)
+            is_unclear = tool.is_unclear and not has_failed(observation)
+            told = await self._told_changes(turn, tool, user, observation) if is_unclear else None
+            if told is not None and not told.told:
+                tool = replace(tool, is_write=False)
+            adoption = replace(self._adoption(turn, tool, draft), told=told, is_repeated=_is_repeated(reply, rejected))
+            if is_unclear:
+                adoption.figures["changes"] = UNKNOWN if told is None else len(told.told) or NOTHING
             transition = adoption.adopt(observation, is_last=is_last)
         turn.memories.shared[self._conversation.owner] = SecondLook(turn, observation, transition)
         self._conversation.remember(turn, user, transition)
@@ -111,6 +119,22 @@ class ModelPredictor:
             repaired = (*(".".join(map(str, path)) for path in omitted), *adoption.figures.get("repaired", ()))
             adoption.figures["repaired"] = list(repaired)
         return _measured(transition, reply, rejected, adoption.figures)
+
+    def _tool(self, turn: Turn) -> CompiledTool:
+        """Return the tool of a call. It only reads if the model has said so of such a call."""
+        tool = self._tools.of(turn.call)
+        reads = tool.is_unclear and self._conversation.memory(turn).get(_reads(turn, tool), False)
+        return replace(tool, is_write=False) if reads else tool
+
+    async def _told_changes(
+        self, turn: Turn, tool: CompiledTool, user: str, observation: Observation
+    ) -> ToldChanges | None:
+        """Return what a call has changed whose plan does not tell, as the model says; None if that stays unknown."""
+        reply = await self._conversation.ask_changes(turn, user, observation, self._changes_schema)
+        told = None if reply is None else ToldChanges.of(reply)
+        if told is not None and not told.told:
+            self._conversation.memory(turn).set(_reads(turn, tool), True)
+        return told
 
     def _is_last(self, rejected: tuple[Attempt, ...]) -> bool:
         return len(rejected) + 1 >= self._settings.max_attempts
@@ -190,6 +214,16 @@ def _written_since(turn: Turn, written: int, index: int) -> bool:
         if past.changes:
             return True
     return True
+
+
+def _reads(turn: Turn, tool: CompiledTool) -> str:
+    return f"reads/{tool.kind_of_call(turn.call.arguments)}"
+
+
+def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:
+    """Whether a reply is that of the attempt before."""
+    before = rejected[-1].raw.rpartition("</think>\n\n")[2] if rejected else ""
+    return bool(before) and reply.content.startswith(before)
 
 
 def _was_cut_off(attempt: Attempt) -> bool:

@@ -69,6 +69,11 @@ def instructed_turn(turn: Turn, facts: Record, instruction: str) -> str:
     )
 
 
+def changes_turn(turn: Turn) -> str:
+    """Return a turn that asks what the call of the turn before has changed."""
+    return encodable(f"{_action(turn)}\n\n**Answer:** what this call has changed")
+
+
 def observation_turn(observed: Json) -> str:
     """Return the reply to a turn that the transcript keeps: the true observation."""
     return encodable(_observation(observed))

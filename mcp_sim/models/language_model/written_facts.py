@@ -57,6 +57,15 @@ class WrittenFacts:
             if not parts.isdisjoint(words(name)) and not (is_known and name == entity)
         }
 
+    def note_told(self, changes: Sequence[Change]) -> None:
+        """Note what is fixed after changes that the model said: all values that they write, and no more unsettled."""
+        self.facts.touch({"arguments": self.turn.call.arguments, "keys": [change.key for change in changes]})
+        for change in changes:
+            entity = self.domain.entities.get(change.entity) or Entity(change.entity, "id")
+            if change.record is not None:
+                record = Subject((), entity, change.key, entity.key, change.record)
+                self.facts.note(record, self._written(change), changes)
+
     def note_records(self, changes: tuple[Change, ...], subjects: Sequence[Subject]) -> None:
         """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set."""
         shown = {(one.identity, name) for one in subjects for name, _ in one.fields() if name not in STATES}
@@ -74,14 +83,22 @@ class WrittenFacts:
         shown: AbstractSet[tuple[tuple[str, Key], str]],
         changes: tuple[Change, ...],
     ) -> None:
-        sets, how = self.plan.sets, self.plan.how
-        named = {name for path, name in sets.items() if path.rpartition(".")[2] == name and name not in how}
-        before, record = self.turn.view.get(change.entity, change.key) or {}, change.record or {}
-        written = [name for name, value in record.items() if not equal(before.get(name, NOWHERE), value)]
-        said = {name for name in written if name in named and _is_whole(before.get(name), record[name])}
+        written, said = self._written(change), self._said(change)
         fixed = [name for name in written if name in said or ((change.entity, change.key), name) in shown]
         guessed = [name for name in written if name not in fixed]
-        self.facts.note(Subject((), entity, change.key, entity.key, record), fixed, changes, guessed)
+        self.facts.note(Subject((), entity, change.key, entity.key, change.record or {}), fixed, changes, guessed)
+
+    def _written(self, change: Change) -> list[str]:
+        """Return the fields of a record that a change writes."""
+        before = self.turn.view.get(change.entity, change.key) or {}
+        return [name for name, value in (change.record or {}).items() if not equal(before.get(name, NOWHERE), value)]
+
+    def _said(self, change: Change) -> set[str]:
+        """Return the written fields that have what an argument of the same name says."""
+        before, record = self.turn.view.get(change.entity, change.key) or {}, change.record or {}
+        named = {name for path, name in self.plan.sets.items() if path.rpartition(".")[2] == name}
+        named = {name for name in named - self.plan.how.keys() if name in record}
+        return {name for name in named if _is_whole(before.get(name), record[name])}
 
     def _note_new_key(self, change: Change, shown: AbstractSet[Key]) -> None:
         """Note a new record as provisional if neither the reply nor the arguments have its id."""

@@ -1,0 +1,137 @@
+"""Ask a model what a call changed whose effect the plan does not tell, and read its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from mcp_sim.models.language_model.disclosure import Disclosure
+from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
+from mcp_sim.types import Change, Json, Key, Record, Turn, View
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.views import find_key
+
+NOTHING, UNKNOWN = "none", "unknown"
+MAX_CHANGES = 100
+"""How many changes of one call are read at most."""
+MAX_FIELDS = 100
+"""How many fields of one record are read at most."""
+_OPERATIONS = ("create", "update", "delete")
+
+
+def changes_schema(domain: Domain) -> Record:
+    """Return the schema of an answer: `{"changes": "none" | "unknown" | [...]}`."""
+    names = sorted(name for name, entity in domain.entities.items() if _is_plain(entity))
+    kind: Record = {"type": "string", "enum": names} if names else {"type": "string", "minLength": 1, "maxLength": 60}
+    key: Record = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200}, {"type": "integer"}]}
+    change: Record = {
+        "type": "object",
+        "properties": {
+            "op": {"type": "string", "enum": [*_OPERATIONS]},
+            "entity": kind,
+            "id": key,
+            "fields": {"type": "object", "maxProperties": MAX_FIELDS},
+        },
+        "required": ["op", "entity", "id"],
+        "additionalProperties": False,
+    }
+    listed: Record = {"type": "array", "minItems": 1, "maxItems": MAX_CHANGES, "items": change}
+    return {
+        "type": "object",
+        "properties": {"changes": {"anyOf": [{"type": "string", "enum": [NOTHING, UNKNOWN]}, listed]}},
+        "required": ["changes"],
+        "additionalProperties": False,
+    }
+
+
+def _is_plain(entity: Entity) -> bool:
+    return entity.inside is None and not entity.singleton
+
+
+@dataclass(frozen=True, slots=True)
+class ToldChange:
+    """One change as the model says it."""
+
+    op: str
+    entity: str
+    key: Key
+    fields: Record
+
+
+@dataclass(frozen=True, slots=True)
+class ToldChanges:
+    """What a model says that a call changed. Without any, the call has only read."""
+
+    told: tuple[ToldChange, ...]
+
+    @classmethod
+    def of(cls, reply: Reply) -> ToldChanges | None:
+        """Return what a reply says; None if it does not say it."""
+        try:
+            value: Json = as_object(parse_json(observation_text(reply), reply.content)).get("changes")
+        except Rejected:
+            return None
+        if value in (NOTHING, []):
+            return cls(())
+        if not isinstance(value, list):
+            return None
+        found = [_told(as_object(one)) for one in cast("list[Json]", value)[:MAX_CHANGES]]
+        told = tuple(one for one in found if one is not None)
+        return cls(told) if len(told) == len(found) else None
+
+    def changes(self, turn: Turn, disclosure: Disclosure) -> tuple[Change, ...]:
+        """Return the changes, without those that the world cannot follow."""
+        view, changes = turn.view, list[Change]()
+        for told in self.told:
+            entity = disclosure.domain.entities.get(told.entity) or Entity(told.entity, "id")
+            change = _change(told, entity, view, disclosure) if _is_plain(entity) else None
+            if change is not None:
+                changes.append(change)
+                view = view.after([change])
+        return tuple(changes)
+
+
+def _told(value: Record) -> ToldChange | None:
+    op, entity, key, fields = (value.get(name) for name in ("op", "entity", "id", "fields"))
+    if op not in _OPERATIONS or not isinstance(entity, str) or not entity or not _is_key(key):
+        return None
+    return ToldChange(cast("str", op), entity, cast("Key", key), as_object(fields))
+
+
+def _is_key(value: Json) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def _change(told: ToldChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
+    found = find_key(view, entity.name, told.key)
+    key = told.key if found is None else found
+    stored = view.get(entity.name, key)
+    if told.op == "delete":
+        return None if stored is None else Change("remove", entity.name, key)
+    was_used = stored is None and view.version(entity.name, key) > 0 and not entity.natural
+    if was_used or (stored is None and told.op == "update" and entity.name in disclosure.domain.specified):
+        return None
+    before: Record = stored or {}
+    fields = {name: value for name, value in told.fields.items() if name != entity.key}
+    said = {
+        name: value
+        for name, value in fields.items()
+        if disclosure.may_change(entity.name, stored, name, value) and _fits(entity, name, value, view)
+    }
+    return Change("put", entity.name, key, {**before, entity.key: key, **said})
+
+
+def _fits(entity: Entity, name: str, value: Json, view: View) -> bool:
+    """Whether a field may have this value: it is stored, and what it links to exists."""
+    field = entity.fields.get(name)
+    if field is None or field.link is None:
+        return field is None or field.derived is None
+    return all(find_key(view, field.link, key) is not None for key in _linked_keys(value))
+
+
+def _linked_keys(value: Json) -> Iterator[Key]:
+    values: Sequence[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return (one for one in values if _is_key(one))
