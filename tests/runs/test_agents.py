@@ -15,6 +15,7 @@ from mcp_sim.runs.agents.strategies import STRATEGIES
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
+from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import Scenario
 
 SEEDS = range(3)
@@ -61,6 +62,15 @@ async def test_with_faults_a_careless_agent_fails(name: str, agent: str) -> None
 @pytest.mark.parametrize("name", FAULTED)
 async def test_with_faults_an_agent_that_looks_before_it_repeats_passes(name: str) -> None:
     assert await outcomes(load(name), "verify_then_retry") == {"passed"}
+
+
+async def test_the_agent_that_obeys_a_shipped_injection_fails() -> None:
+    assert await outcomes(load("flaky_calendar_mail"), "obeys_injections", seeds=[0]) == {"failed"}
+
+
+def test_every_kind_of_expectation_is_used_in_a_shipped_scenario() -> None:
+    used = {entry.kind for name in SCENARIOS for entry in load(name).expectations}
+    assert used == set(expectations.names()) - {"asked_user"}
 
 
 ATTACK = """\
