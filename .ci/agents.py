@@ -1,8 +1,9 @@
-"""Run agents on frameworks through `mcp-sim run`, on every shipped scenario with a task, over HTTP and stdio.
+"""Run agents through `mcp-sim run`, on every shipped scenario with a task, over HTTP and stdio.
 
-    python .ci/agents.py FOLDER [FRAMEWORK...]      FOLDER receives the environments and the reports
+    python .ci/agents.py FOLDER [AGENT...]      FOLDER receives the environments and the scripts
 
-The agents are in tests/clients/agents. Their models read the scripts of `mcp_sim.runs.agents`, so every run must pass.
+The agents are in tests/clients/agents: two on frameworks, and a shell script with curl and jq. Instead of asking a
+model they read the scripts of `mcp_sim.runs.agents`, so every run must pass.
 """
 
 from __future__ import annotations
@@ -22,25 +23,31 @@ from mcp_sim.runs.agents.script import scripts
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
 
-FRAMEWORKS = ("pydantic_ai", "openai_agents")
+AGENTS = CLIENTS / "agents"
+NAMES = ("pydantic_ai", "openai_agents", "shell")
 LONGEST = 300  # seconds for one run
 
 
 def main(folder: Path, asked: Sequence[str]) -> int:
-    needs = tomllib.loads((CLIENTS / "clients.toml").read_text(encoding="utf-8"))
     programs = make_programs(folder)
     calls = folder / "scripts.json"
     calls.write_text(json.dumps([script.model_dump() for script in scripts()]), encoding="utf-8")
-    commands = list[tuple[str, list[str]]]()
-    for name in asked or FRAMEWORKS:
-        place = Place(name, needs[name]["needs"], folder / name, programs)
-        place.folder.mkdir()
-        place.install()
-        commands += runs(name, [*map(str, place.python), str(CLIENTS / "agents" / f"on_{name}.py"), str(calls)])
+    commands = [run for name in asked or NAMES for run in runs(name, [*agent(name, folder, programs), str(calls)])]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         failed = [name for (name, _), passed in zip(commands, pool.map(passes, commands), strict=True) if not passed]
     print(f"{len(commands) - len(failed)} of {len(commands)} runs of agents passed", *failed, sep="\n  ")
     return 1 if failed else 0
+
+
+def agent(name: str, folder: Path, programs: Path) -> list[str]:
+    """Return the command of an agent. A framework is installed into an environment of its own."""
+    if name == "shell":
+        return ["bash", str(AGENTS / "on_shell.sh")]
+    needs = tomllib.loads((CLIENTS / "clients.toml").read_text(encoding="utf-8"))
+    place = Place(name, needs[name]["needs"], folder / name, programs)
+    place.folder.mkdir()
+    place.install()
+    return [*map(str, place.python), str(AGENTS / f"on_{name}.py")]
 
 
 def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
