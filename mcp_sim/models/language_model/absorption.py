@@ -145,7 +145,8 @@ class Absorption:
                     problem = f"{subject.entity.name} {subject.key!r}: {name} {wrong[0]!r} is no {target.name}"
                     rest = [key for key in _listed(shown) if key not in wrong]
                     true = rest if isinstance(shown, list) else self._true_link(subject, name, target)
-                    yield Contradiction((*subject.path, name), problem, true)
+                    if not equal(true, shown):  # a record may keep the link to what was deleted
+                        yield Contradiction((*subject.path, name), problem, true)
 
     def _leads_nowhere(self, target: Entity, key: Json) -> bool:
         if not isinstance(key, str | int) or isinstance(key, bool) or target.singleton or target.inside is not None:

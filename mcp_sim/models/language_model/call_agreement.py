@@ -62,7 +62,12 @@ class CallAgreement:
         arguments = self.turn.call.arguments
         written = {(change.entity, str(change.key)) for change in self.changes if change.record is not None}
         key = str(value_at(arguments, self.plan.key)) if self.plan.key is not None else None
+        is_one = self.entity is not None and [name for name, _ in written] == [self.entity.name]
+        place = self.plan.envelope.record
         for subject in self.subjects:
+            if is_one and place is not None and subject.path == split_path(place):
+                yield subject
+                continue
             is_new = self.plan.verb == "create" and subject.key not in scalars(arguments)
             if (subject.entity.name, str(subject.key)) in written and (
                 is_new or (self.plan.verb == "update" and str(subject.key) == key)
@@ -132,6 +137,9 @@ class CallAgreement:
 
     def _is_called(self, place: Path, shown: Json, key: Key) -> bool:
         """Whether the call names the record by another field, or by its id in another notation."""
+        if self.plan.verb == "create":
+            is_same = str(shown).strip("/ ").casefold() == str(key).strip("/ ").casefold()
+            return is_same and any(one.key == shown for one in self.changes)
         if any(
             subject.path == place and any(equal(one, key) for one in subject.value.values())
             for subject in self.subjects

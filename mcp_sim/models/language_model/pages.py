@@ -11,7 +11,7 @@ from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.effects import Draft
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.readable import Readable
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Key
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
@@ -27,6 +27,8 @@ class Pages:
     domain: Domain
     facts: FixedFacts
     draft: Draft | None
+    is_repeated: bool = False
+    """Whether the model gave the same answer before, and was told what contradicts the world."""
 
     def contradictions(self, value: Json) -> Iterator[Contradiction]:
         """Yield what an answer states otherwise than it shows, or than the world knows.
@@ -44,17 +46,40 @@ class Pages:
         yield from wrong or self._wrong_end(value, rows, known)
 
     def _wrong_rows(self, rows: list[Json], known: Json) -> Iterator[Contradiction]:
-        """Yield that an empty list lacks rows that the world has.
+        """Yield that the rows are not those of the page, if the world knows these.
 
-        A list may leave rows out, since a tool may hide some unless it is asked for them.
+        A tool may hide some unless it is asked for them: rows that the model shows again after a complaint stay.
         """
-        if rows or not isinstance(known, list):
+        if not isinstance(known, list) or (rows and self.is_repeated):
             return
-        true = [row for row in cast("list[Json]", known) if self._is_exact or self._is_hit(row)]
-        if true:
+        true = self._true_rows(rows, cast("list[Json]", known))
+        if true is not None:
             place = self.tool.plan.envelope.rows or ""
-            problem = f"{place or 'the list'} has 0 rows, but {len(true)} exist for this call"
+            problem = f"{place or 'the list'} has {len(rows)} rows, but other rows exist for this call: {len(true)}"
             yield Contradiction(split_path(place), problem, true)
+
+    def _true_rows(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
+        """Return the rows that the page must have; None if it has them. A shown row stays as it is."""
+        keys = [self._key(row) for row in known]
+        if not rows or None in keys:
+            true = [row for row in known if self._is_exact or self._is_hit(row)]
+            return true if true and not rows else None
+        shown = {self._key(row): row for row in rows}
+        if self._is_exact:
+            is_right = shown.keys() == {*keys} and len(rows) == len(known)
+            return None if is_right else [shown.get(key, row) for key, row in zip(keys, known, strict=True)]
+        missing = [row for row in known if self._key(row) not in shown and self._is_hit(row)]
+        room = max(len(rows), len(known)) - len(missing)
+        return [*rows[:room], *missing] if missing else None
+
+    def _key(self, row: Json) -> Key | None:
+        """Return the key of a row, as the world has it."""
+        entity = self.tool.entity
+        key: Json = None if entity is None else as_object(row).get(entity.key)
+        if entity is None or not isinstance(key, str | int) or isinstance(key, bool):
+            return None
+        stored = find_key(self.facts.turn.view, entity.name, key)
+        return key if stored is None else stored
 
     def _is_hit(self, row: Json) -> bool:
         """Whether a row certainly matches the query of a search: one of its texts has it."""

@@ -34,9 +34,13 @@ class Fact:
 
 
 class Knowledge:
-    """Facts by entity and key. `version` counts the writes; `complete` names the entities known in full."""
+    """Facts by entity and key. `version` counts the writes; `complete` names the entities known in full.
 
-    def __init__(self) -> None:
+    `own_ids`: the ids of new records need not be like earlier ones.
+    """
+
+    def __init__(self, *, own_ids: bool = False) -> None:
+        self.own_ids = own_ids
         self.facts: defaultdict[str, dict[Key, Fact]] = defaultdict(dict)
         self.complete: set[str] = set()
         self.version = 0

@@ -43,17 +43,20 @@ class Report:
         return Counter(violation.rule for violation in self.violations)
 
 
-def judged(lines: Iterable[Json], plans: Record, world: str | None = None) -> Report:
-    """Return the report on one world: `lines` of a trace, parsed (or steps); `plans` as of `mcp-sim plan --json`."""
+def judged(lines: Iterable[Json], plans: Record, world: str | None = None, *, own_ids: bool = False) -> Report:
+    """Return the report on one world: `lines` of a trace, parsed (or steps); `plans` as of `mcp-sim plan --json`.
+
+    `own_ids`: a language model chooses the ids of new records. They are unused, but of any form and order.
+    """
     specs = Specs(plans["tools"], plans["entities"])
     calls = succeeded = 0
     violations = list[Violation]()
-    knowledge = Knowledge()
+    knowledge = Knowledge(own_ids=own_ids)
     lists = Lists(specs, knowledge)
     for entry in entries(lines, world):
         if isinstance(entry, Happened):
             if entry.restarted:
-                knowledge = Knowledge()
+                knowledge = Knowledge(own_ids=own_ids)
                 lists = Lists(specs, knowledge)
             knowledge.write(entry.written)
             continue

@@ -83,6 +83,7 @@ def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -
     siblings = [known for known, fact in knowledge.facts[entity].items() if not fact.referred]
     if key in knowledge.facts[entity]:
         yield "R4", f"the new {entity} has the key {key!r}, which was used before"
+    if key in knowledge.facts[entity] or knowledge.own_ids:
         return
     shapes = Counter(look(known) for known in siblings)
     if sum(shapes.values()) >= _SIBLINGS and look(key) not in shapes:
