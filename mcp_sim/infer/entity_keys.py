@@ -26,9 +26,12 @@ def choose_key(
     """Return the field that identifies a record. The tools are those of the entity; some name one record."""
     if declared is not None and (declared.key != "id" or "id" in declared.fields):
         return declared.key
-    own, keys = (entity, entity.rsplit("_", 1)[-1]), _key_arguments(feature_list)
+    own, mine = (entity, entity.rsplit("_", 1)[-1]), [*feature_list]
+    keys = _key_arguments(mine)
     if not fields:
-        return next((key for key in keys if last_word(key) != "id" and snake(key) not in own), "id")
+        chosen = {snake(name) for features in mine if features.verb == "create" for name in required(features.input)}
+        ids = {*own} - chosen  # `get_user(user)` takes an id, unless `create_user(user)` chooses the name
+        return next((key for key in keys if last_word(key) != "id" and snake(key) not in ids), "id")
     return _key_field(fields, own, keys)
 
 

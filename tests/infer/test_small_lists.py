@@ -1,0 +1,38 @@
+"""Calls of small tool lists: what one tool writes, the others reach, show and remove."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.declared import STRING, tool
+from support.given import refused, value
+
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import Observation
+
+Json = Any
+
+
+async def answers(folder: Path, tools: Sequence[Json], *calls: tuple[str, Json]) -> list[Observation]:
+    """Return the answers to calls in a new world."""
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}))
+    async with Simulator.load(folder / "tools.json") as simulator, simulator.open(seed=1) as world:
+        return [await world.call(name, arguments) for name, arguments in calls]
+
+
+@pytest.mark.parametrize("noun", ["bucket", "branch", "topic"])
+async def test_an_argument_named_like_the_record_is_its_key_if_a_create_sets_it(tmp_path: Path, noun: str) -> None:
+    tools = [
+        tool(f"create_{noun}", {noun: STRING, "region": STRING}, noun),
+        tool(f"get_{noun}", {noun: STRING}, noun),
+        tool(f"delete_{noun}", {noun: STRING}, noun),
+    ]
+    named = {noun: "alpha"}
+    calls = ((f"create_{noun}", {**named, "region": "eu"}), (f"get_{noun}", named), (f"delete_{noun}", named))
+    created, shown, deleted, gone = await answers(tmp_path, tools, *calls, (f"get_{noun}", named))
+    assert value(shown) == value(created)
+    assert (refused(deleted), refused(gone)) == (False, True)
