@@ -121,6 +121,34 @@ def test_the_fixture_is_a_world_that_tests_call_and_clients_connect_to(tmp_path:
     assert "9 passed, 1 skipped" in done.stdout, done.stdout + done.stderr
 
 
+ANYIO = """
+import pytest
+from mcp import Client
+
+
+@pytest.mark.anyio
+@pytest.mark.mcp_sim("flaky_crm", seeds=2)
+async def test_anyio(mcp_sim):
+    async with Client(mcp_sim.url) as client:
+        assert (await client.call_tool("search_contacts", {"query": "Ada Vos"})).structured_content["total"] == 1
+    async with Client(mcp_sim.server()) as client:
+        assert (await client.call_tool("search_contacts", {"query": "Ada Vos"})).structured_content["total"] == 1
+    assert (await mcp_sim.acall("get_contact", {"contact_id": "con_00001"})).ok
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+"""
+
+
+def test_the_fixture_works_in_tests_of_anyio(tmp_path: Path) -> None:
+    project(tmp_path, ANYIO)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    done = ran(tmp_path, "-p", "no:asyncio")
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
 def test_the_runs_of_a_test_are_spread_by_xdist(tmp_path: Path) -> None:
     project(tmp_path, USES)
     done = ran(tmp_path, "-n", "2", "-k", "seeds or sync", "-v")

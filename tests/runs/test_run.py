@@ -112,6 +112,13 @@ def test_an_agent_that_takes_too_long_is_ended_with_all_its_processes(
     assert_ended(int(pid.read_text()))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not show whose a process is")
+def test_processes_that_left_the_session_of_the_agent_are_ended_with_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    ran(document(tmp_path), agent=["sh", "-c", f"setsid sh -c 'echo $$ > {pid}; sleep 100' & sleep 0.5; cat {pid}"])
+    assert_ended(int(pid.read_text()))
+
+
 def assert_ended(process: int) -> None:
     """Assert that a process ends within a few seconds: it was killed, and whoever inherits it collects it."""
     for _ in range(100):
@@ -120,6 +127,37 @@ def assert_ended(process: int) -> None:
             return
         time.sleep(0.05)
     raise AssertionError(f"process {process} still runs")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX")
+def test_no_process_of_an_agent_outlives_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pid = tmp_path / "pid"
+    command = shlex.join([*PLAIN, *CREATE, *LOOK])
+    found = report(capsys, document(tmp_path), agent=["sh", "-c", f"sleep 100 & echo $! > {pid}; {command}"])
+    assert found["runs"][0]["outcome"] == "passed"
+    assert_ended(int(pid.read_text()))
+
+
+def test_of_an_endless_answer_the_end_is_kept_and_of_none_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "import sys; sys.stdout.write('x' * 10_000_000 + 'the end'); sys.stderr.write('y' * 10_000_000)"
+    (run,) = report(capsys, document(tmp_path), agent=[PYTHON, "-c", code])["runs"]
+    assert run["answer"].endswith("the end")
+    assert (len(run["answer"]), len(run["stderr"])) == (1024 * 1024, 4000)
+    (run,) = report(capsys, document(tmp_path), agent=[PYTHON, "-c", ""])["runs"]
+    assert (run["answer"], run["exit_code"], run["outcome"]) == ("", 0, "failed")
+
+
+def test_among_runs_at_a_time_each_failure_is_one_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = shlex.join([*PLAIN, *CREATE, *LOOK])
+    agent = ["sh", "-c", f"if mkdir {tmp_path}/first 2> /dev/null; then exit 9; fi; {command}"]
+    found = report(capsys, document(tmp_path), "--seeds", "1..4", "--jobs", "3", "--require", "0.7", agent=agent)
+    assert sorted(run["outcome"] for run in found["runs"]) == ["failed", "passed", "passed", "passed"]
+    assert [run["seed"] for run in found["runs"]] == [1, 2, 3, 4]
+    assert found["exit_code"] == 0
 
 
 def test_an_agent_that_cannot_be_started_is_no_failure_of_the_agent(
@@ -169,6 +207,26 @@ def test_an_agent_gets_the_task_and_its_server_and_nothing_else_of_the_run(
     assert not any(word in text for text in given.values() for word in ("4711", "lost", str(tmp_path)))
 
 
+def test_over_stdio_an_agent_gets_commands_that_need_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    code = f"{ENVIRONMENT}; print(open(os.environ['MCP_SIM_CONFIG']).read())"
+    agent = [PYTHON, "-c", code, "{mcp_config}"]
+    (run,) = report(capsys, document(tmp_path), "--transport", "stdio", agent=agent)["runs"]
+    first, _, config = run["answer"].partition("\n")
+    words, environment = json.loads(first)
+    assert words == [environment["MCP_SIM_CONFIG"]]
+    assert environment["MCP_SIM_TASK"] == "Create the deal."
+    assert json.loads(config)["mcpServers"] == {
+        "crm": {
+            "command": PYTHON,
+            "args": ["-m", "mcp_sim", "connect", environment["MCP_SIM_URL"]],
+            "env": {"PYTHONPATH": str(ROOT)},
+        }
+    }
+
+
 async def test_an_agent_does_not_get_the_key_of_the_world_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +248,8 @@ async def test_an_agent_does_not_get_the_key_of_the_world_model(
         (["agent"], ("--require", "90"), "--require"),
         (["agent"], ("--timeout", "soon"), "--timeout"),
         (["agent"], ("--answer-file", "answer.txt"), "{dir}"),
+        (["agent"], ("--answer-file", "", "--jobs", "1"), "--answer-file: expected a file"),
+        (["agent"], ("--answer-file", ".", "--jobs", "1"), "--answer-file: expected a file"),
         (["agent"], ("--no-faults", "--baseline"), "--no-faults"),
     ],
 )
@@ -211,6 +271,25 @@ def test_the_final_answer_may_come_from_a_file(tmp_path: Path, capsys: pytest.Ca
     agent = ["sh", "-c", "echo chatter; echo done > $MCP_SIM_DIR/answer"]
     found = report(capsys, document(tmp_path), "--answer-file", "{dir}/answer", "--seeds", "1..2", agent=agent)
     assert [run["answer"] for run in found["runs"]] == ["done", "done"]
+
+
+@pytest.mark.parametrize(
+    "put", ["mkfifo $MCP_SIM_DIR/answer", "ln -s /dev/zero $MCP_SIM_DIR/answer", "mkdir {dir}/answer"]
+)
+def test_what_is_no_file_is_no_answer(put: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = report(capsys, document(tmp_path), "--answer-file", "{dir}/answer", agent=["sh", "-c", put])
+    assert found["runs"][0]["answer"] == ""
+
+
+def test_an_agent_may_empty_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = ["sh", "-c", "ls $MCP_SIM_DIR; rm -rf $MCP_SIM_DIR/*"]
+    found = report(capsys, document(tmp_path), agent=agent)
+    assert found["runs"][0]["answer"] == "mcp.json"
+
+
+def test_the_last_line_says_why_it_passed_or_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(document(tmp_path), "--require", "0", agent=[*PLAIN, *CREATE, *CREATE]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "Passed: 0 of 1 judged run passed, 0 % required."
 
 
 # many runs ------------------------------------------------------------------------------------------------------------
