@@ -6,18 +6,21 @@ import json
 import os
 import re
 import signal
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL
-from typing import Literal
+from typing import IO, Literal
 
 import anyio
 from anyio.abc import Process
 
+from mcp_sim.runs.left_processes import kill_left_processes
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.scenario import Scenario
@@ -75,7 +78,9 @@ class AgentCommand:
     hidden: frozenset[str] = frozenset()
 
     def check(self, scenario: Scenario) -> None:
-        """Raise `UsageError` for placeholders that have no value in this scenario."""
+        """Raise `UsageError` for placeholders without a value in this scenario, and for an impossible answer file."""
+        if self.answer_file is not None and (not self.answer_file or Path(self.answer_file).is_dir()):
+            raise UsageError(f"--answer-file: expected a file, got {self.answer_file!r}")
         for name in self._placeholders():
             if name == "task" and not scenario.task:
                 raise UsageError(f"the command has {{task}}, but {scenario.path} has no `task:`")
@@ -95,7 +100,8 @@ class AgentCommand:
     async def run(self, task: str, urls: Mapping[str, str], folder: Path) -> Exit:
         """Run the agent until it ends or its time is over. `folder` is its own, and empty.
 
-        Raises `AgentNotStarted`. No process of the agent's process group is left behind.
+        Raises `AgentNotStarted`. No process of the agent's process group is left behind, and on Linux no other process
+        that it started.
         """
         config = folder / "mcp.json"
         config.write_text(json.dumps({"mcpServers": _entries(urls, self.transport)}, indent=2), encoding="utf-8")
@@ -105,7 +111,7 @@ class AgentCommand:
             answer_file.unlink(missing_ok=True)
         words = [_filled(word, values) for word in self.words]
         began = time.monotonic()
-        with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
             try:
                 process = await anyio.open_process(
                     words,
@@ -117,10 +123,13 @@ class AgentCommand:
                 )
             except OSError as error:
                 raise AgentNotStarted(words[0], error.strerror or str(error)) from None
-            code = await _ended(process, self.timeout)
-        errors = _tail(folder / "stderr", LONGEST_MESSAGE)
-        answer = _tail(answer_file or folder / "stdout", LONGEST_ANSWER)
-        return Exit(code, time.monotonic() - began, answer, errors)
+            try:
+                code = await _ended(process, self.timeout)
+            finally:
+                kill_left_processes(PREFIX + "DIR", values["dir"])
+            seconds = time.monotonic() - began
+            answer = _tail(stdout, LONGEST_ANSWER) if answer_file is None else _answer(answer_file)
+            return Exit(code, seconds, answer, _tail(stderr, LONGEST_MESSAGE))
 
     def _environment(self, values: Mapping[str, str], urls: Mapping[str, str]) -> dict[str, str]:
         """Return this process's environment without settings of mcp-sim, and with those of the run."""
@@ -179,14 +188,26 @@ def _end_group(process: Process) -> None:
             process.kill()
 
 
-def _tail(path: Path, size: int) -> str:
-    """Return the last bytes of a file as text, '' if there is none."""
+def _answer(path: Path) -> str:
+    """Return the end of the answer file. What the agent put there instead of a file, such as a link, is no answer."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - size))
-            return file.read().decode("utf-8", "replace").strip()
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return ""
+        with open(path, "rb", opener=_without_waiting) as file:
+            return _tail(file, LONGEST_ANSWER)
     except OSError:
         return ""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file. If it was just replaced by a link, raise an error; if by a pipe, do not wait."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _tail(file: IO[bytes], size: int) -> str:
+    """Return the last bytes of a file as text."""
+    file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+    return file.read(size).decode("utf-8", "replace").strip()
 
 
 def model_keys(scenario: Scenario) -> frozenset[str]:

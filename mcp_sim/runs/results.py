@@ -118,6 +118,7 @@ def applied_faults(steps: Iterable[Record]) -> tuple[AppliedFault, ...]:
 
 
 def called_tools(ledger: Ledger) -> tuple[list[str], int]:
-    """Return the tools that were called, in order of the first call, and the number of calls."""
-    tools = [step["tool"] for step in ledger.steps if step["entry"] == "call"]
+    """Return the tools that were called, crashed calls last, and the number of calls."""
+    calls = [step for step in ledger.steps if step["entry"] == "call"]
+    tools = [call["tool"] for call in (*calls, *ledger.crashes)]
     return list(dict.fromkeys(tools)), len(tools)

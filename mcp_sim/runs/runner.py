@@ -96,8 +96,7 @@ async def _opened(scenario: Scenario, plans: Iterable[RunPlan], settings: Settin
             for condition in dict.fromkeys(plan.condition for plan in plans)
         }
         host = await stack.enter_async_context(open_host(scenario, settings.agent.timeout))
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="mcp-sim-", ignore_cleanup_errors=True)))
-        yield _Runner(scenario, simulators, host, settings, folder)
+        yield _Runner(scenario, simulators, host, settings)
 
 
 class _Runner:
@@ -109,10 +108,8 @@ class _Runner:
         simulators: Mapping[Condition, Simulator],
         host: Host,
         settings: Settings,
-        folder: Path,
     ) -> None:
-        self._scenario, self._simulators, self._host = scenario, simulators, host
-        self._settings, self._folder = settings, folder
+        self._scenario, self._simulators, self._host, self._settings = scenario, simulators, host, settings
 
     async def run(self, plan: RunPlan) -> RunResult:
         """Run the agent in a world of its own, and grade it."""
@@ -121,9 +118,8 @@ class _Runner:
             world = simulator.world(plan.name, seed=plan.seed, clock=self._settings.clock, sinks=sinks)
             name, urls = self._host.add(world)
             try:
-                folder = self._folder / name
-                folder.mkdir()
-                ended = await self._settings.agent.run(self._scenario.task, urls, folder)
+                with TemporaryDirectory(prefix="mcp-sim-", ignore_cleanup_errors=True) as folder:
+                    ended = await self._settings.agent.run(self._scenario.task, urls, Path(folder))
             finally:
                 self._host.remove(name)
             return self._result(plan, world, ended, path)

@@ -48,7 +48,9 @@ class Report:
         """The verdict on the agent, as a sentence."""
         words = {PASSED: "passed", FAILED: "failed", CRASHED: "mcp-sim crashed"}
         word = words.get(self.exit_code, "undecided")
-        if self.planned == 1 and self.results:
+        if self.planned == 1 and self.results and self.results[0].outcome == "crashed":
+            return f"{self.results[0].because}."
+        if self.planned == 1 and self.results and self.results[0].has_passed == (self.exit_code == PASSED):
             return f"{word}: {self.results[0].because}."
         stopped = f" Stopped after {len(self.results)} of {self.planned} runs." if self.is_partial else ""
         return f"{word}: {'; '.join(map(self._rate, self.summary.counting)) or 'no run has finished'}.{stopped}"
