@@ -14,12 +14,12 @@ from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, noun
 from mcp_sim.infer.verbs import STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
 NO_NOUNS = terms("nouns.generic")
-_ATTRIBUTES = terms("nouns.attributes")
+_ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
 _SCALAR = frozenset({"string", "integer", ""})
 
 
@@ -162,6 +162,16 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
 
 
+def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose id is required, if the noun is a value: `task` of `set_due_date(task_id, due_date)`."""
+    noun, names = facts.parsed.noun, {*map(snake, properties(facts.input))}
+    if facts.parsed.word not in _ASSIGNING or noun not in server.once or "_".join(noun) not in names:
+        return None
+    needed = map(snake, required_among(properties(facts.input), facts.input))
+    ids = (words(name.removesuffix("_id")) for name in needed if name.endswith("_id"))
+    return next((server.nouns[one] for one in ids if one in server.nouns), None)
+
+
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity of the noun, unless it is an attribute of something else."""
     noun = _part_of_noun(facts, server)
@@ -206,6 +216,7 @@ _ENTITY_READERS = (
     (_declared_in_noun, "its name has a declared entity"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
+    (_holder_of_value, "its id is required, and the noun of the name is only a value"),
     (_whole_noun, "it is the noun of its name"),
     (_in_schemas, "its arguments or its result name it"),
     (_in_description, "its description mentions it"),

@@ -36,3 +36,17 @@ async def test_an_argument_named_like_the_record_is_its_key_if_a_create_sets_it(
     created, shown, deleted, gone = await answers(tmp_path, tools, *calls, (f"get_{noun}", named))
     assert value(shown) == value(created)
     assert (refused(deleted), refused(gone)) == (False, True)
+
+
+async def test_a_tool_that_sets_a_value_of_a_known_record_updates_the_record(tmp_path: Path) -> None:
+    tools = [
+        tool("create_task", {"title": STRING}, "title"),
+        tool("get_task", {"task_id": STRING}, "task_id"),
+        tool("set_due_date", {"task_id": STRING, "due_date": STRING}, "task_id", "due_date"),
+    ]
+    due = {"task_id": "task_00021", "due_date": "2030-02-02"}
+    named = {"task_id": "task_00021"}
+    *_, shown = await answers(
+        tmp_path, tools, ("create_task", {"title": "x"}), ("set_due_date", due), ("get_task", named)
+    )
+    assert value(shown)["due_date"] == "2030-02-02"
