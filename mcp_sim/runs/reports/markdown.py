@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.runs.reports.report import (
-    Report,
-    condition_table,
-    cost_sentences,
-    coverage_table,
-    expectation_table,
-    fault_table,
-    group_title,
-    groups,
-    needed_sentence,
-    reasons,
-)
+from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences
 
 MOST_SHOWN = 10
 
@@ -30,12 +19,12 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     yield f"**{_text(report.conclusion[0].upper() + report.conclusion[1:])}**"
     yield ""
-    yield from _table(condition_table(report.summary))
-    for sentence in (*cost_sentences(report.summary), needed_sentence(report.summary)):
-        yield from ([f"{_text(sentence)}.", ""] if sentence else [])
-    yield from _folded("Expectations", _table(expectation_table(report.summary)))
-    yield from _folded("Faults", _table(fault_table(report.summary)))
-    yield from _folded("Coverage", _table(coverage_table(report.summary)))
+    (_, conditions), *others = TABLES.items()
+    yield from _table(conditions(report.summary))
+    for sentence in sentences(report.summary):
+        yield from (_text(sentence), "")
+    for title, table in others:
+        yield from _folded(title, _table(table(report.summary)))
     yield from _folded("Runs that did not pass", _troubled(report))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -203,6 +203,21 @@ def coverage_table(summary: Summary) -> list[list[str]]:
         for tool, met in summary.coverage.items()
     ]
     return [["tool (survived/met)", *kinds], *rows] if kinds else []
+
+
+TABLES: Mapping[str, Callable[[Summary], list[list[str]]]] = {
+    "Conditions": condition_table,
+    "Expectations": expectation_table,
+    "Faults": fault_table,
+    "Coverage": coverage_table,
+}
+"""The tables of a report by title, each a function that returns rows."""
+
+
+def sentences(summary: Summary) -> list[str]:
+    """Render what the faults cost, and how many runs would show a difference."""
+    found = [*cost_sentences(summary), needed_sentence(summary)]
+    return [f"{sentence}." for sentence in found if sentence]
 
 
 def groups(results: Sequence[RunResult]) -> list[list[RunResult]]:

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.runs.reports.report import (
-    Report,
-    condition_table,
-    cost_sentences,
-    coverage_table,
-    expectation_table,
-    fault_table,
-    group_title,
-    groups,
-    needed_sentence,
-    reasons,
-    table_columns,
-)
+from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences, table_columns
 from mcp_sim.runs.results import RunResult
 
 MOST_SHOWN = 5
@@ -63,14 +51,12 @@ def _verdicts(result: RunResult) -> Iterator[str]:
 
 
 def _tables(report: Report) -> Iterator[str]:
-    summary = report.summary
-    for table in (condition_table, expectation_table, fault_table, coverage_table):
-        rows = table(summary)
+    for table in TABLES.values():
+        rows = table(report.summary)
         if rows:
             yield from _table(rows)
             yield ""
-    sentences = [*cost_sentences(summary), needed_sentence(summary)]
-    yield from (f"{sentence}." for sentence in sentences if sentence)
+    yield from sentences(report.summary)
     yield ""
 
 
