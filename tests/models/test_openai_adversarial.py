@@ -138,7 +138,6 @@ USELESS = {
     "a list without end": (raw(b"[" * 200_000), "cannot be read"),
     "no content allowed": (Response(status_code=204), "not a chat completion|cannot be read"),
     "a refusal that is no text": (Response(b"\xff", 418), "HTTP 418"),
-    "half a character": (JSONResponse(message(content=MADE.replace("slips", "\\ud800"))), "half of one"),
 }
 
 

@@ -201,7 +201,8 @@ class Effect:
         """Yield the id that the reply shows of each new record; its own id if the arguments determine it."""
         shown = (one.key for one in subjects if one.entity.name == entity.name)
         unused = [key for key in dict.fromkeys(shown) if self._may_issue(entity, key)]
-        texts = [key for key in _ids_in(observation) if self._may_issue(entity, key)] if len(new) == 1 else []
+        is_prose = len(new) == 1 and entity.key not in _fields_of(observation)
+        texts = [key for key in _ids_in(observation) if self._may_issue(entity, key)] if is_prose else []
         for change in new:
             if any(equal(change.key, value) for value in self.turn.call.arguments.values()):
                 yield change.key
@@ -229,6 +230,11 @@ class Effect:
 def _is_time(entity: Entity, name: str) -> bool:
     declared = entity.fields.get(name)
     return declared is not None and time_meaning(name, declared.schema) is not None
+
+
+def _fields_of(observation: Observation) -> Record:
+    """Return the properties of a reply that is one object; none for other replies."""
+    return as_object(observation.body.value) if isinstance(observation.body, ToolResult) else {}
 
 
 def _ids_in(observation: Observation) -> list[Key]:

@@ -18,7 +18,7 @@ from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.observations import read_observation
-from mcp_sim.models.language_model.reply import CUT_OFF, Reply
+from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply
 from mcp_sim.models.language_model.second_look import SecondLook
 from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
@@ -97,7 +97,7 @@ class ModelPredictor:
         if "likely" in facts:
             facts.pop("rows", None)  # it has them
         user = prompt.whole_turn(turn, facts)
-        schema = tool.closed_schema if any(map(_was_cut_off, rejected)) else tool.reply_schema
+        schema = tool.closed_schema if any(map(_was_unreadable, rejected)) else tool.reply_schema
         reply = await self._conversation.ask_model(turn, user, schema, rejected)
         is_last = self._is_last(rejected)
         with _with_raw_reply(reply):
@@ -226,8 +226,9 @@ def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:
     return bool(before) and reply.content.startswith(before)
 
 
-def _was_cut_off(attempt: Attempt) -> bool:
-    return any(problem.startswith(CUT_OFF) for problem in attempt.problems)
+def _was_unreadable(attempt: Attempt) -> bool:
+    """Whether a reply ended too early, or in a number or a text that is no JSON."""
+    return any(problem.startswith((CUT_OFF, NOT_JSON)) for problem in attempt.problems)
 
 
 @contextmanager

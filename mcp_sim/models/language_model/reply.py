@@ -13,6 +13,7 @@ from mcp_sim.types.errors import Rejected
 
 MAX_CHARACTERS = 1_000_000
 CUT_OFF = "the answer was cut off"
+NOT_JSON = "the answer is not JSON"
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
 _HEADING = re.compile(r"(?:\A\s*|\n)\*\*Environment Observation:\*\*[ \t]*\n?")
 _TURN = re.compile(
@@ -67,14 +68,14 @@ def parse_json(text: str, raw: str) -> Json:
     """Return the JSON value of an observation's text. Raises `Rejected`, with `raw`, if it is not JSON.
 
     Accepted are also raw control characters in strings, comments, trailing commas, and words around a fenced block,
-    which engines and models often add.
+    which engines and models often add. A half of a surrogate pair becomes a question mark.
     """
     try:
         return _loaded(text)
     except RecursionError:
         raise Rejected(raw, ["the answer is JSON that nests too deeply"]) from None
     except ValueError as error:
-        problem = f"the answer is not JSON: {error}"
+        problem = f"{NOT_JSON}: {error}"
     for way in (_FENCES.findall(text)[-1:], [text]):
         for written in way:
             try:
@@ -94,10 +95,7 @@ def _loaded(text: str) -> Json:
 
     value = json.loads(text, strict=False, parse_constant=not_json, parse_float=finite)
     if _HALF.search(text):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ValueError("a character escape is half of one") from None
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return value
 
 

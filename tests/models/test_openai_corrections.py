@@ -1,0 +1,88 @@
+"""What a random model says that is impossible is corrected at the last attempt: no call is a crash for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.desk import MADE, Desk, desk_in, measured, ticket, value
+from support.endpoint import completion, giving, saying, serving
+
+Json = Any
+ROWS = [ticket(1, title="Bell"), ticket(2, title="Lamp")]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """Return a help desk whose tickets are given."""
+    return desk_in(tmp_path, {"records": {"ticket": {"count": 2, "rows": ROWS}, "customer": 1}})
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Desk:
+    """Return a help desk of which nothing is known but what the model shows."""
+    return desk_in(tmp_path, {"records": {}, "open": True})
+
+
+def listed(*rows: Json, total: int | None = None) -> str:
+    return json.dumps({"tickets": [*rows], "total": len(rows) if total is None else total})
+
+
+@pytest.mark.parametrize("title", ["", "a", "Horn"])
+async def test_a_new_record_has_what_the_call_gave(title: str, desk: Desk) -> None:
+    reply = json.dumps(ticket(3, title=title))
+    async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
+        made = value(await world.call("create_ticket", {"title": "Bent frame"}))
+        assert made["title"] == "Bent frame"
+        assert world.view.get("ticket", made["id"]) == made
+
+
+@pytest.mark.parametrize("other", ["ticket_00099", "99", ""])
+@pytest.mark.parametrize("asked", ["ticket_00001", "ticket_00007"])
+async def test_what_a_call_asks_for_by_id_has_that_id(asked: str, other: str, desk: Desk, shown: Desk) -> None:
+    async with serving(saying(json.dumps({**ticket(1, title="Bell"), "id": other}))) as engine:
+        for simulator in (desk, shown) if asked == "ticket_00001" else (shown,):
+            async with simulator(engine.url).open() as world:
+                served = value(await world.call("get_ticket", {"ticket_id": asked}))
+                assert served["id"] == asked
+                assert world.view.get("ticket", asked) == served
+
+
+async def test_a_new_record_never_has_an_empty_id(desk: Desk) -> None:
+    async with serving(saying(json.dumps({**ticket(3), "id": ""}))) as engine, desk(engine.url).open() as world:
+        made = value(await world.call("create_ticket", {"title": "one"}))
+        assert made["id"] == "ticket_00003"
+
+
+async def test_a_link_leads_to_a_record_that_exists(desk: Desk) -> None:
+    for wrong in ("customer_00042", ""):
+        reply = json.dumps(ticket(3, customer_id=wrong))
+        async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
+            made = value(await world.call("create_ticket", {"title": "one"}))
+            assert made["customer_id"] == "customer_00001"
+            assert world.view.get("customer", wrong) is None
+
+
+async def test_a_list_has_the_rows_that_exist_unless_the_model_gives_the_same_answer_again(desk: Desk) -> None:
+    async with serving(saying(listed(ROWS[1], total=7), listed(ROWS[0]))) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("list_tickets", {})) == {"tickets": ROWS, "total": 2}
+        assert measured(world)["repaired"] == ["tickets", "total"]
+    async with serving(saying(listed(ROWS[0]))) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("list_tickets", {})) == {"tickets": ROWS[:1], "total": 1}
+
+
+async def test_after_a_number_without_end_the_grammar_allows_declared_properties_only(desk: Desk) -> None:
+    endless = MADE[:-1] + ', "extra": 1e999}'
+    async with serving(saying(endless, MADE)) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("create_ticket", {"title": "one"})) == ticket()
+        first, second = (asked.schema or {} for asked in engine.asked)
+        assert first["anyOf"][0]["additionalProperties"] is True
+        assert second["anyOf"][0]["additionalProperties"] is False
+
+
+async def test_a_half_of_a_character_is_served_as_a_question_mark(desk: Desk) -> None:
+    reply = completion(MADE.replace("slips", "\\ud800"))
+    async with serving(giving(reply)) as engine, desk(engine.url, max_attempts=1).open() as world:
+        assert value(await world.call("create_ticket", {"title": "one"}))["summary"] == "The chain ?."
