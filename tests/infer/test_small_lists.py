@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.declared import STRING, tool
+from support.declared import STRING, obj, tool
 from support.given import refused, value
 
 from mcp_sim.simulator.simulator import Simulator
@@ -50,3 +50,12 @@ async def test_a_tool_that_sets_a_value_of_a_known_record_updates_the_record(tmp
         tmp_path, tools, ("create_task", {"title": "x"}), ("set_due_date", due), ("get_task", named)
     )
     assert value(shown)["due_date"] == "2030-02-02"
+
+
+async def test_rows_that_are_lists_are_generated_from_the_schema(tmp_path: Path) -> None:
+    candle = {"type": "array", "items": {"type": "number"}, "minItems": 5, "maxItems": 5}
+    output = obj(candles={"type": "array", "items": candle})
+    (found,) = await answers(
+        tmp_path, [tool("get_candles", {"symbol": STRING}, "symbol", output=output)], ("get_candles", {"symbol": "BTC"})
+    )
+    assert [len(one) for one in value(found)["candles"]][:1] == [5]

@@ -113,11 +113,13 @@ def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> C
 
 
 def _scalar(entity: Entity, schema: Record) -> Show:
-    """Return the projection to a single value: the key, in the type of the schema."""
-    key = entity.key
-    if main_type(schema) == "integer" and not isinstance(entity.key_like, int):
-        make = value_maker(entity.name, key, schema)
-        return lambda record, _view: make(chance_of(entity.name, record.get(key)), record, Moment.unknown())
-    if main_type(schema) == "string":
-        return lambda record, _view: str(record.get(key))
-    return lambda record, _view: record.get(key)
+    """Return the projection to a single value or a list: the key if the schema allows it, else a generated value."""
+    key, kind = entity.key, main_type(schema)
+    make = value_maker(entity.name, key if kind == "integer" else entity.name, schema)
+    allows = validity_test(schema)
+
+    def show(record: Record, _view: View) -> Json:
+        value = str(record.get(key)) if kind == "string" else record.get(key)
+        return value if allows(value) else make(chance_of(entity.name, record.get(key)), record, Moment.unknown())
+
+    return show
