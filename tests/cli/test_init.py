@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.over_http import listening
 from support.places import ROOT, SUPPORT
 from support.specs_made import GET, LIST, saved, value
 
@@ -91,10 +92,37 @@ def test_the_scenario_tells_a_careful_agent_from_one_that_only_repeats(
     assert "recovered-lost-pet" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("tools", [[GET], [COMPUTE], [CREATE], [{"name": "x", "inputSchema": {"type": "object"}}]])
+CHOOSE: dict[str, Any] = {
+    "name": "manage_pet",
+    "description": "Create, update or delete a pet.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"operation": {"enum": ["create", "update", "delete"]}, "name": {"type": "string"}},
+        "required": ["operation", "name"],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "tools", [[GET], [COMPUTE], [CREATE], [CHOOSE], [{"name": "x", "inputSchema": {"type": "object"}}]]
+)
 async def test_tools_of_any_kind_get_a_scenario_that_works(tools: list[Any], here: Path) -> None:
     starter = await make_starter(await read_source(saved(here / "list.json", tools)), here)
     assert starter.works
+
+
+def test_tools_that_cannot_be_called_get_a_scenario_to_complete(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tool = {"name": "x", "inputSchema": {"type": "object", "required": ["a"]}}
+    assert main(["init", saved(here / "list.json", [tool]), "first"]) == 0
+    assert "No calls were found that make a task; write your own" in capsys.readouterr().out
+    assert main(["check", "first"]) == 0
+
+
+def test_a_running_server_is_a_source(here: Path) -> None:
+    with listening("crm") as served:
+        assert main(["init", f"{served.url}/w/a/mcp", "first"]) == 0
+    assert (here / "first" / "crm.yaml").is_file()
+    assert main(["check", "first"]) == 0
 
 
 @pytest.mark.parametrize("name", sorted(shipped("tool_specs")))

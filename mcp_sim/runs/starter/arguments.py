@@ -33,16 +33,19 @@ class Sampler:
     def __init__(self, domain: Domain, view: View) -> None:
         self._domain, self._view = domain, view
 
-    def sample(self, tool: Tool, known: Mapping[str, Json], *, named: bool = False) -> Sample | None:
-        """Return valid arguments: the `known` ones, and all that the tool requires. None if that is not possible.
+    def sample(
+        self, tool: Tool, known: Mapping[str, Json], plan: Plan | None = None, *, named: bool = False
+    ) -> Sample | None:
+        """Return valid arguments: the `known` ones, the key, and all that the tool requires. None if there are none.
 
-        `named`: also an optional text that the tool writes into a field, if it requires none.
+        `plan` is that of a choice, if the tool has several. `named`: also an optional text that the tool writes into a
+        field, if it requires none.
         """
-        plan, wrapper = self._domain.plans[tool.id], self._domain.wrappers.get(tool.id, "")
+        plan, wrapper = plan or self._domain.plans[tool.id], self._domain.wrappers.get(tool.id, "")
         schema = expanded(tool.input_schema)
         inner = at(schema, wrapper)
         parts = properties(inner)
-        chosen = [name for name in parts if name in required(inner) or name in known]
+        chosen = [name for name in parts if name in required(inner) or name in known or name == plan.key]
         texts = [name for name, part in parts.items() if self._is_text(plan, name, part)]
         if named and not set(texts).intersection(chosen):
             chosen += texts[:1]

@@ -50,7 +50,7 @@ class Errand:
 
 
 async def errands(simulator: Simulator) -> AsyncIterator[Errand]:
-    """Yield tasks for the tools of a scenario without faults, the most telling first. The last one always exists."""
+    """Yield tasks for the tools of a scenario without faults, the most telling first."""
     finder = _Finder(simulator)
     reads = [use async for use in finder.reads()]
     writes = [found async for found in finder.writes()]
@@ -64,8 +64,6 @@ async def errands(simulator: Simulator) -> AsyncIterator[Errand]:
         yield Errand(use, None, _together(names))
     async for use, names in finder.others():
         yield Errand(use, None, _together(names))
-    tool = next(iter(simulator.scenario.domain.tools))
-    yield Errand(Use(tool, {}))
 
 
 def _together(*parts: Mapping[str, Key]) -> dict[str, list[Key]]:
@@ -91,7 +89,9 @@ class _Finder:
 
     async def others(self) -> AsyncIterator[tuple[Use, Mapping[str, Key]]]:
         """Yield calls of other tools that are answered."""
-        for tool in islice(self._tools(("compute", "update", "none", "create", "unknown", "delete")), MOST_READS):
+        verbs = ("compute", "update", "none", "create", "unknown", "delete")
+        with_choices = [self._domain.tools[plan.tool] for plan in self._domain.plans.values() if plan.choices]
+        for tool in islice((*self._tools(verbs), *with_choices), MOST_READS):
             async for found in self._working(tool):
                 yield found
 
@@ -115,9 +115,12 @@ class _Finder:
         return (self._domain.tools[plan.tool] for plan in plans)
 
     async def _working(self, tool: Tool) -> AsyncIterator[tuple[Use, Mapping[str, Key]]]:
-        sample = self._sampler.sample(tool, {})
-        if sample is not None and await self._answer(self._simulator.world(), tool.id, sample.arguments) is not None:
-            yield Use(tool.id, sample.arguments), sample.names
+        for known, plan in _variants(self._domain.plans[tool.id]):
+            sample = self._sampler.sample(tool, known, plan)
+            if sample is None:
+                continue
+            if await self._answer(self._simulator.world(), tool.id, sample.arguments) is not None:
+                yield Use(tool.id, sample.arguments), sample.names
 
     async def _answer(self, world: World, tool: str, arguments: Record) -> Observation | None:
         """Return the answer to a call, None if it fails."""
@@ -163,6 +166,14 @@ class _Finder:
             known = {**known, plan.key: key}
         sample = self._sampler.sample(tool, known)
         return None if sample is None else sample.arguments
+
+
+def _variants(plan: Plan) -> Iterator[tuple[Record, Plan]]:
+    """Yield the plans of a tool, each with the argument that chooses it."""
+    if plan.choice is None:
+        yield {}, plan
+    else:
+        yield from (({plan.choice: value}, one) for value, one in plan.choices.items())
 
 
 def _created(world: World, plan: Plan) -> Record | None:

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import read_script
 from mcp_sim.runs.agents.strategies import STRATEGIES
-from mcp_sim.runs.starter.errand import Errand, errands
+from mcp_sim.runs.starter.errand import Errand, Use, errands
 from mcp_sim.runs.starter.source import Source
 from mcp_sim.runs.starter.texts import TEST, bare_scenario_text, scenario_text, script_text
 from mcp_sim.server.testing import connected
@@ -55,7 +55,7 @@ async def make_starter(source: Source, folder: Path) -> Starter:
 
 
 async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, bool]:
-    """Return the first task that the scripted agent carries out, else the last one."""
+    """Return the first task that the scripted agent carries out, else a call of the first tool."""
     bare = trial / SCENARIO
     bare.write_text(bare_scenario_text(tools), encoding="utf-8")
     domain = load(bare).domain
@@ -63,13 +63,15 @@ async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, 
         raise UsageError(f"{', '.join(tools)}: there are no tools")
     bare.write_text(bare_scenario_text(tools, domain), encoding="utf-8")
     scenario = load(bare)
-    errand, tried = Errand(None), 0
+    tried = 0
     async with Simulator(scenario) as simulator:
         async for errand in errands(simulator):
             tried += 1
-            if tried <= MOST_TRIED and await _works(errand, tools, scenario.domain, trial):
+            if await _works(errand, tools, scenario.domain, trial):
                 return errand, scenario.domain, True
-    return errand, scenario.domain, False
+            if tried == MOST_TRIED:
+                break
+    return Errand(Use(next(iter(domain.tools)), {})), scenario.domain, False
 
 
 async def _works(errand: Errand, tools: Mapping[str, str], domain: Domain, trial: Path) -> bool:
