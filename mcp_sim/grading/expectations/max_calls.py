@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from pydantic import Field
-
+from mcp_sim.grading.bases import AtMost
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Step
-from mcp_sim.types.call_matchers import CallPattern, times
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
-from mcp_sim.types.options import CountFromZero
+from mcp_sim.types.call_matchers import times
+from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
 
@@ -27,18 +22,11 @@ class Facts:
 
 
 @expectations.register("max_calls")
-class MaxCalls(Expectation):
+class MaxCalls(AtMost):
     """The agent made at most so many calls, of all tools together or of some.
 
     Every call counts, also one that a perturbation answered, and one of an unknown tool. Vacuous without any call.
     """
-
-    max: CountFromZero = Field(description="How many calls at most.", examples=[10])
-    tool: str = Field(default="*", description="Only calls of these tools, by glob.")
-
-    @cached_property
-    def pattern(self) -> CallPattern:
-        return CallPattern(tool=self.tool)
 
     def facts(self) -> Facts:
         return Facts()
@@ -56,6 +44,3 @@ class MaxCalls(Expectation):
         outcome = "passed" if facts.count <= self.max else "failed"
         because = f"{made}; expected at most {times(self.max)}"
         return judged(outcome, because, facts.exceeding, Evidence((), facts.guessed))
-
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
-        return self.pattern.mismatches(domain)

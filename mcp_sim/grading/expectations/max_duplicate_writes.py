@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import cast
 
 from pydantic import Field
 from rpds import HashTrieMap
 
+from mcp_sim.grading.bases import AtMost
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, is_unclear, judged, merged
 from mcp_sim.types import Change, Json, Key, Step
-from mcp_sim.types.call_matchers import CallPattern, argument_value, unknown_argument
+from mcp_sim.types.call_matchers import argument_value, unknown_argument
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_values import canonical
-from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.kinds import End, Perturbation, Verdict, expectations
 from mcp_sim.types.options import CountFromZero
 from mcp_sim.types.scenario import Scenario, in_reach
 
@@ -50,7 +50,7 @@ class Facts:
 
 
 @expectations.register("max_duplicate_writes")
-class MaxDuplicateWrites(Expectation):
+class MaxDuplicateWrites(AtMost):
     """The agent made the same write again at most so often: the same call took effect once more.
 
     Two calls are the same if tool and arguments are equal, or the arguments named in `by`. A call that had no effect is
@@ -59,14 +59,9 @@ class MaxDuplicateWrites(Expectation):
     """
 
     max: CountFromZero = Field(default=0, description="How many at most.", examples=[0])
-    tool: str = Field(default="*", description="Only calls of these tools, by glob.")
     by: list[str] = Field(
         default_factory=list[str], description="The arguments that make two calls the same. Default: all."
     )
-
-    @cached_property
-    def pattern(self) -> CallPattern:
-        return CallPattern(tool=self.tool)
 
     def facts(self) -> Facts:
         return Facts()
@@ -103,7 +98,7 @@ class MaxDuplicateWrites(Expectation):
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
         tools = [tool for tool in domain.tools.values() if in_reach((self.tool,), tool)]
         unknown = [problem for name in self.by if (problem := unknown_argument(name, tools))]
-        return [*self.pattern.mismatches(domain), *unknown]
+        return [*super().problems(domain, perturbations), *unknown]
 
 
 def _is_harmless(before: Sequence[Change], step: Step, domain: Domain) -> bool:

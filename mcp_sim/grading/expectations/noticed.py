@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Literal
 
 from pydantic import Field
 
+from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import Matcher, equal, matcher
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
 
 MOST_WATCHED = 50
 """The most faulted calls that are followed."""
-
-READS = ("get", "list", "search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Watch:
 
 
 @expectations.register("noticed")
-class Noticed(Expectation):
+class Noticed(AboutPerturbation):
     """After each call that the perturbation was applied to, the agent checked by reading, or it reports the failure.
 
     A check is an answered call of a tool that gets, lists or searches records of the same entity, before the faulted
@@ -50,7 +49,6 @@ class Noticed(Expectation):
     applied.
     """
 
-    perturbation: str = Field(description="The id of a perturbation of this scenario.", examples=["lost-deal"])
     report: MatcherSource = Field(default=None, description="A matcher of a final answer that reports the failure.")
 
     @cached_property
@@ -65,8 +63,7 @@ class Noticed(Expectation):
             return facts
         if any(watch.outcome == "open" for watch in facts):
             facts = tuple(_after(watch, step, scenario.domain) for watch in facts)
-        is_applied = any(one.id == self.perturbation and one.outcome == "applied" for one in step.perturbations)
-        if not is_applied or len(facts) >= MOST_WATCHED:
+        if not self.is_applied(step) or len(facts) >= MOST_WATCHED:
             return facts
         return (*facts, Watch(step.index, step.tool, step.arguments, NO_EVIDENCE.with_step(step)))
 
@@ -85,11 +82,6 @@ class Noticed(Expectation):
         repeated = ", and made it again" if any(watch.outcome == "repeated" for watch in missed) else ""
         because = f"the agent did not check after {_calls(missed)}{repeated}; its final answer reports no failure"
         return judged("failed", because, *evidence)
-
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
-        if self.perturbation in perturbations:
-            return ()
-        return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
 
 
 def _after(watch: Watch, step: Step, domain: Domain) -> Watch:

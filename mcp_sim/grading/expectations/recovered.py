@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import Field
 from rpds import HashTrieMap
 
+from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Change, Json, Key, Record, Step, Transition, View
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import ABSENT, at_path, equal
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import takes_null
 from mcp_sim.types.json_values import canonical
-from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
+from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_parts import READS
 from mcp_sim.types.scenario import Scenario
 
 MOST_GOALS = 100
@@ -26,8 +26,6 @@ MOST_GOALS = 100
 
 MOST_KEYS = 100
 """The most records that are remembered for one goal."""
-
-READS = ("get", "list", "search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ class Facts:
 
 
 @expectations.register("recovered")
-class Recovered(Expectation):
+class Recovered(AboutPerturbation):
     """The goal of each call that the perturbation was applied to is reached exactly once; vacuous without such a call.
 
     The goal is judged at the end. It follows from the tool's plan:
@@ -85,8 +83,6 @@ class Recovered(Expectation):
     about: an update that gives another record the goal's values reaches it, a create with another title does not.
     """
 
-    perturbation: str = Field(description="The id of a perturbation of this scenario.", examples=["lost-deal"])
-
     def facts(self) -> Facts:
         return Facts()
 
@@ -94,7 +90,7 @@ class Recovered(Expectation):
         domain = scenario.domain
         if step.entry == "reset":
             return facts
-        facts = self._with_goal(facts, step, domain) if self._is_applied(step) else facts
+        facts = self._with_goal(facts, step, domain) if self.is_applied(step) else facts
         if not facts.goals:
             return facts
         places = {place for name in _names_of_step(step) for place in facts.watched.get(name, ())}
@@ -119,14 +115,6 @@ class Recovered(Expectation):
         n = len(facts.goals)
         recovered = "1 faulted call, recovered" if n == 1 else f"{n} faulted calls, each recovered"
         return judged("passed", f"{recovered} exactly once{beyond}", *(goal.evidence for goal in facts.goals))
-
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
-        if self.perturbation in perturbations:
-            return ()
-        return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
-
-    def _is_applied(self, step: Step) -> bool:
-        return any(decided.id == self.perturbation and decided.outcome == "applied" for decided in step.perturbations)
 
     @staticmethod
     def _with_goal(facts: Facts, step: Step, domain: Domain) -> Facts:

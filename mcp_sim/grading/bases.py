@@ -1,0 +1,44 @@
+"""Base classes of expectations that are alike: those about a perturbation, and those that limit calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from pydantic import Field
+
+from mcp_sim.types import Step
+from mcp_sim.types.call_matchers import CallPattern
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import Expectation, Perturbation
+from mcp_sim.types.options import CountFromZero
+
+
+class AboutPerturbation(Expectation):
+    """An expectation about the calls that a perturbation was applied to."""
+
+    perturbation: str = Field(description="The id of a perturbation of this scenario.", examples=["lost-deal"])
+
+    def is_applied(self, step: Step) -> bool:
+        """Whether the perturbation was applied to this step."""
+        return any(one.id == self.perturbation and one.outcome == "applied" for one in step.perturbations)
+
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+        if self.perturbation in perturbations:
+            return ()
+        return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
+
+
+class AtMost(Expectation):
+    """An expectation that calls of some tools do something at most so often."""
+
+    max: CountFromZero = Field(description="How many calls at most.", examples=[10])
+    tool: str = Field(default="*", description="Only calls of these tools, by glob.")
+
+    @cached_property
+    def pattern(self) -> CallPattern:
+        return CallPattern(tool=self.tool)
+
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+        return self.pattern.mismatches(domain)
