@@ -39,7 +39,8 @@ def report_lines(report: Report) -> Iterator[str]:
 
 def _verdicts(result: RunResult) -> Iterator[str]:
     """Yield the verdicts of a run, and its faults."""
-    yield f"seed {result.plan.seed}: {result.calls} calls in {result.seconds:.1f} s"
+    calls = "1 call" if result.calls == 1 else f"{result.calls} calls"
+    yield f"seed {result.plan.seed}: {calls} in {result.seconds:.1f} s"
     for fault in result.faults:
         times = "once" if fault.times == 1 else f"{fault.times} times"
         yield f"  fault    {fault.id} ({fault.kind}) on {fault.tool}, {times}"
