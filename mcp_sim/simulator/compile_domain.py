@@ -100,8 +100,14 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
 def _unspecified(
     entities: Iterable[str], records: Container[str], specs: Mapping[str, Spec], world: WorldPart
 ) -> frozenset[str]:
-    """Return the entities whose records are neither given nor counted nor declared."""
-    declared = {name for server, spec in specs.items() for one in spec.entities for name in (one, f"{server}.{one}")}
+    """Return the entities whose records are neither given nor counted nor declared, and those declared as open."""
+    closed = [
+        (server, name)
+        for server, spec in specs.items()
+        for name, one in spec.entities.items()
+        if not one.open and name not in spec.undecided
+    ]
+    declared = {name for server, one in closed for name in (one, f"{server}.{one}")}
     specified = {*declared, *(entities if EVERY in world.records else world.records)}
     return frozenset(name for name in entities if name not in specified and name not in records)
 

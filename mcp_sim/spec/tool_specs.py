@@ -43,6 +43,8 @@ class Spec:
     server: ServerSpec
     tools: Mapping[str, Tool]
     entities: Mapping[str, Entity]
+    undecided: frozenset[str]
+    """The entities that are declared without deciding whether they are open."""
     overrides: Mapping[str, Mapping[str, Any]]
     examples: tuple[Example, ...]
     links: tuple[tuple[Place, str], ...] = ()
@@ -98,6 +100,7 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
         server=_server(place, name, document, tuple(tools)),
         tools=tools,
         entities=entities,
+        undecided=frozenset(entity for entity, part in document.entities.items() if part.open is None),
         overrides={
             prefix + tool: plan_fields(part, path.parent) for tool, part in document.sim.items() if tool in found
         },
@@ -169,7 +172,9 @@ def _tool_list(place: Place, document: ToolSpecDocument, path: Path, sources: So
 def _entity(name: str, part: EntityPart) -> Entity:
     fields = {field: _field(field, body, is_needed=field in part.required) for field, body in part.fields.items()}
     key = name if part.singleton and "key" not in part.model_fields_set else part.key
-    return Entity(name, key, part.key_like, fields, singleton=part.singleton, natural=part.natural, open=part.open)
+    return Entity(
+        name, key, part.key_like, fields, singleton=part.singleton, natural=part.natural, open=bool(part.open)
+    )
 
 
 def _field(name: str, body: Record, *, is_needed: bool) -> Field:

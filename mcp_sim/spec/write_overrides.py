@@ -17,7 +17,7 @@ from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.yaml12 import Path as Parts
 from mcp_sim.spec.yaml12.insertion import insert_entries
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.plans import Filter, Plan
@@ -71,7 +71,7 @@ def spec_text(text: str, domain: Domain, server: str) -> str:
     local_name = partial(_local_name, server=server)
     sim = {domain.tools[plan.tool].name: _plan_entry(rename_entities_in_plan(plan, local_name)) for plan in plans}
     names = _relevant_entities(domain, plans)
-    entities = {local_name(name): _entity_entry(domain.entities[name], server) for name in names}
+    entities = {local_name(name): _entity_entry(domain, name, server) for name in names}
     comments: dict[Parts, str] = {
         ("sim", domain.tools[plan.tool].name): _guess_comment(plan) for plan in plans if plan.guessed
     }
@@ -169,12 +169,14 @@ def _plain(value: Any) -> Json:
     return [_plain(one) for one in cast("list[Any]", value)] if isinstance(value, tuple | list) else value
 
 
-def _entity_entry(entity: Entity, server: str) -> Record:
+def _entity_entry(domain: Domain, name: str, server: str) -> Record:
+    entity, is_undecided = domain.entities[name], name in domain.unspecified
     values = {name: getattr(entity, name) for name in EntityPart.model_fields if hasattr(entity, name)}
     required = [name for name, field in entity.fields.items() if field.required]
     values |= {"required": required, "fields": dict(_field_entries(entity.fields, server))}
     defaults = EntityPart()
     changed = {name: value for name, value in values.items() if value != getattr(defaults, name)}
+    changed |= {"open": None} if is_undecided and not (entity.open or entity.singleton) else {}
     return {name: value for name, value in changed.items() if not (entity.singleton and value == entity.name)}
 
 

@@ -53,8 +53,10 @@ class EntityPart(Part):
         default=False,
         description="true: the key is a name or path that callers choose; it can be used again after a delete.",
     )
-    open: bool = Field(
-        default=False, description="true: every requested record exists; it is generated when first requested."
+    open: bool | None = Field(
+        default=False,
+        description="true: every requested record exists; it is generated when first requested. null: as if the entity "
+        "were not declared.",
     )
 
     @model_validator(mode="after")
