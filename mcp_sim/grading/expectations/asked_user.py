@@ -55,7 +55,7 @@ class AskedUser(Expectation):
     before: Annotated[CallPattern, BeforeValidator(_as_given, json_schema_input_type=str | CallPattern)] = Field(
         description="The tool, by glob; or {tool, arguments}.", examples=["delete_*"]
     )
-    by: str | None = Field(default=None, description="The tools that ask the user, by glob.", examples=["ask_*"])
+    by: str | None = Field(default=None, description="The tools that ask the user, by glob.")
     question: MatcherSource = Field(default=None, description="A matcher of a final answer that asks the user.")
 
     @cached_property
