@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from support.deals import ADA, CREATE, GONE, SPRING
 
 from mcp_sim import Simulator
 from mcp_sim.types.errors import DocumentError
@@ -17,10 +18,6 @@ from mcp_sim.world.world import World
 
 Crm = Callable[[str], Simulator]
 Calls = list[tuple[str, dict[str, Any]]]
-
-ADA = {"contact_id": "con_00001"}
-SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
-CREATE: tuple[str, dict[str, Any]] = ("create_deal", SPRING)
 
 
 async def act(world: World, calls: Calls) -> GradedVerdict:
@@ -106,7 +103,6 @@ LOST = "perturbations: [{lost_ack: {}, id: fault, tools: TOOL, when: {nth: 1}}]\
 DOWN = "perturbations: [{error: 503, id: fault, tools: TOOL, when: {nth: 1}}]\nexpect: [{recovered: fault}]"
 
 TO_CUSTOMER = {**ADA, "stage": "customer"}
-GONE = ("delete_contact", {"contact_id": "con_00002"})
 
 
 @pytest.mark.parametrize(

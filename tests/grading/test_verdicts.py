@@ -13,6 +13,7 @@ import pytest
 from conftest import SMALL_CRM
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.deals import ADA, CREATE, GONE, SPRING, Call
 
 from mcp_sim import Simulator
 from mcp_sim.types import UNABLE
@@ -22,17 +23,11 @@ from mcp_sim.types.kinds import expectations
 from mcp_sim.world.trace import step_from_json
 
 Crm = Callable[[str], Simulator]
-Call = tuple[str, dict[str, Any]]
-
-ADA = {"contact_id": "con_00001"}
-SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
-CREATE: Call = ("create_deal", SPRING)
 OTHER: Call = ("create_deal", {**SPRING, "title": "Autumn order"})
 DEALS: Call = ("list_deals", ADA)
 FIND: Call = ("search_contacts", {"query": "Ada"})
 GET: Call = ("get_contact", ADA)
 CUSTOMER: Call = ("update_contact", {**ADA, "stage": "customer"})
-GONE: Call = ("delete_contact", {"contact_id": "con_00002"})
 COMPANY: Call = ("get_company", {"company_id": "cmp_001"})
 COMPANIES: Call = ("list_companies", {})
 UNKNOWN: Call = ("no_such_tool", {})
