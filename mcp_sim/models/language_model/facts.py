@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
+from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.conversation import Transcript
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.subjects import scalars
@@ -61,7 +62,7 @@ def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None
     facts: Record = {"now": iso(turn.now)}
     planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
     named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
-    records = [_shown(turn, disclosure, at) for at in named]
+    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
     if records:
         facts["records"] = records
     related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
@@ -76,6 +77,13 @@ def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None
     if events:
         facts["since the last turn"] = events[::-1]
     return facts
+
+
+def _is_settled(turn: Turn, domain: Domain, at: tuple[str, Key]) -> bool:
+    """Whether it is known that a record exists, or that it does not; what is asked of an open entity exists."""
+    entity, key = at
+    is_known = turn.view.get(entity, key) is not None or turn.view.version(entity, key) > 0
+    return is_known or is_closed(domain, domain.entities[entity])
 
 
 def _shown(turn: Turn, disclosure: Disclosure, at: tuple[str, Key]) -> Record:

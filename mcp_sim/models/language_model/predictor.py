@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.models.language_model import prompt
+from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.adoption import Adoption
 from mcp_sim.models.language_model.asked_changes import NOTHING, UNKNOWN, ToldChanges, changes_schema
 from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
@@ -169,7 +170,10 @@ class ModelPredictor:
             return {}
         body = draft.transition.observation.body
         view = turn.view.after(draft.transition.changes)
-        if draft.is_determined and isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT:
+        is_certain = draft.is_determined and (
+            draft.ok or (tool.entity is not None and is_closed(self._domain, tool.entity))
+        )
+        if is_certain and isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT:
             shown: Json = {"isError": True, "text": body.value} if body.is_error else body.value
             return {"likely": self._disclosure.value(view, tool.plan.entity, shown)}
         written = [
