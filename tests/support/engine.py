@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from support.long_walks import unperturbed
 
 from mcp_sim.simulator.compile import load
+from mcp_sim.types import Observation, RpcError, ToolResult
 from mcp_sim.types.scenario import Scenario
 
 Json = Any
@@ -21,6 +25,35 @@ def with_model(name: str, url: str, **options: Json) -> Scenario:
     scenario = unperturbed(load(name, world_model=f"openai:tiny@{url}"))
     (entry,) = scenario.world_models
     model = type(entry.world_model).model_validate(
-        {**entry.world_model.model_dump(), "max_tokens": 2048, "transcript": 16_000, "retries": 6, **WEAK, **options}
+        {
+            **entry.world_model.model_dump(),
+            "max_tokens": 2048,
+            "transcript": 16_000,
+            "timeout": "10m",
+            **WEAK,
+            **options,
+        }
     )
     return replace(scenario, world_models=(replace(entry, world_model=model),))
+
+
+def served_texts(observation: Observation) -> Iterator[tuple[str, str]]:
+    """Yield the texts in an answer with their paths; those of a JSON text instead of the text itself."""
+    body = observation.body
+    yield from texts_in(body.value if isinstance(body, ToolResult) else cast("RpcError", body).message)
+
+
+def texts_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts in a value with their paths."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            if value.lstrip().startswith(("{", "[")):
+                yield from texts_in(json.loads(value, strict=False), path)
+                return
+        yield path, value
+    elif isinstance(value, dict | list):
+        parts = (
+            cast("dict[str, Any]", value).items() if isinstance(value, dict) else enumerate(cast("list[Any]", value))
+        )
+        for name, part in parts:
+            yield from texts_in(part, f"{path}.{name}" if path else str(name))
