@@ -17,7 +17,7 @@ from mcp_sim.types.plans import Plan
 _CHOOSERS, _TOOL_WORDS = terms("arguments.chooser"), terms("phrases.tool_words")
 _READ_ARGUMENTS = terms(
     *(f"arguments.{kind}" for kind in ("query", "limit", "offset", "page", "cursor", "sort", "order"))
-)
+) - terms("fields.naming")
 _MIN_VERBS = 2
 """Number of choices that must be verbs of records."""
 

@@ -76,6 +76,9 @@ class RoleFinder:
         is_asked = not (names or is_single or is_write or key is not None)
         asked, rest = (arguments, dict[str, Record]()) if is_asked else _split(arguments, names)
         found = _read(features, known, asked) if asked else Roles()
+        if key is not None and features.verb == "get" and key not in required(features.input):
+            others = _read(features, known, _split(arguments, {key})[1])
+            found = Roles(filters=others.filters, basis=others.basis)
         found, written = replace(found, key=key, holder=holder), _split(rest, {key})[1]
         return _with_sets(found, features, known, written) if written and is_write else found
 

@@ -1,4 +1,4 @@
-"""Descriptions of arguments that the description of their tool holds: the lines of a docstring."""
+"""Arguments as a tool declares them: in alternatives of its schema, or described in the lines of a docstring."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from collections.abc import Container
 from dataclasses import replace
 
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.json_schema.alternatives import with_alternatives
 from mcp_sim.types.json_schema.shapes import as_object
 
 _LINE = re.compile(r"^\s*+(?:[-*•]\s*+)?[`\"']?(\w++)[`\"']?\s*+(?:\([^()]*+\)\s*+)?(?::|[-–—](?=\s))\s*+(\S.*)$")
 _HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
 
 
+def merge_alternatives(tool: Tool) -> Tool:
+    """Return the tool with the arguments of all alternatives at the root of its inputSchema."""
+    schema = with_alternatives(tool.input_schema)
+    return tool if schema is tool.input_schema else replace(tool, definition={**tool.definition, "inputSchema": schema})
+
+
 def describe_arguments(tool: Tool) -> Tool:
-    """Add the descriptions of arguments that the description of the tool gives. Schemas win."""
-    schema = as_object(tool.definition.get("inputSchema"))
+    """Merge alternatives, and add the descriptions of arguments that the description of the tool gives. Schemas win."""
+    tool = merge_alternatives(tool)
+    schema = tool.input_schema
     parts = as_object(schema.get("properties"))
     bare = {name for name, part in parts.items() if isinstance(part, dict) and not _is_described(name, as_object(part))}
     described = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}

@@ -59,3 +59,19 @@ async def test_rows_that_are_lists_are_generated_from_the_schema(tmp_path: Path)
         tmp_path, [tool("get_candles", {"symbol": STRING}, "symbol", output=output)], ("get_candles", {"symbol": "BTC"})
     )
     assert [len(one) for one in value(found)["candles"]][:1] == [5]
+
+
+async def test_arguments_in_alternatives_of_the_schema_are_used(tmp_path: Path) -> None:
+    def either(*names: str) -> Json:
+        return {"type": "object", "oneOf": [{"properties": {name: STRING}, "required": [name]} for name in names]}
+
+    tools = [
+        {"name": "create_item", "inputSchema": either("name", "title")},
+        {"name": "get_item", "inputSchema": either("item_id", "name")},
+    ]
+    by_name, by_key = {"name": "Foo bar"}, {"item_id": "item_00021"}
+    calls = [("create_item", by_name), ("get_item", by_name), ("get_item", by_key), ("get_item", {"name": "no"})]
+    created, *found, missing = await answers(tmp_path, tools, *calls)
+    assert value(created)["name"] == "Foo bar"
+    assert [value(one) for one in found] == [value(created)] * 2
+    assert refused(missing)

@@ -21,13 +21,14 @@ Find: TypeAlias = Callable[[Turn], "Key | Observation"]
 def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     """Compile the lookup of the record that a call names. It returns the key or a failure.
 
-    A singleton needs no key.
+    A singleton needs no key. Where the key is optional, other arguments may name the record.
     """
     name, only = entity.name, entity.singleton and plan.key is None
     fetch = argument(plan.key or "")
 
-    if plan.key is None and plan.filters and not entity.singleton:
-        return _finder_by_fields(tool, plan, entity)
+    by_fields = _finder_by_fields(tool, plan, entity) if plan.filters and not entity.singleton else None
+    if plan.key is None and by_fields is not None:
+        return by_fields
     others = _other_names(plan, entity)
 
     def find(turn: Turn) -> Key | Observation:
@@ -39,6 +40,8 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         if key is not None:
             return key
         if asked is ABSENT and plan.key is not None:
+            if by_fields is not None and any(path in turn.call.arguments for path in plan.filters):
+                return by_fields(turn)
             return invalid(tool, plan.key, None, f"{plan.key} is required")
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 

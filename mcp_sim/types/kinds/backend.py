@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
+from mcp_sim.types.argument_descriptions import merge_alternatives
 from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Example
 from mcp_sim.types.json_schema.expansion import expanded
@@ -133,8 +134,9 @@ class Backend:
         """
         wrapper = domain.wrappers.get(tool.id)
         if wrapper is None:
+            tool = merge_alternatives(tool)
             return _confirmed(tool, plan, self.compile(tool, plan, domain))
-        bare = unwrap_tool(tool, wrapper)
+        bare = merge_alternatives(unwrap_tool(tool, wrapper))
         answer = _confirmed(bare, plan, self.compile(bare, plan, domain))
         return lambda turn, invent: answer(replace(turn, call=unwrap_call(turn.call, wrapper)), invent)
 
