@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mcp_sim.types import Instruction, Json, Observation, Proceed, Tool, ToolResult, Transition, Turn
-from mcp_sim.types.conditions import ABSENT, at_path, matcher
+from mcp_sim.types.conditions import ABSENT, at_path, equal, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UnknownKind, did_you_mean
 from mcp_sim.types.json_values import canonical
@@ -96,7 +96,7 @@ class NaturalLanguage(Perturbation):
                 bent = await proceed(replace(turn, instruction=self._instruction(truth.observation)))
             if not bent.obeyed:
                 return await fallback(turn, _knowing(turn, truth, proceed))
-            if bent.observation == truth.observation:
+            if _says_the_same(bent.observation, truth.observation):
                 return turn.no_effect(truth)
             measured = {**truth.measured, "instructed": dict(bent.measured)}
             return replace(truth, observation=bent.observation, measured=measured)
@@ -119,6 +119,16 @@ class NaturalLanguage(Perturbation):
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return [f"fallback: {problem}" for problem in _made(self.fallback).problems(domain, tools)]
+
+
+def _says_the_same(one: Observation, other: Observation) -> bool:
+    """Whether two results differ in the layout of their JSON at most."""
+    ours, theirs = one.body, other.body
+    if not isinstance(ours, ToolResult) or not isinstance(theirs, ToolResult):
+        return one == other
+    return (ours.form, ours.is_error, ours.blocks) == (theirs.form, theirs.is_error, theirs.blocks) and equal(
+        ours.value, theirs.value
+    )
 
 
 def _made(fallback: Mapping[str, Json]) -> Perturbation:

@@ -53,6 +53,15 @@ async def test_an_answer_that_does_not_do_is_asked_for_again_with_what_is_wrong(
         assert "amount must satisfy 10000, but is 100" in engine.asked[1].question
 
 
+async def test_an_answer_in_another_layout_alone_is_no_effect(crm: Crm) -> None:
+    entry = "perturbations: [{natural_language: Be odd., id: odd, tools: get_deal}]"
+    same = saying(json.dumps(await deal(crm), indent=4))
+    async with serving(same) as engine, asking(crm(entry), engine.url).open() as world:
+        assert await served_value(world, "get_deal", DEAL) == truth(world)
+        assert len(engine.asked) == 1
+        assert outcomes(world) == [["no_effect"]]
+
+
 async def test_a_model_that_never_obeys_is_replaced_by_the_fallback(crm: Crm) -> None:
     answers = saying(json.dumps(await deal(crm)))
     async with serving(answers) as engine, asking(crm(BENT), engine.url).open() as world:
