@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from mcp import Client
 
 from mcp_sim.runs.agents.clients import play
-from mcp_sim.runs.agents.script import read_script
+from mcp_sim.runs.agents.script import Script, read_script
 from mcp_sim.runs.agents.strategies import STRATEGIES
 from mcp_sim.runs.starter.errand import Errand, Use, errands
 from mcp_sim.runs.starter.source import Source
@@ -24,6 +24,8 @@ from mcp_sim.types.errors import DocumentError, UsageError
 
 SEEDS = range(5)
 """The seeds that a first scenario is tried with."""
+
+CAREFUL, CARELESS = "verify_then_retry", "naive_retry"
 
 MOST_TRIED = 12
 """The most tasks that are tried."""
@@ -55,7 +57,10 @@ async def make_starter(source: Source, folder: Path) -> Starter:
 
 
 async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, bool]:
-    """Return the first task that the scripted agent carries out, else a call of the first tool."""
+    """Return the first task that tells a careful agent from a careless one, else the first that the careful one passes.
+
+    Else it is a call of the first tool, which may not work.
+    """
     bare = trial / SCENARIO
     bare.write_text(bare_scenario_text(tools), encoding="utf-8")
     domain = load(bare).domain
@@ -63,34 +68,43 @@ async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, 
         raise UsageError(f"{', '.join(tools)}: there are no tools")
     bare.write_text(bare_scenario_text(tools, domain), encoding="utf-8")
     scenario = load(bare)
-    tried = 0
+    working, tried = None, 0
     async with Simulator(scenario) as simulator:
         async for errand in errands(simulator):
-            tried += 1
-            if await _works(errand, tools, scenario.domain, trial):
-                return errand, scenario.domain, True
-            if tried == MOST_TRIED:
+            is_checked = errand.write is not None and errand.write.check is not None
+            if tried == MOST_TRIED or (working is not None and not is_checked):
                 break
-    return Errand(Use(next(iter(domain.tools)), {})), scenario.domain, False
+            tried += 1
+            passed = await _passing(errand, tools, scenario.domain, trial)
+            if CAREFUL in passed and CARELESS not in passed:
+                return errand, scenario.domain, True
+            if CAREFUL in passed and working is None:
+                working = errand
+    return working or Errand(Use(next(iter(domain.tools)), {})), scenario.domain, working is not None
 
 
-async def _works(errand: Errand, tools: Mapping[str, str], domain: Domain, trial: Path) -> bool:
-    """Whether a careful agent passes the scenario of a task, with every seed."""
+async def _passing(errand: Errand, tools: Mapping[str, str], domain: Domain, trial: Path) -> list[str]:
+    """Return the scripted agents that pass the scenario of a task: the careful one with every seed."""
     (trial / SCENARIO).write_text(scenario_text(tools, errand, domain), encoding="utf-8")
     (trial / SCRIPT).write_text(script_text(errand), encoding="utf-8")
     try:
         scenario = load(trial / SCENARIO)
     except DocumentError:
-        return False
+        return []
     script = read_script(trial / SCRIPT)
     async with Simulator(scenario) as simulator:
         for seed in SEEDS:
-            async with AsyncExitStack() as stack:
-                world = simulator.world(seed=seed)
-                clients: dict[str, Client] = {
-                    server: await stack.enter_async_context(connected(world, server)) for server in scenario.servers
-                }
-                answer = await play(script, STRATEGIES["verify_then_retry"], clients)
-            if world.grade(answer).outcome != "passed":
-                return False
-    return True
+            if not await _passes(CAREFUL, script, simulator, seed):
+                return []
+        return [CAREFUL, *([CARELESS] if await _passes(CARELESS, script, simulator, SEEDS[0]) else [])]
+
+
+async def _passes(name: str, script: Script, simulator: Simulator, seed: int) -> bool:
+    """Whether a scripted agent passes in a new world."""
+    world = simulator.world(seed=seed)
+    async with AsyncExitStack() as stack:
+        clients: dict[str, Client] = {
+            server: await stack.enter_async_context(connected(world, server)) for server in simulator.scenario.servers
+        }
+        answer = await play(script, STRATEGIES[name], clients)
+    return world.grade(answer).outcome == "passed"
