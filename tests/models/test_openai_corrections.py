@@ -86,3 +86,14 @@ async def test_a_half_of_a_character_is_served_as_a_question_mark(desk: Desk) ->
     reply = completion(MADE.replace("slips", "\\ud800"))
     async with serving(giving(reply)) as engine, desk(engine.url, max_attempts=1).open() as world:
         assert value(await world.call("create_ticket", {"title": "one"}))["summary"] == "The chain ?."
+
+
+async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_goes(desk: Desk) -> None:
+    async with serving() as engine, desk(engine.url).open() as world:
+        for whole in (json.dumps(ticket(3)), json.dumps(ticket(3, note=[{"by": "Ada", "said": "Half a sen"}]))[:-4]):
+            engine.respond = giving(completion(whole[:-3], "length"))
+            made = value(await world.call("create_ticket", {"title": "one"}))
+            assert made | {"note": 0, "id": 0} == ticket() | {"note": 0, "id": 0}
+            assert measured(world)["reply"]["cut_off"]
+        engine.respond = giving(completion("The chain slips since the teeth are wo", "length"))
+        assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips since the teeth are"

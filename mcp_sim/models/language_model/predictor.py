@@ -19,7 +19,7 @@ from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.observations import read_observation
-from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply
+from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, ended
 from mcp_sim.models.language_model.second_look import SecondLook
 from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
@@ -102,7 +102,7 @@ class ModelPredictor:
         reply = await self._conversation.ask_model(turn, user, schema, rejected)
         is_last = self._is_last(rejected)
         with _with_raw_reply(reply):
-            read = read_observation(reply, tool.schema)
+            read = read_observation(ended(reply) if is_last else reply, tool.schema)
             _refuse(self._leaks(turn, read, reply))
             observation, omitted = conform(read, tool.schema, tool.validator, is_last=is_last)
             is_unclear = tool.is_unclear and not has_failed(observation)
@@ -249,6 +249,8 @@ def _measured(
     transition: Transition, reply: Reply, rejected: tuple[Attempt, ...], figures: Mapping[str, Any]
 ) -> Transition:
     replied: Record = {"raw": reply.content[:MAX_RAW]}
+    if reply.finish_reason == "length":
+        replied["cut_off"] = True
     if reply.reasoning:
         replied["reasoning"] = reply.reasoning[:MAX_RAW]
     noted: dict[str, Any] = {"asked": True, "attempts": len(rejected) + 1, "reply": replied, **figures, **reply.usage}

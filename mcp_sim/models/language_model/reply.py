@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import NoReturn
 
@@ -43,6 +44,49 @@ class Reply:
     usage: dict[str, int] = field(default_factory=dict[str, int])
     reasoning: str = ""
     cached: bool = False
+
+
+def ended(reply: Reply) -> Reply:
+    """Return a reply that was cut off as one that ended: JSON with what is open closed, prose up to the last word."""
+    if reply.finish_reason != "length":
+        return reply
+    text = reply.content.rstrip()
+    start = re.search(r"[{\[]", text)
+    if start is not None and text[: start.start()].strip() in ("", "**Environment Observation:**", OPENING, "```json"):
+        closed = next((one for one in _closings(text[start.start() :]) if _is_json(one)), None)
+        return reply if closed is None else replace(reply, content=closed, finish_reason="stop")
+    if OPENING in text and CLOSING not in text.rpartition(OPENING)[2]:
+        text = text.rpartition(OPENING)[2]
+    words = text.rpartition(" ")[0] or text
+    return replace(reply, content=words, finish_reason="stop")
+
+
+def _closings(text: str) -> Iterator[str]:
+    """Yield JSON that begins as a text does: what is open is closed, at last without the last part."""
+    stack, before = list[str](), ("", "")
+    is_text, is_escaped = False, False
+    for at, character in enumerate(text):
+        if is_text:
+            is_text = is_escaped or character != '"'
+            is_escaped = character == "\\" and not is_escaped
+        elif character == '"':
+            is_text = True
+        elif character in "{[":
+            stack.append("}" if character == "{" else "]")
+        elif character in "}]" and stack:
+            stack.pop()
+        elif character == ",":
+            before = text[:at], "".join(reversed(stack))
+    closing = "".join(reversed(stack))
+    yield from (f'{text}"{closing}', f"{text}{closing}", "".join(before))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def observation_text(reply: Reply) -> str:
