@@ -14,6 +14,7 @@ from mcp_sim.spec.places import Place
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import resolve_reference
+from mcp_sim.types.json_schema.merge import NEVER
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, types_of
 from mcp_sim.types.json_schema.validation import Validator, compiled, compiles
 
@@ -107,6 +108,8 @@ def _check_schema(schema: Place, tool: Json) -> None:
     if not has_finite_value(schema.value):
         schema.warning(f"no value fits in {tool}: a required part contains itself, without end")
     for path, part in _parts(schema.value):
+        if path and part == NEVER:
+            continue  # it forbids a property
         _check_part(schema.at(*path), part, tool)
     return None
 

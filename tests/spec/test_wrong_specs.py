@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from support.pets import PETS, ProblemsIn
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.lint import has_finite_value
+
+Json = Any
 
 WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
     "tools that break a client": (
@@ -131,6 +134,28 @@ def test_a_schema_that_no_value_fits_is_reported_with_its_tool_and_its_place(pro
         "no value fits in make_box: its minimum is 7, its maximum 6",
     ]
     assert not [problem for problem in problems_in(IMPOSSIBLE % "inner") if "without end" in problem]
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ({"not": {}}, "its `not` excludes every value"),
+        ({"required": ["a"], "properties": {"a": {"not": {}}}}, "a: its `not` excludes every value"),
+        ({"required": ["a"], "properties": {"a": {"pattern": "^(?!)$"}}}, "a: no text matches its pattern '^(?!)$'"),
+        (
+            {"allOf": [{"required": ["a"]}, {"properties": {"a": False}}]},
+            "its parts under allOf: it requires 'a', and forbids it",
+        ),
+        ({"anyOf": [{"minimum": 2, "maximum": 1}, False]}, "each of its anyOf: its minimum is 2, its maximum 1"),
+        ({"properties": {"a": {"not": {}}, "b": {"anyOf": [{"minimum": 2, "maximum": 1}, {}]}}}, None),
+    ],
+)
+def test_a_result_that_cannot_exist_is_reported(problems_in: ProblemsIn, output: Json, reason: str | None) -> None:
+    tool = {"name": "get_a", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", **output}}
+    found = [
+        one for one in problems_in(json.dumps({"mcp_sim": 1, "tools": [tool]})) if ".outputSchema: no value" in one
+    ]
+    assert [one.partition("no value fits in get_a: ")[2] for one in found] == ([] if reason is None else [reason])
 
 
 @pytest.mark.parametrize(

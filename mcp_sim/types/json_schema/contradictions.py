@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import reduce
 from typing import Any, TypeGuard
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
 from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
@@ -31,6 +33,9 @@ def contradiction(schema: Record) -> str | None:
     If several types are allowed there is no contradiction, since another type may do. If no type is declared, it is the
     one that the other keywords are about.
     """
+    excluded = next(_of_parts(schema), None)
+    if excluded is not None:
+        return excluded
     kinds = [kind for kind in types_of(schema) if kind != "number" or "integer" not in types_of(schema)]
     if constants(schema) and not any(fitting_type(value, schema) for value in constants(schema)):
         return f"none of its values is of type {' or '.join(kinds)}"
@@ -44,6 +49,24 @@ def contradiction(schema: Record) -> str | None:
         return None
     meant = [_REASONS[kinds[0]]] if kinds and kinds[0] in _REASONS else [] if kinds else _REASONS.values()
     return next((reason for reasons in meant for reason in reasons(schema)), None)
+
+
+def _of_parts(schema: Record) -> Iterator[str]:
+    """Yield why the schemas inside a schema, which are about the same value, allow none."""
+    if schema.get("not") in ({}, True):
+        yield "its `not` excludes every value"
+    if isinstance(schema.get("allOf"), list):
+        rest = {word: part for word, part in schema.items() if word != "allOf"}
+        whole: Json = reduce(merge_schemas, as_list(schema["allOf"]), rest)
+        merged = as_object(whole)
+        if whole is False or merged == NEVER:
+            yield "its parts under allOf exclude each other"
+        elif "allOf" not in merged and (reason := contradiction(merged)) is not None:
+            yield f"its parts under allOf: {reason}"
+    for word in ("anyOf", "oneOf"):
+        reasons = [contradiction(as_object(form)) for form in as_list(schema.get(word)) if form is not False]
+        if reasons and None not in reasons:
+            yield f"each of its {word}: {reasons[0]}"
 
 
 def _judge(schema: Record) -> Callable[[Json], bool]:
@@ -87,7 +110,10 @@ def _lacks_multiple(schema: Record) -> bool:
 
 
 def _of_texts(schema: Record) -> Iterator[str]:
-    return _bounds(schema, "minLength", "maxLength")
+    yield from _bounds(schema, "minLength", "maxLength")
+    pattern = str(schema.get("pattern", ""))
+    if "(?!)" in pattern and "|" not in pattern:
+        yield f"no text matches its pattern {pattern!r}"
 
 
 def _of_lists(schema: Record) -> Iterator[str]:
