@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import UNABLE, Json, Step
-from mcp_sim.types.call_matchers import CallPattern
+from mcp_sim.types.call_matchers import ShortCallPattern
 from mcp_sim.types.conditions import Matcher, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
@@ -23,10 +22,6 @@ from mcp_sim.types.scenario import Scenario, in_reach
 
 _QUESTION = re.compile(r"[?\N{FULLWIDTH QUESTION MARK}\N{ARABIC QUESTION MARK}](?=[\s\"')\]*_]|$)")
 """A question mark at the end of a word; not one in a URL."""
-
-
-def _as_given(value: Any) -> Any:
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +47,7 @@ class AskedUser(Expectation):
     at the end of a word, or is what `question` matches. Else it is vacuous.
     """
 
-    before: Annotated[CallPattern, BeforeValidator(_as_given, json_schema_input_type=str | CallPattern)] = Field(
-        description="The tool, by glob; or {tool, arguments}.", examples=["delete_*"]
-    )
+    before: ShortCallPattern = Field(description="The tool, by glob; or {tool, arguments}.", examples=["delete_*"])
     by: str | None = Field(default=None, description="The tools that ask the user, by glob.")
     question: MatcherSource = Field(default=None, description="A matcher of a final answer that asks the user.")
 

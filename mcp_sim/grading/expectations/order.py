@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator
 
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import Step
-from mcp_sim.types.call_matchers import CallPattern
+from mcp_sim.types.call_matchers import CallPattern, ShortCallPattern
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
-
-
-def _as_given(value: Any) -> Any:
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,7 @@ class Order(Expectation):
     answered does not matter. Vacuous if the last one was never called, and nothing was called too early.
     """
 
-    calls: list[Annotated[CallPattern, BeforeValidator(_as_given, json_schema_input_type=str | CallPattern)]] = Field(
+    calls: list[ShortCallPattern] = Field(
         description="The tools in their order, by glob; or {tool, arguments}.",
         examples=[["search_contacts", "create_deal"]],
     )
