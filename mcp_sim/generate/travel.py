@@ -39,8 +39,7 @@ def travel_adjustments(entity: Entity, fields: Mapping[str, Field]) -> Iterator[
     lengths, times = _units(entity, fields, _DISTANCE, "length"), _units(entity, fields, _DURATION, "time")
 
     def way(record: Record) -> float:
-        share = next((record[name] for name in lengths if isinstance(record.get(name), int | float)), 0) % 1
-        return _length(str(record.get(start.name)), str(record.get(end.name)), share)
+        return _length(str(record.get(start.name)), str(record.get(end.name)))
 
     for name, size in lengths.items():
         yield name, _set(fields[snake(name)], way, lambda km, _record, size=size: km * 1000 / size)
@@ -59,18 +58,23 @@ def _units(entity: Entity, fields: Mapping[str, Field], names: re.Pattern[str], 
     return {name: size for name, size in sizes.items() if size is not None}
 
 
-def _length(start: str, end: str, share: float) -> float:
-    """Return the length of a way in km. Ways between the same places differ a little, by a `share` below 1."""
-    cities = city_in(start), city_in(end)
+def _length(start: str, end: str) -> float:
+    """Return the length of a way in km, the same in both directions. Ways between two cities have different detours."""
+    ends = sorted(place.strip().casefold() for place in (start, end))
+    if ends[0] == ends[1]:
+        return 0
+    cities, share = (city_in(start), city_in(end)), Chance("/".join(ends).encode("utf-8", "surrogatepass")).unit()
     if cities[0] is not None and cities[1] is not None and cities[0] is not cities[1]:
         apart = distance_km(cities[0], cities[1])
     else:
-        apart = _WITHIN_KM * Chance("/".join(sorted((start, end))).encode("utf-8", "surrogatepass")).unit()
+        apart = _WITHIN_KM * share
     return round(0.3 + apart * (load("geography")["detour"] + share / 10), 1)
 
 
 def _hours(km: float, record: Record, mode: Field | None, by_noun: Record | None) -> float:
     """Return how long a way takes: longer ways are faster."""
+    if not km:
+        return 0
     chosen = _mode_of(words(str(record.get(mode.name)))) if mode is not None and record.get(mode.name) else None
     speed: Any = chosen or by_noun or load("geography")["modes"][0]
     return speed["hours"] + km / (speed["slow"] + (speed["fast"] - speed["slow"]) * km / (km + speed["half"]))
@@ -86,7 +90,7 @@ def _set(field: Field, way: Callable[[Record], float], value: Callable[[float, R
 
     def adjust(record: Record) -> None:
         made = value(way(record), record)
-        made = max(1, round(made)) if whole else round(made, 1)
+        made = max(1 if made else 0, round(made)) if whole else round(made, 1)
         if record.get(field.name) is not None and allows(made):
             record[field.name] = made
 

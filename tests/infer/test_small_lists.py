@@ -75,3 +75,12 @@ async def test_arguments_in_alternatives_of_the_schema_are_used(tmp_path: Path) 
     assert value(created)["name"] == "Foo bar"
     assert [value(one) for one in found] == [value(created)] * 2
     assert refused(missing)
+
+
+async def test_a_distance_is_the_same_in_both_directions_and_none_within_a_place(tmp_path: Path) -> None:
+    tools = [tool("calculate_distance", {"origin": STRING, "destination": STRING}, "origin", "destination")]
+    ways = [("Oslo", "Bergen"), ("Bergen", "Oslo"), ("Oslo", "Oslo")]
+    calls = [("calculate_distance", {"origin": start, "destination": end}) for start, end in ways]
+    there, back, nowhere = (value(one)["distance_km"] for one in await answers(tmp_path, tools, *calls))
+    assert there == back > 300
+    assert nowhere == 0
