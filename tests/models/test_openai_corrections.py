@@ -97,3 +97,10 @@ async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_go
             assert measured(world)["reply"]["cut_off"]
         engine.respond = giving(completion("The chain slips since the teeth are wo", "length"))
         assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips since the teeth are"
+
+
+@pytest.mark.parametrize("around", ["```\n{}", "{}\n```", "```json\n{}", "**Environment Observation:**\n```\n{}"])
+async def test_half_a_fence_is_not_served(around: str, desk: Desk) -> None:
+    reply = around.replace("{}", "The hanger is bent.")
+    async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("explain", {"topic": "chains"})) == "The hanger is bent."

@@ -28,6 +28,7 @@ _COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _COMMAS = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """One half of a surrogate pair, as an escape."""
+_HALF_FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\Z|\A(.*)\n```\Z", re.DOTALL)
 _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*?)\n?```\Z", re.DOTALL)
 
 
@@ -184,6 +185,13 @@ def _without_heading(text: str, reply: Reply) -> str:
 
 
 def _without_fence(text: str) -> str:
-    """Return the text in a code fence that is the whole text; a fence within a text belongs to it."""
-    fenced = _FENCED.match(text.strip())
-    return fenced[1] if fenced is not None else text
+    """Return the text in a code fence that is the whole text; a fence within a text belongs to it.
+
+    A fence that is never opened, or never closed, is left out too.
+    """
+    bare = text.strip()
+    fenced = _FENCED.match(bare)
+    if fenced is not None:
+        return fenced[1]
+    half = _HALF_FENCED.match(bare) if bare.count("```") == 1 else None
+    return text if half is None else half[1] or half[2] or ""

@@ -32,7 +32,7 @@ WORLDS = 3
 """Worlds per server, at the same time."""
 LIMIT = 600 if CALLS <= 30 else 7_200
 """Seconds for all calls."""
-SMALL: Json = {**OFF, "max_tokens": 160, "max_text": 80, "max_items": 2, "max_attempts": 3, "transcript": 4_000}
+SMALL: Json = {**OFF, "max_tokens": 96, "max_text": 60, "max_items": 2, "max_attempts": 2, "transcript": 2_500}
 ARTEFACT = re.compile(
     r"<\|\w+\|>|</?think>|</?predicted_observation>|```|^### (?:Turn|State)|That answer cannot be used"
     r"|\*\*(?:Action|World|Answer|Instruction|Problems|Records|Environment Observation):\*\*",
