@@ -17,11 +17,14 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, RetryPromptPart, T
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 RETRIES = 10
+START_SECONDS = 60
 
 
 def main() -> str:
     entries = json.loads(Path(os.environ["MCP_SIM_CONFIG"]).read_text())["mcpServers"]
-    toolsets = [MCPToolset(target(entry), max_retries=RETRIES) for entry in entries.values()]
+    toolsets = [
+        MCPToolset(target(entry), max_retries=RETRIES, init_timeout=START_SECONDS) for entry in entries.values()
+    ]
     agent = Agent(FunctionModel(model(sys.argv[1])), toolsets=toolsets)
     return asyncio.run(agent.run(os.environ["MCP_SIM_TASK"])).output
 
