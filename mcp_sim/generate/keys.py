@@ -176,12 +176,6 @@ def _generated(entity: Entity, schema: Record) -> KeyMaker:
     return key
 
 
-def format_key(like: Key | None, number: int) -> Key:
-    """Return a number in the format of another key: T8 for 8, like T7."""
-    found = _NUMBERED.fullmatch(like) if isinstance(like, str) and not _is_random(like) else None
-    return number if found is None else f"{found[1]}{number:0{len(found[2])}d}{found[3]}"
-
-
 def following_key(last: Key | None) -> Key | None:
     """Return the key after this one in its format; None if keys of this format are not numbered."""
     return _after(last, last)

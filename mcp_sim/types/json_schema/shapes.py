@@ -113,13 +113,6 @@ def is_open(schema: Record) -> bool:
     )
 
 
-def line_parts(schema: Record) -> Record:
-    """Return the properties of the objects in an array; of several forms, those of the first that declares any."""
-    line = items(schema) if main_type(schema) == "array" else {}
-    forms = [as_object(form) for word in ("anyOf", "oneOf") for form in as_list(line.get(word))]
-    return properties(next((form for form in (line, *forms) if properties(form)), line))
-
-
 def is_rows(schema: Record) -> bool:
     """Whether it is an array of objects."""
     return main_type(schema) == "array" and main_type(items(schema)) == "object"
