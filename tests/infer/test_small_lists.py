@@ -84,3 +84,20 @@ async def test_a_distance_is_the_same_in_both_directions_and_none_within_a_place
     there, back, nowhere = (value(one)["distance_km"] for one in await answers(tmp_path, tools, *calls))
     assert there == back > 300
     assert nowhere == 0
+
+
+async def test_records_that_no_tool_changes_go_with_the_record_that_they_belong_to(tmp_path: Path) -> None:
+    tools = [
+        tool("create_task", {"title": STRING}, "title"),
+        tool("get_task", {"task_id": STRING}, "task_id"),
+        tool("delete_task", {"task_id": STRING}, "task_id"),
+        tool("add_comment", {"task_id": STRING, "text": STRING}, "task_id", "text"),
+        tool("list_comments", {}),
+    ]
+    removal = tool("delete_comment", {"comment_id": STRING}, "comment_id")
+    named = {"task_id": "task_00021"}
+    calls = [("create_task", {"title": "x"}), ("add_comment", {**named, "text": "hi"}), ("delete_task", named)]
+    *_, deleted, listed = await answers(tmp_path, tools, *calls, ("list_comments", {}))
+    assert not refused(deleted)
+    assert "comment_00021" not in [one["id"] for one in value(listed)["comments"]]
+    assert refused((await answers(tmp_path, [*tools, removal], *calls))[-1])

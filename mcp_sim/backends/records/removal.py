@@ -1,8 +1,8 @@
-"""Delete records and keep references consistent: clear them, or forbid the deletion."""
+"""Delete records and keep references consistent: clear them, delete what cannot be without, or forbid the deletion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from mcp_sim.backends.records.effects import Effect, Write
@@ -16,12 +16,14 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
 
+_CHANGING = frozenset({"update", "delete"})
+
 
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """Compile a tool that deletes a record."""
     entity = domain.entities[plan.entity or ""]
     find, check_state, name = finder(tool, plan, entity), state_check(tool, plan), entity.name
-    others = referring(domain, name)
+    others = dependants(domain, name)
 
     def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
         key = find(turn)
@@ -32,7 +34,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
         if refused is not None:
             return refused
         removed = Change("remove", name, key, expected=turn.view.version(name, key))
-        changes = let_go(turn.view, others, key, removed)
+        changes = let_go(turn.view, others, removed)
         if isinstance(changes, str):
             return conflict(tool, name, key, f"cannot be deleted: {changes}")
         return Effect(key, record, changes)
@@ -89,17 +91,43 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
     ]
 
 
-def let_go(view: View, referrers: Sequence[Referrer], key: Key, removed: Change) -> tuple[Change, ...] | str:
-    """Return the changes that remove a record and the links to it, or why that is forbidden."""
-    touched: dict[tuple[str, Key], Record] = {}
-    for one in referrers:
-        rows = [row for row in one.rows(view, key) if (one.entity, row[0]) != (removed.entity, key)]
-        if rows and one.holds:
-            noun = (one.entity if len(rows) == 1 else plural(one.entity)).rpartition(".")[2].replace("_", " ")
-            return f"{len(rows)} {noun} {'refers' if len(rows) == 1 else 'refer'} to it"
-        for other, record in rows:
-            touched[one.entity, other] = one.without(touched.get((one.entity, other), record), key)
-    return (removed, *_puts(view, touched))
+@dataclass(frozen=True, slots=True)
+class Dependants:
+    """The fields that link to the records of entities, by entity, and the entities whose records go with others."""
+
+    referrers: Mapping[str, Sequence[Referrer]]
+    parts: Container[str]
+    """The entities whose records no tool updates or deletes, such as the comments of an issue."""
+
+
+def dependants(domain: Domain, entity: str) -> Dependants:
+    """Return the links to an entity, and to those whose records go with it."""
+    changed = {plan.entity for whole in domain.plans.values() for plan in whole.variants if plan.verb in _CHANGING}
+    found, pending = dict[str, Sequence[Referrer]](), [entity]
+    while pending:
+        name = pending.pop()
+        found[name] = referring(domain, name)
+        pending += [one.entity for one in found[name] if one.entity not in {*changed, *found}]
+    return Dependants(found, found.keys() - changed)
+
+
+def let_go(view: View, others: Dependants, removed: Change) -> tuple[Change, ...] | str:
+    """Return the changes that remove a record, the links to it and what cannot be without, or why that is forbidden."""
+    gone, touched = {(removed.entity, removed.key): removed}, dict[tuple[str, Key], Record]()
+    pending = [*gone]
+    while pending:
+        name, key = pending.pop()
+        for one in others.referrers[name]:
+            rows = {(one.entity, other): row for other, row in one.rows(view, key) if (one.entity, other) not in gone}
+            if not one.holds:
+                touched |= {place: one.without(touched.get(place, row), key) for place, row in rows.items()}
+            elif one.entity in others.parts:
+                gone |= {at: Change("remove", *at, expected=view.version(*at)) for at in rows}
+                pending += rows
+            elif rows:
+                noun = (one.entity if len(rows) == 1 else plural(one.entity)).rpartition(".")[2].replace("_", " ")
+                return f"{len(rows)} {noun} {'refers' if len(rows) == 1 else 'refer'} to it"
+    return (*gone.values(), *_puts(view, {place: row for place, row in touched.items() if place not in gone}))
 
 
 def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -> tuple[Change, ...]:
