@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.desk import MADE, Desk, desk_in, measured, ticket, value
+from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, value
 from support.endpoint import completion, giving, saying, serving
 
 Json = Any
@@ -48,6 +48,15 @@ async def test_what_a_call_asks_for_by_id_has_that_id(asked: str, other: str, de
                 served = value(await world.call("get_ticket", {"ticket_id": asked}))
                 assert served["id"] == asked
                 assert world.view.get("ticket", asked) == served
+
+
+async def test_a_prompt_does_not_say_that_what_an_open_world_is_asked_for_is_absent(desk: Desk, shown: Desk) -> None:
+    reply = saying(json.dumps(ticket(7, title="Bell")))
+    for simulator, is_open in ((shown, True), (desk, False)):
+        async with serving(reply) as engine, simulator(engine.url).open() as world:
+            served = await world.call("get_ticket", {"ticket_id": "ticket_00007"})
+            facts = fenced(engine.asked[0].question)[1]
+            assert is_open is ("records" not in facts and "likely" not in facts) is served.ok
 
 
 async def test_a_new_record_never_has_an_empty_id(desk: Desk) -> None:

@@ -51,8 +51,8 @@ class Drive:
     calls: int = 0
     succeeded: int = 0
     asked: int = 0
-    repeated: int = 0
-    """Calls that were made before, and answered from memory."""
+    settled: int = 0
+    """Calls that need no model: they were made before and are answered from memory, or their arguments are refused."""
     attempts: int = 0
     values_shown: int = 0
     values_fixed: int = 0
@@ -72,7 +72,7 @@ class Drive:
 
     def shown(self) -> str:
         return (
-            f"{self.calls} calls, {self.succeeded} succeeded, {self.asked} asked, {self.repeated} repeated, "
+            f"{self.calls} calls, {self.succeeded} succeeded, {self.asked} asked, {self.settled} settled, "
             f"{self.attempts} attempts, "
             f"{len(self.crashes)} crashes, {len(self.invalid)} invalid, {len(self.violations)} violations, "
             f"{self.values_fixed} of {self.values_shown} values fixed, {100 * self.own:.1f} % of the text own"
@@ -95,7 +95,9 @@ async def driven(scenario: Scenario, seed: int, calls: int, drive: Drive) -> Non
                 continue
             walker.learn(tool, arguments, observation)
             _note(drive, world, tool, observation)
-            drive.repeated += call in made and not world.ledger.newest["measured"].get("asked")
+            judge: Any = Draft202012Validator(tool.input_schema)
+            is_settled = call in made or not judge.is_valid(arguments)
+            drive.settled += is_settled and not world.ledger.newest["measured"].get("asked")
             made.add(call)
         drive.reports.append(judged(world.ledger, plans_json(scenario.domain), own_ids=True))
 
@@ -133,7 +135,7 @@ async def test_with_random_tokens_every_answer_is_valid_and_consistent(engine: s
     for (name, options), drive in zip(WALKS, drives, strict=True):
         log(f"{name}, {options}: {drive.shown()}")
     for drive in drives:
-        assert drive.calls == drive.asked + drive.repeated == WORLDS * CALLS
+        assert drive.calls == drive.asked + drive.settled == WORLDS * CALLS
         check(drive)
 
 
