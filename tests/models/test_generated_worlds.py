@@ -190,10 +190,24 @@ async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_an
     assert "2 were generated without it." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("answer", ["", "no JSON", '{"records": 3}', '{"records": []}', '<think>{"records"', "[[["])
-async def test_a_model_that_says_nothing_of_use_leaves_it_to_chance(answer: str, tmp_path: Path) -> None:
+TWIN = {"id": "cmp_001", "name": "Same", "contact_id": "con_99999", "company_id": "cmp_999", "created_at": "2099-01-01"}
+USELESS = {
+    "nothing": "",
+    "prose": "no JSON",
+    "a number": '{"records": 3}',
+    "no rows": '{"records": []}',
+    "cut off while thinking": '<think>{"records"',
+    "cut off": '{"records": [{"name": "Wielhuis',
+    "brackets": "[[[",
+    "the same id, and links to nothing": json.dumps({"records": [TWIN] * 40}),
+    "ten megabytes": json.dumps({"records": [{"name": "x" * 10_000_000}]}),
+}
+
+
+@pytest.mark.parametrize("name", USELESS)
+async def test_a_model_that_says_nothing_of_use_leaves_it_to_chance(name: str, tmp_path: Path) -> None:
     async def useless(_: Asked) -> Response:
-        return completion(answer)
+        return completion(USELESS[name])
 
     async with serving(useless) as engine:
         await generate_by(engine.url, tmp_path / "records.json")
