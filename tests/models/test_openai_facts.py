@@ -303,6 +303,23 @@ async def test_a_new_record_refers_to_what_the_model_says_and_to_nothing_else(sh
         assert [key for key, _ in world.view.rows("customer")] == ["C-5"]
 
 
+async def test_a_new_link_to_a_record_that_does_not_exist_is_corrected(desk: Desk) -> None:
+    async with serving() as engine, desk(engine.url).open() as world:
+        lost = ticket(3, customer_id="customer_00099")
+        assert await seen(engine, world, lost, "create_ticket", title="one") == ticket(3)
+        assert "'customer_00099' is no customer" in engine.asked[1].question
+        assert world.view.get("ticket", "ticket_00003") == ticket(3)
+        assert [key for key, _ in world.view.rows("customer")] == ["customer_00001"]
+
+
+async def test_what_a_delete_says_of_an_unknown_record_does_not_make_it(shown: Desk) -> None:
+    async with serving() as engine, shown(engine.url).open() as world:
+        gone = {"id": "ticket_00007", "deleted": True}
+        assert await seen(engine, world, gone, "delete_ticket", ticket_id="ticket_00007") == gone
+        assert world.view.get("ticket", "ticket_00007") is None
+        assert not (await said(engine, world, ticket(7), "get_ticket", {"ticket_id": "ticket_00007"})).ok
+
+
 async def test_rows_of_tools_that_no_plan_explains_are_records_and_so_is_what_they_link_to(shown: Desk) -> None:
     answer = {"advice": "Ask.", "tickets": [ticket(8, customer_id="C-9")], "ferries": [{"id": "F1", "knots": 9}]}
     async with serving() as engine, shown(engine.url).open() as world:
