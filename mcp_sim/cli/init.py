@@ -77,7 +77,7 @@ def _summary(files: Iterable[str], folder: Path, *, works: bool) -> Iterator[str
     yield "  mcp-sim check scenario.yaml"
     yield "  mcp-sim run scenario.yaml -- python -m mcp_sim.runs.agents verify_then_retry --script script.yaml"
     yield "  mcp-sim run scenario.yaml --seeds 0..4 -- YOUR AGENT COMMAND"
-    yield "  pytest"
+    yield "  pip install pytest && python -m pytest"
 
 
 def _say(text: str) -> None:
