@@ -10,6 +10,8 @@ import pytest
 from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, value
 from support.endpoint import completion, giving, saying, serving
 
+from mcp_sim.types.errors import Crash
+
 Json = Any
 ROWS = [ticket(1, title="Bell"), ticket(2, title="Lamp")]
 
@@ -106,6 +108,18 @@ async def test_what_the_token_limit_cuts_off_each_time_is_served_as_far_as_it_go
             assert measured(world)["reply"]["cut_off"]
         engine.respond = giving(completion("The chain slips since the teeth are wo", "length"))
         assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips since the teeth are"
+
+
+async def test_an_echo_of_the_complaint_is_not_served_but_the_answer_before_it(desk: Desk) -> None:
+    echo = completion("That answer cannot be used. Answer a new turn.")
+    async with serving() as engine, desk(engine.url).open() as world:
+        for first in (completion("The chain slips. It is wo", "length"), echo):
+            engine.respond = giving(*[completion("")] * len(engine.asked), first, echo)
+            if first is not echo:
+                assert value(await world.call("explain", {"topic": "chains"})) == "The chain slips. It is"
+                continue
+            with pytest.raises(Crash):
+                await world.call("explain", {"topic": "gears"})
 
 
 @pytest.mark.parametrize("around", ["```\n{}", "{}\n```", "```json\n{}", "**Environment Observation:**\n```\n{}"])

@@ -12,7 +12,7 @@ from secrets import token_hex
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.endpoint import Ask, Request
-from mcp_sim.models.language_model.reply import Reply
+from mcp_sim.models.language_model.reply import COMPLAINT, Reply
 from mcp_sim.types import Attempt, Change, Json, Memory, Observation, Record, Transition, Turn, View
 from mcp_sim.types.errors import Crash, TooLong, Unanswered
 
@@ -215,7 +215,7 @@ def _add_rejected(sent: list[prompt.Message], attempt: Attempt) -> None:
     reply = prompt.TEMPLATE_MARK.sub("< ", attempt.raw.rpartition("</think>")[2].strip())
     problems = "\n".join(f"- {problem}" for problem in attempt.problems)
     text = prompt.encodable(
-        f"**Problems:**\n{problems}\n\nThat answer cannot be used. Answer the same turn again, without these problems."
+        f"**Problems:**\n{problems}\n\n{COMPLAINT} Answer the same turn again, without these problems."
     )
     if reply:
         sent.extend(_exchange(text, prompt.encodable(reply[:MAX_RETRY_QUOTE]))[::-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,7 +103,9 @@ class ModelPredictor:
         reply = await self._conversation.ask_model(turn, user, schema, rejected)
         is_last = self._is_last(rejected)
         with _with_raw_reply(reply):
-            read = read_observation(ended(reply) if is_last else reply, tool.schema)
+            reply, read = (
+                _read(reply, tool.schema, rejected) if is_last else (reply, read_observation(reply, tool.schema))
+            )
             _refuse(self._leaks(turn, read, reply))
             observation, omitted = conform(read, tool.schema, tool.validator, is_last=is_last)
             is_unclear = tool.is_unclear and not has_failed(observation)
@@ -224,6 +226,20 @@ def _written_since(turn: Turn, written: int, index: int) -> bool:
 
 def _reads(turn: Turn, tool: CompiledTool) -> str:
     return f"reads/{tool.kind_of_call(turn.call.arguments)}"
+
+
+def _read(reply: Reply, schema: Record | None, rejected: Sequence[Attempt]) -> tuple[Reply, Observation]:
+    """Return the last reply and its observation; those of the newest earlier reply that can be read, if it cannot."""
+    try:
+        return reply, read_observation(ended(reply), schema)
+    except Rejected:
+        for attempt in reversed(rejected):
+            was_cut_off = any(problem.startswith(CUT_OFF) for problem in attempt.problems)
+            earlier = Reply(attempt.raw.rpartition("</think>\n\n")[2], "length" if was_cut_off else None, reply.usage)
+            with suppress(Rejected):
+                if earlier.content:
+                    return earlier, read_observation(ended(earlier), schema)
+        raise
 
 
 def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:

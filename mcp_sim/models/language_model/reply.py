@@ -15,11 +15,14 @@ from mcp_sim.types.errors import Rejected
 MAX_CHARACTERS = 1_000_000
 CUT_OFF = "the answer was cut off"
 NOT_JSON = "the answer is not JSON"
+COMPLAINT = "That answer cannot be used."
+"""What a model is told about a rejected answer, after its problems."""
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
 _HEADING = re.compile(r"(?:\A\s*|\n)\*\*Environment Observation:\*\*[ \t]*\n?")
 _TURN = re.compile(
     r"(?:\A\s*|\n+)"
     r"(?:### (?:Turn \d+|State)\n|\*\*(?:Action|World|Answer|Environment Observation):\*\*|\*\*Problems:\*\*\n- )"
+    rf"|(?:\A|\n)\s*{re.escape(COMPLAINT)}"
 )
 """The beginning of a part of the prompt, within a reply that repeats it or goes on by itself."""
 _FENCES = re.compile(r"```[A-Za-z]*\n(.*?)\n?```", re.DOTALL)
