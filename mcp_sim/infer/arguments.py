@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Paging
 from mcp_sim.types.switches import find_switch
 
@@ -16,6 +16,12 @@ LIMITS, OFFSETS = terms("arguments.limit"), terms("arguments.offset")
 PAGES, CURSORS = terms("arguments.page"), terms("arguments.cursor")
 QUERIES, OPTIONS = terms("arguments.query"), terms("arguments.option")
 _SORTS, _ORDERS, _CONTAINERS = terms("arguments.sort"), terms("arguments.order"), terms("arguments.container")
+_RANKS = {
+    word: rank
+    for kind in ("limit", "offset", "page", "cursor")
+    for rank, word in enumerate(ordered(f"arguments.{kind}"))
+}
+"""How clear the names of paging arguments are: 0 is the clearest of its kind."""
 _NUMBERS, _TEXTS = frozenset({"integer", "number"}), frozenset({"string", ""})
 
 
@@ -55,8 +61,15 @@ def is_limit_declared(arguments: Mapping[str, Record], paging: Paging) -> bool:
 def _named(
     arguments: Mapping[str, Record], names: AbstractSet[str], types: AbstractSet[str] | None = None
 ) -> str | None:
-    found = (name for name, part in arguments.items() if types is None or main_type(part) in types)
-    return next((name for name in found if snake(name) in names), None)
+    typed = (name for name, part in arguments.items() if types is None or main_type(part) in types)
+    found = (name for name in typed if snake(name) in names)
+    return min(found, key=lambda name: _RANKS.get(snake(name), 0), default=None)
+
+
+def without_paging(arguments: Mapping[str, Record]) -> dict[str, Record]:
+    """Return the arguments that are no numbers of a page or its size."""
+    numbers = LIMITS | OFFSETS | PAGES
+    return {n: part for n, part in arguments.items() if snake(n) not in numbers or main_type(part) not in _NUMBERS}
 
 
 def find_query(arguments: Mapping[str, Record], fields: AbstractSet[str]) -> str | None:

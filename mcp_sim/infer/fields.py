@@ -26,6 +26,8 @@ class KnownFields:
         """The fields by their names in snake case."""
         self.inner: dict[str, list[Field]] = {}
         """The values inside objects by their names in snake case, as fields named by their paths: `address.city`."""
+        self.written = frozenset[str]()
+        """The arguments of creates in snake case: none of them pages."""
         self.add(fields.values())
 
     def add(self, fields: Iterable[Field]) -> None:

@@ -16,6 +16,7 @@ from mcp_sim.infer.arguments import (
     is_limit_declared,
     last_name,
     without_options,
+    without_paging,
 )
 from mcp_sim.infer.entity_keys import choose_key, find_naming_arguments, key_schemas
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
@@ -115,6 +116,8 @@ def assign_roles(
     for name, parts in shown.items():
         fields = {**usual.get(name, {}), **parts} or find_described_state(groups[name])
         known[name] = KnownFields(name, keys[name], fields)
+        creates = [properties(features.input) for features in groups[name] if features.verb == "create"]
+        known[name].written = frozenset(snake(argument) for one in creates for argument in one)
     finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys))
     for features in _showing_fields(feature_list, declared):
         entity = declared.get(features.entity, Entity(features.entity))
@@ -161,9 +164,11 @@ def _is_secondary(argument: str, known: KnownFields) -> bool:
 
 def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
     """Return the roles of arguments that ask for records."""
-    paging, query = find_paging(arguments), find_query(arguments, known.named.keys())
-    taken = {query, paging.limit, paging.offset, paging.page, paging.cursor, paging.sort, paging.order}
-    rest = without_options(_split(arguments, taken)[1], required(features.input))
+    written, asking = _split(arguments, [name for name in arguments if snake(name) in known.written])
+    paging, query = find_paging(asking), find_query(arguments, known.named.keys())
+    taken = {query, paging.cursor, paging.sort, paging.order}
+    rest = _split({**written, **without_paging(asking)}, taken)[1]
+    rest = without_options({name: part for name, part in arguments.items() if name in rest}, required(features.input))
     found = find_filters(rest, known, is_search=features.parsed.word == "search")
     basis = {"filters": _weakest(one.basis for one in found.values()), "query": _BY_NAME}
     basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
