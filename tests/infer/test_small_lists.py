@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.declared import STRING, obj, tool
+from support.declared import INTEGER, STRING, obj, tool
 from support.given import refused, value
 
 from mcp_sim.simulator.simulator import Simulator
@@ -101,3 +101,37 @@ async def test_records_that_no_tool_changes_go_with_the_record_that_they_belong_
     assert not refused(deleted)
     assert "comment_00021" not in [one["id"] for one in value(listed)["comments"]]
     assert refused((await answers(tmp_path, [*tools, removal], *calls))[-1])
+
+
+async def test_a_collection_that_no_tool_creates_exists_when_a_record_is_put_into_it(tmp_path: Path) -> None:
+    tools = [
+        tool("create_document", {"collectionId": STRING, "title": STRING}, "collectionId", "title"),
+        tool("list_documents", {"collectionId": STRING}, "collectionId"),
+        tool("list_collections", {}),
+    ]
+    calls = [("create_document", {"collectionId": "x", "title": "a"}), ("list_documents", {"collectionId": "x"})]
+    created, listed = await answers(tmp_path, tools, *calls)
+    assert value(created) in value(listed)["documents"]
+
+
+async def test_a_digit_at_the_end_of_a_noun_has_a_plural(tmp_path: Path) -> None:
+    tools = [tool("create_thing7", {"name": STRING}, "name"), tool("list_thing7s", {})]
+    created, listed = await answers(tmp_path, tools, ("create_thing7", {"name": "x"}), ("list_thing7s", {}))
+    assert value(created) in value(listed)["thing_7s"]
+
+
+async def test_the_clearest_name_limits_a_page_and_what_a_create_sets_does_not(tmp_path: Path) -> None:
+    tools = [
+        tool("create_sample", {"n": INTEGER, "name": STRING}, "n", "name"),
+        tool("list_samples", {"n": INTEGER, "count": INTEGER, "limit": INTEGER}),
+    ]
+    created, page, found = await answers(
+        tmp_path,
+        tools,
+        ("create_sample", {"n": 3, "name": "q"}),
+        ("list_samples", {"count": 7, "limit": 2}),
+        ("list_samples", {"n": 3}),
+    )
+    assert [len(value(page)["samples"]), value(page)["total"]] == [2, 21]
+    assert value(created) in value(found)["samples"]
+    assert {one["n"] for one in value(found)["samples"]} == {3}

@@ -11,7 +11,8 @@ from typing import TypeAlias
 from mcp_sim.backends.records.containers import containers_of
 from mcp_sim.types import Json, Key, View
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.lexicon.english import vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, vocabulary, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.views import find_key
 
@@ -19,6 +20,9 @@ Accept: TypeAlias = Callable[[View, Key], bool]
 """Whether a record of this key may be generated."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_IMPLIED = terms("nouns.implied")
+"""Nouns of what exists as soon as a record is put into it or marked with it."""
+
 _IDS = frozenset({"id", "uuid", "guid"})
 _OWN = vocabulary("default inbox main me mine primary self")
 """Keys that stand for a record of the caller's own, whatever its id."""
@@ -28,10 +32,13 @@ def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
     """Compile which keys may exist. `name` is the argument or the field with the key.
 
     Ids that other results show are issued by this world: no others exist, unless the whole world or the container that
-    holds the record is open. Where nothing specifies the records, there is one that callers may call `primary`.
+    holds the record is open, or no tool creates such records and they exist as soon as they are used: collections.
+    Where nothing specifies the records, there is one that callers may call `primary`.
     """
     is_plain, is_contained = _IDS.isdisjoint(words(name)[-1:]), entity.name in containers_of(domain)
     whole = partial(may_exist, entity=replace(entity, open=True))
+    if entity.open and last_word(entity.name) in _IMPLIED:
+        return whole
     if (entity.open or is_contained) and (is_plain or not (is_contained or _is_issued(entity.name, domain))):
         return whole
     is_open = domain.open or is_contained

@@ -9,7 +9,7 @@ from mcp_sim.types.lexicon.terms import table, terms
 
 _CAPITAL, _SMALL = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿĀ-ž"
 _PARTS = re.compile(
-    rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+|[^\W\d_{_CAPITAL}{_SMALL}]+"
+    rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+s(?![{_SMALL}])|\d+|[^\W\d_{_CAPITAL}{_SMALL}]+"
 )
 
 
@@ -48,6 +48,8 @@ def singular(noun: str) -> str:
     """Return the singular of a noun in lower case. A singular noun is returned as it is."""
     if noun in _IRREGULAR:
         return _IRREGULAR[noun]
+    if noun[:-1].isdecimal() and noun.endswith("s"):
+        return noun[:-1]  # `7s` of `thing7s`
     if noun in _ALREADY_SINGULAR or not noun.endswith("s") or len(noun) < 3 or noun.endswith(("ss", "us", "is")):
         return noun
     if noun.endswith("ies") and len(noun) > 4:
