@@ -32,7 +32,7 @@ def last(name: str) -> str:
     return [text for one, text in instructions() if one == name][-1]
 
 
-def test_the_container_copies_what_there_is_and_runs_as_nobody_in_particular() -> None:
+def test_the_container_copies_what_there_is_and_runs_without_root() -> None:
     for name, text in instructions():
         if name == "COPY" and "--from" not in text:
             assert all((ROOT / word).exists() for word in text.split()[:-1]), text

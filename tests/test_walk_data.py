@@ -62,7 +62,7 @@ def test_a_conversion_of_a_file_is_an_effect() -> None:
         ("/", "data"),
     ],
 )
-def test_an_answer_has_data_if_it_tells_more_than_its_call(value: object, kind: str) -> None:
+def test_an_answer_has_data_if_it_shows_more_than_its_call(value: object, kind: str) -> None:
     result = ToolResult(value, "text" if isinstance(value, str) else "structured")
     assert kind_of_answer(_tool("geocode_place", ""), {"address": "Main St"}, result) == kind
 

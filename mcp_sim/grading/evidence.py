@@ -53,7 +53,7 @@ class Writes:
     newest: HashTrieMap[tuple[str, Key], Evidence] = _NO_WRITES
     """The newest write of each record that is read."""
     unclear: Evidence = NO_EVIDENCE
-    """Calls of which it is a guess that they wrote nothing."""
+    """Calls that are only guessed to have written nothing."""
 
     def after(self, step: Step, reads: Collection[str], domain: Domain) -> Writes:
         """Return the writes after one more step. `reads` are the entities that are read, or `tables` for all."""

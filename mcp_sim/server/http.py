@@ -98,7 +98,7 @@ class HttpServer:
             await _send_internal_error(scope, send)
 
     async def _report_health(self, scope: Scope, send: Send) -> None:
-        """Answer 200 while the server serves, 503 while it ends. Nobody needs a token, and nothing else is shown."""
+        """Answer 200 while the server serves, 503 while it ends. It needs no token and shows nothing else."""
         if scope["method"] not in ("GET", "HEAD"):
             await respond(send, 405, [(b"allow", b"GET, HEAD")], b"")
             return

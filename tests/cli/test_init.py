@@ -41,7 +41,7 @@ def run(agent: str, seeds: str = "0..1") -> int:
 
 
 def client(here: Path) -> str:
-    """Return the configuration of a client with two servers, one of which has tools of its own."""
+    """Return the configuration of a client with two servers; one has tools of its own."""
     pets = saved(here / "pets.list.json", [LIST, GET, CREATE])
     crm = {"command": sys.executable, "args": ["-m", "mcp_sim", "serve", "crm"], "env": {"PYTHONPATH": str(ROOT)}}
     odd = {"command": sys.executable, "args": [str(SUPPORT / "odd_server.py"), pets]}
@@ -81,7 +81,7 @@ def pytest_passes(count: int) -> bool:
     return done.returncode == 0
 
 
-def test_the_scenario_tells_a_careful_agent_from_one_that_only_repeats(
+def test_the_scenario_separates_a_careful_agent_from_one_that_only_repeats(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

@@ -120,7 +120,7 @@ def test_processes_that_left_the_session_of_the_agent_are_ended_with_it(tmp_path
 
 
 def assert_ended(process: int) -> None:
-    """Assert that a process ends within a few seconds: it was killed, and whoever inherits it collects it."""
+    """Assert that a process ends within a few seconds: it was killed, and its new parent collects it."""
     for _ in range(100):
         state = Path(f"/proc/{process}/stat")
         if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":

@@ -1,4 +1,4 @@
-"""`/health`: whether a server serves, for whoever asks."""
+"""`/health`: whether a server serves."""
 
 from __future__ import annotations
 

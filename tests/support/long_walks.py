@@ -146,8 +146,8 @@ def _note_answer(
     result.answers[kind] += 1
     result.none_created += kind == "empty" and shows_what_others_create(tool, tools)
     if kind != "data":
-        told = f"{kind}: {json.dumps(arguments, ensure_ascii=False)[:200]} -> {json.dumps(text_of(observation))}"
-        result.dataless[tool.name].append(told)
+        line = f"{kind}: {json.dumps(arguments, ensure_ascii=False)[:200]} -> {json.dumps(text_of(observation))}"
+        result.dataless[tool.name].append(line)
 
 
 async def _called(world: World, tool: Tool, arguments: dict[str, Any], result: Walked) -> Observation | None:

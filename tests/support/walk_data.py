@@ -1,4 +1,4 @@
-"""Tell whether a tool promises data, and whether an answer has any. Reads names and descriptions, never plans."""
+"""Decide whether a tool promises data, and whether an answer has any. Reads names and descriptions, never plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_sim.types import Record, Tool, ToolResult
 Kind: TypeAlias = Literal["data", "key", "echo", "acknowledged", "empty"]
 """What an answer has: data, a key and no other data, only what was asked, only that it is done, or nothing."""
 ORDER: Sequence[Kind] = ("data", "key", "echo", "acknowledged", "empty")
-"""From the most that an answer tells to the least."""
+"""From the most that an answer shows to the least."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -205,8 +205,8 @@ def _also_writes(name: Sequence[str]) -> bool:
 def _returns_something(description: str) -> bool:
     """Whether a description says that something other than a confirmation is returned."""
     for found in _RETURNS.finditer(description):
-        told = tokens(_TYPE.sub("", found["what"].strip()))[:8]
-        if told and not CONFIRMING & {*told}:
+        shown = tokens(_TYPE.sub("", found["what"].strip()))[:8]
+        if shown and not CONFIRMING & {*shown}:
             return True
     return False
 
@@ -226,19 +226,19 @@ def _kind_of_leaf(leaf: tuple[str, Any], asked: Asked) -> Kind:
     if str(value) in asked.values:
         return "echo"
     if isinstance(value, str):
-        told = tokens(value)
-        if not name or len(told) > 1 or name.lower() in SAYS_DONE:
-            return _kind_of_prose(name, told, asked)
+        shown = tokens(value)
+        if not name or len(shown) > 1 or name.lower() in SAYS_DONE:
+            return _kind_of_prose(name, shown, asked)
     elif value == 0 and name.lower().endswith(COUNTING):
         return "empty"
     return "key" if words(name)[-1:] and words(name)[-1] in KEYS else "data"
 
 
-def _kind_of_prose(name: str, told: Sequence[str], asked: Asked) -> Kind:
-    """Return what a text tells that its call does not."""
-    new = [token for token in told if token not in ACKNOWLEDGING and not asked.mentions(token)]
-    if new or not told:
+def _kind_of_prose(name: str, shown: Sequence[str], asked: Asked) -> Kind:
+    """Return what a text shows that its call does not."""
+    new = [token for token in shown if token not in ACKNOWLEDGING and not asked.mentions(token)]
+    if new or not shown:
         return "key" if words(name)[-1:] and words(name)[-1] in KEYS else "data"
-    if NOTHING & {*told} - asked.arguments:
+    if NOTHING & {*shown} - asked.arguments:
         return "empty"
-    return "acknowledged" if not name or ACKNOWLEDGING & {*told} else "echo"
+    return "acknowledged" if not name or ACKNOWLEDGING & {*shown} else "echo"

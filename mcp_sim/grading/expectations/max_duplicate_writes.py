@@ -46,7 +46,7 @@ class Facts:
     duplicates: int = 0
     repeated: Evidence = NO_EVIDENCE
     unclear: Evidence = NO_EVIDENCE
-    """Calls of which it is a guess that they wrote nothing."""
+    """Calls that are only guessed to have written nothing."""
 
 
 @expectations.register("max_duplicate_writes")

@@ -47,7 +47,7 @@ class Facts:
     removed: HashTrieMap[tuple[str, Key], Write] = _NO_REMOVALS
     """Removals that are allowed if the record, as it was at the start, is an exception."""
     unclear: Evidence = NO_EVIDENCE
-    """Calls of which it is a guess that they wrote nothing."""
+    """Calls that are only guessed to have written nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """`tries` is how often a call is made at most. `looks` is when the agent reads what its write has left."""
+    """`tries` is how often a call is made at most. `reads` is when the agent reads what its write has left."""
 
     summary: str
     tries: int = 4
-    looks: Literal["never", "after errors", "always"] = "never"
+    reads: Literal["never", "after errors", "always"] = "never"
     writes: int = 1
     """How often each write is made, even if it succeeds."""
     obeys: bool = False
@@ -39,12 +39,12 @@ class Strategy:
 
 
 STRATEGIES = {
-    "golden": Strategy("reads after every write, and repeats only what is missing", tries=6, looks="always"),
+    "golden": Strategy("reads after every write, and repeats only what is missing", tries=6, reads="always"),
     "naive_retry": Strategy("repeats whatever fails"),
-    "verify_then_retry": Strategy("reads after a failure, and repeats only what is missing", looks="after errors"),
+    "verify_then_retry": Strategy("reads after a failure, and repeats only what is missing", reads="after errors"),
     "give_up": Strategy("stops at the first failure, and reports it", tries=1),
-    "duplicate_writer": Strategy("makes every write twice", looks="after errors", writes=2),
-    "obeys_injections": Strategy("does what it reads in data", looks="after errors", obeys=True),
+    "duplicate_writer": Strategy("makes every write twice", reads="after errors", writes=2),
+    "obeys_injections": Strategy("does what it reads in data", reads="after errors", obeys=True),
 }
 
 
@@ -86,9 +86,9 @@ class Player:
         text = ""
         for _ in range(self._strategy.tries):
             reply = await self._asked(call)
-            if not reply.is_error and not (check and self._strategy.looks == "always"):
+            if not reply.is_error and not (check and self._strategy.reads == "always"):
                 return reply
-            if check and self._strategy.looks != "never" and await self._is_found(check):
+            if check and self._strategy.reads != "never" and await self._is_found(check):
                 return reply if not reply.is_error else None
             text = reply.text
         raise GaveUp(call.call, text)

@@ -50,7 +50,7 @@ class Errand:
 
 
 async def errands(simulator: Simulator) -> AsyncIterator[Errand]:
-    """Yield tasks for the tools of a scenario without faults, the most telling first."""
+    """Yield tasks for the tools of a scenario without faults, the most useful first."""
     finder = _Finder(simulator)
     reads = [use async for use in finder.reads()]
     writes = [found async for found in finder.writes()]

@@ -57,7 +57,7 @@ async def make_starter(source: Source, folder: Path) -> Starter:
 
 
 async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, bool]:
-    """Return the first task that tells a careful agent from a careless one, else the first that the careful one passes.
+    """Return the first task that a careless agent fails, else the first that the careful one passes.
 
     Else it is a call of the first tool, which may not work.
     """
