@@ -173,20 +173,15 @@ class Absorption:
         key = self._stored_key(subject)
         stored = self.view.get(entity.name, key)
         fields = {name: value for name, value in self._known_fields(subject) if self._is_stored(entity, name)}
-        before: Record = stored if stored is not None else {entity.key: key}
         news = {name: value for name, value in fields.items() if self._is_news(subject, name, value, stored)}
-        if stored is None:
-            before = {**self._provisional(entity, fields), **before}
-        if news or stored is None:
-            self._put(subject, key, {**before, **news})
+        before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
         after = {**before, **news}
-        shown = subject.fields()
-        self.unchecked.update(
-            (entity.name, key, name) for name, value in shown if not equal(value, after.get(name, value))
-        )
+        if news or stored is None:
+            self._put(subject, key, after)
+        self.unchecked |= {(entity.name, key, name) for name in _differing(dict(subject.fields()), after)}
         self.absorb_links(entity, fields)
         guessed = [name for name in news if self._is_provisional(name, stored)]
-        facts = [name for name in fields if equal(fields[name], after.get(name)) and name not in guessed]
+        facts = fields.keys() - _differing(fields, {**dict.fromkeys(fields), **after}) - {*guessed}
         self.facts.note(replace(subject, key=key), facts, (*self.changes, *self.absorbed), guessed)
 
     def _provisional(self, entity: Entity, fields: Record) -> Record:
@@ -262,6 +257,11 @@ def _listed(value: Json) -> list[Json]:
 def _keys(value: Json) -> list[Key]:
     """Return the ids in a field that links to one record or to several."""
     return [key for key in _listed(value) if isinstance(key, str | int) and not isinstance(key, bool) and key != ""]
+
+
+def _differing(shown: Record, stored: Record) -> set[str]:
+    """Return the fields that both have with other values."""
+    return {name for name in shown.keys() & stored.keys() if not equal(shown[name], stored[name])}
 
 
 def _in_format(value: Json, moment: datetime) -> Json:

@@ -111,17 +111,16 @@ def _change(told: ToldChange, entity: Entity, view: View, disclosure: Disclosure
     stored = view.get(entity.name, key)
     if told.op == "delete":
         return None if stored is None else Change("remove", entity.name, key)
-    was_used = stored is None and view.version(entity.name, key) > 0 and not entity.natural
-    if was_used or (stored is None and told.op == "update" and entity.name in disclosure.domain.specified):
+    was_used = view.version(entity.name, key) > 0 and not entity.natural
+    is_unknown = told.op == "update" and entity.name in disclosure.domain.specified
+    if stored is None and (was_used or is_unknown):
         return None
-    before: Record = stored or {}
-    fields = {name: value for name, value in told.fields.items() if name != entity.key}
     said = {
         name: value
-        for name, value in fields.items()
-        if disclosure.may_change(entity.name, stored, name, value) and _fits(entity, name, value, view)
+        for name, value in told.fields.items()
+        if _fits(entity, name, value, view) and disclosure.may_change(entity.name, stored, name, value)
     }
-    return Change("put", entity.name, key, {**before, entity.key: key, **said})
+    return Change("put", entity.name, key, {**(stored or {}), **said, entity.key: key})
 
 
 def _fits(entity: Entity, name: str, value: Json, view: View) -> bool:
