@@ -16,9 +16,11 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.infer.result_schemas import find_json_texts, infer_output
 from mcp_sim.infer.singletons import find_singleton
+from mcp_sim.infer.verbs import COUNT
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.plans import Envelope, Verb
 from mcp_sim.types.scenario import Example
 
@@ -110,6 +112,9 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     is_declared = facts.tool.output_schema is not None and facts.text is None
     is_bare = entity in server.held and not is_paged(schema) and not is_declared
     envelope = find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(schema), text=facts.text)
+    if facts.parsed.word == COUNT and verb == "list":
+        total = next((name for name, part in properties(facts.output).items() if main_type(part) == "integer"), None)
+        envelope = Envelope(total=total if facts.output else "count", text=facts.text)
     item = (
         unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
         if single is None

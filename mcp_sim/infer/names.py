@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from mcp_sim.infer.verbs import (
+    COUNT,
     CREATION_VERBS,
     INSPECTION_VERBS,
     MARKS,
@@ -218,6 +219,8 @@ def _infer_verb(parts: Words, described_verb: str, recordless_verb: str, nouns: 
     rest = parse_noun_phrase(parts[1:]).noun
     if parts[0] in CREATION_VERBS and rest in nouns:
         return "create"
+    if parts[0] == COUNT and rest in nouns:
+        return "list"
     if parts[0] in INSPECTION_VERBS:
         is_known = not nouns.isdisjoint((rest, *first_nouns(rest), *last_nouns(rest)))
         return "get" if is_known else None

@@ -34,6 +34,9 @@ CREATION_VERBS = terms("verbs.creating")
 INSPECTION_VERBS = terms("verbs.inspecting")
 """Verbs that read a record, if other tools mention such records."""
 
+COUNT = "count"
+"""The verb that lists records and shows only their number, if other tools mention such records."""
+
 VERBS_OF_RECORDS = STRONG.keys() | WEAK.keys() | TRANSITIONS.keys()
 _KNOWN_VERBS = VERBS_OF_RECORDS.union(
     RETURN_VERBS, RECORDLESS_VERBS, CREATION_VERBS, INSPECTION_VERBS, terms("verbs.emptying")

@@ -135,3 +135,20 @@ async def test_the_clearest_name_limits_a_page_and_what_a_create_sets_does_not(t
     assert [len(value(page)["samples"]), value(page)["total"]] == [2, 21]
     assert value(created) in value(found)["samples"]
     assert {one["n"] for one in value(found)["samples"]} == {3}
+
+
+async def test_a_tool_that_counts_records_agrees_with_the_list(tmp_path: Path) -> None:
+    tools = [
+        tool("create_project", {"name": STRING}, "name"),
+        tool("list_projects", {"name": STRING}),
+        tool("count_projects", {"name": STRING}),
+    ]
+    named: Json = {"name": "Zorble"}
+    calls: list[tuple[str, Json]] = [
+        ("create_project", named),
+        ("count_projects", {}),
+        ("count_projects", named),
+        ("list_projects", {}),
+    ]
+    _, every, some, listed = await answers(tmp_path, tools, *calls)
+    assert (value(every), value(some)) == ({"count": len(value(listed)["projects"])}, {"count": 1})

@@ -57,17 +57,15 @@ def _plain_schema(plan: Plan) -> Record:
     envelope = plan.envelope
     if plan.verb == "delete" and envelope.key and envelope.success:
         return {"type": "object", "properties": {envelope.success: {"type": "boolean"}, envelope.key: {}}}
-    if envelope.rows is None:
-        return {"type": "object"}
     rows: Record = {"type": "array", "items": {"type": "object"}}
-    if not envelope.rows:
+    if envelope.rows == "":
         return rows
-    parts: Record = {envelope.rows: rows}
+    parts: Record = {} if envelope.rows is None else {envelope.rows: rows}
     if envelope.total is not None:
         parts[envelope.total] = {"type": "integer"}
     if plan.paging.cursor and envelope.cursor is not None:
         parts[envelope.cursor] = {"type": ["string", "null"]}
-    return {"type": "object", "properties": parts, "required": [*parts]}
+    return {"type": "object", **({"properties": parts, "required": [*parts]} if parts else {})}
 
 
 def is_optional(schema: Record) -> bool:
