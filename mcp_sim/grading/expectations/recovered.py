@@ -10,7 +10,8 @@ from rpds import HashTrieMap
 
 from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.grading.evidence import NO_EVIDENCE, Evidence, judged
-from mcp_sim.types import Change, Json, Key, Record, Step, Transition, View
+from mcp_sim.grading.relative_changes import RelativeChange, Write, times_made
+from mcp_sim.types import Change, Json, Key, Record, Step, View
 from mcp_sim.types.call_matchers import times
 from mcp_sim.types.conditions import ABSENT, at_path, equal
 from mcp_sim.types.domain import Domain
@@ -25,7 +26,7 @@ MOST_GOALS = 100
 """The most faulted calls that are followed."""
 
 MOST_KEYS = 100
-"""The most records that are remembered for one goal."""
+"""The most records, or writes of a record, that are remembered for one goal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,10 @@ class Goal:
     plan: Plan | None
     values: Record
     """The fields that it sets."""
+    relative: tuple[RelativeChange, ...] = ()
+    """What an update adds, subtracts, appends or removes."""
+    writes: tuple[Write, ...] = ()
+    """The writes of its record since, if it has relative changes."""
     keys: tuple[Key, ...] = ()
     """The records that have been written with these values; without a plan, the calls that took effect."""
     is_settled: bool = False
@@ -51,6 +56,7 @@ class Goal:
 
 
 _NOTHING_WATCHED: HashTrieMap[str, tuple[int, ...]] = HashTrieMap()
+_NO_RECORDS: HashTrieMap[tuple[str, Key], Record] = HashTrieMap()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,8 @@ class Facts:
     """The places of the goals that a call or a change may concern, by the name of the call or change."""
     unfollowed: int = 0
     """The number of goals beyond MOST_GOALS."""
+    newest: HashTrieMap[tuple[str, Key], Record] = _NO_RECORDS
+    """The records that were written, of the entities that tools change relatively. A record that is gone is empty."""
 
 
 @expectations.register("recovered")
@@ -74,6 +82,9 @@ class Recovered(AboutPerturbation):
       that existed before do not count. Updating the record later does no harm, and a duplicate that was deleted is
       forgiven.
     - update: the record has had the values since, or has them at the end.
+    - update with `how` (a tool that adds, subtracts, appends or removes): the field has changed so exactly once, by the
+      records before and after each write since the faulted call. Changes by the same tool and by events count; those by
+      other tools count only if these made none. A change that was taken back does not count.
     - delete: the record is gone at the end.
     - get, list, search: the same call with the same arguments was answered as the world answers it.
     - a tool without a plan: the same call took effect exactly once.
@@ -91,10 +102,14 @@ class Recovered(AboutPerturbation):
         if step.entry == "reset":
             return facts
         facts = self._with_goal(facts, step, domain) if self.is_applied(step) else facts
+        before = facts
+        if step.committed or step.absorbed:
+            facts = replace(facts, newest=_newest_after(facts.newest, step, domain))
         if not facts.goals:
             return facts
         places = {place for name in _names_of_step(step) for place in facts.watched.get(name, ())}
         followed = {place: _followed(facts.goals[place], step, domain) for place in places}
+        followed = {place: _with_writes(goal, step, before) for place, goal in followed.items()}
         changed = {place: goal for place, goal in followed.items() if goal is not facts.goals[place]}
         if not changed:
             return facts
@@ -125,7 +140,10 @@ class Recovered(AboutPerturbation):
         plan = domain.plans.get(step.tool)
         known = plan if plan is not None and plan.entity is not None and plan.verb != "unknown" else None
         values = _values(known, step.arguments, domain) if known else {}
-        goal = Goal(step.index, step.tool, step.arguments, known, values, evidence=NO_EVIDENCE.with_step(step))
+        relative = _relative_changes(known, values) if known else ()
+        others = {name: value for name, value in values.items() if name not in {one.field for one in relative}}
+        evidence = NO_EVIDENCE.with_step(step)
+        goal = Goal(step.index, step.tool, step.arguments, known, others, relative, evidence=evidence)
         watched = facts.watched
         for name in _names_of_goal(goal):
             watched = watched.insert(name, (*watched.get(name, ()), len(facts.goals)))
@@ -140,8 +158,9 @@ def problem_of(goal: Goal, view: View) -> str | None:
     if goal.verb == "create":
         n = sum(view.get(entity, made) is not None for made in goal.keys)
         return _exactly_one(n, goal.is_settled, f"its {entity} exists")
-    if goal.is_settled:
-        return None
+    wrong = _relative_problem(goal, entity, key, view) if goal.relative else None
+    if wrong is not None or goal.is_settled:
+        return wrong
     if goal.verb in READS:
         return "it was never answered"
     record = None if key is None else view.get(entity, key)
@@ -149,6 +168,18 @@ def problem_of(goal: Goal, view: View) -> str | None:
         return None if record is None else f"{entity} {key} is still there"
     is_reached = bool(goal.keys) or (record is not None and _has(record, goal.values))
     return None if is_reached else f"{entity} {key} never got the values"
+
+
+def _relative_problem(goal: Goal, entity: str, key: Key, view: View) -> str | None:
+    """Return which relative change did not take effect exactly once; None if each did."""
+    first, record = view.initial_records(entity).get(key) or {}, view.get(entity, key) or {}
+    for change in goal.relative:
+        n = times_made(change, goal.writes, first)
+        is_needless = n == 0 and (goal.is_settled or change.needs_nothing(record))
+        problem = None if is_needless else change.problem(n, f"{entity} {key}")
+        if problem is not None:
+            return problem
+    return None
 
 
 def _exactly_one(n: int, is_refused: bool, what: str) -> str | None:
@@ -160,7 +191,7 @@ def _exactly_one(n: int, is_refused: bool, what: str) -> str | None:
 def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
     """Return the goal after one more step."""
     repeats = step.entry == "call" and _same_call(goal, step)
-    if repeats and not goal.is_settled and (_is_refused(step.truth) or (goal.verb in READS and _is_answered(step))):
+    if repeats and not goal.is_settled and _settles(goal, step):
         goal = replace(goal, is_settled=True)
     plan = goal.plan
     if plan is None:
@@ -169,6 +200,54 @@ def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
         if change.entity == plan.entity:
             goal = _after(goal, change, step, domain)
     return goal
+
+
+def _settles(goal: Goal, step: Step) -> bool:
+    """Whether the same call leaves nothing to do: the world refuses it, answers a read, or has nothing to change."""
+    if step.truth is None or not step.truth.observation.ok:
+        return step.truth is not None
+    changes_nothing = not (step.truth.changes or step.truth.agenda)
+    return (goal.verb in READS and _is_answered(step)) or (bool(goal.relative) and changes_nothing)
+
+
+def _newest_after(
+    newest: HashTrieMap[tuple[str, Key], Record], step: Step, domain: Domain
+) -> HashTrieMap[tuple[str, Key], Record]:
+    """Return the records after a step, of the entities that tools change relatively."""
+    counted = {plan.entity for plan in domain.plans.values() if plan.how}
+    for change in (*step.absorbed, *step.committed):
+        if change.entity in counted and change.op != "reserve":
+            newest = newest.insert((change.entity, change.key), change.record or {})
+    return newest
+
+
+def _with_writes(goal: Goal, step: Step, facts: Facts) -> Goal:
+    """Return the goal with the writes that may have made or undone its relative changes. `facts`: before the step."""
+    if goal.plan is None or not goal.relative or _has_goal_of_its_own(goal, step, facts):
+        return goal
+    place = goal.plan.entity or "", _key(goal)
+    before, writes = facts.newest.get(place), list[Write]()
+    for change in step.committed:
+        if (change.entity, change.key) == place and change.op != "reserve":
+            after = change.record or {}
+            if before is None or any(one.direction(before, after) for one in goal.relative):
+                writes.append(Write(before, after, is_own=step.entry == "event" or step.tool == goal.tool))
+            before = after
+    return replace(goal, writes=(*goal.writes, *writes)[:MOST_KEYS]) if writes else goal
+
+
+def _has_goal_of_its_own(goal: Goal, step: Step, facts: Facts) -> bool:
+    """Whether a step is a call that another goal was made for."""
+    is_call = step.entry == "call" and not _same_call(goal, step)
+    return is_call and _name_of_call(step.tool, step.arguments) in facts.watched
+
+
+def _relative_changes(plan: Plan, values: Record) -> tuple[RelativeChange, ...]:
+    """Return what an update adds, subtracts, appends or removes."""
+    if plan.verb != "update":
+        return ()
+    found = (RelativeChange(name, plan.how.get(name, "set"), value) for name, value in values.items())
+    return tuple(change for change in found if change.how != "set")
 
 
 def _with_evidence(goal: Goal, step: Step) -> Goal:
@@ -247,11 +326,6 @@ def _has(record: Record, values: Record) -> bool:
 def _key(goal: Goal) -> Any:
     named = goal.plan.key if goal.plan is not None else None
     return None if named is None else goal.arguments.get(named)
-
-
-def _is_refused(truth: Transition | None) -> bool:
-    """Whether the world itself answered with an error, whatever a perturbation made of it."""
-    return truth is not None and not truth.observation.ok
 
 
 def _is_answered(step: Step) -> bool:

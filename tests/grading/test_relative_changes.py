@@ -1,0 +1,143 @@
+"""`recovered` for tools that add to a field: it counts how often the field changed, by the ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_sim import Simulator
+from mcp_sim.types.grades import GradedVerdict
+from mcp_sim.world.trace import step_from_json
+
+Calls = list[tuple[str, dict[str, Any]]]
+
+SHOP = """\
+mcp_sim: 1
+name: shop
+tools:
+  - name: adjust_stock
+    inputSchema: {type: object, properties: {sku: {type: string}, delta: {type: integer}, reason: {type: string}}}
+  - name: set_stock
+    inputSchema: {type: object, properties: {sku: {type: string}, quantity: {type: integer}}}
+  - name: take
+    inputSchema: {type: object, properties: {sku: {type: string}, n: {type: integer}}}
+  - {name: add_tag, inputSchema: {type: object, properties: {sku: {type: string}, tag: {type: string}}}}
+  - {name: remove_tag, inputSchema: {type: object, properties: {sku: {type: string}, tag: {type: string}}}}
+  - {name: add_batch, inputSchema: {type: object, properties: {sku: {type: string}, size: {type: integer}}}}
+  - {name: add_note, inputSchema: {type: object, properties: {sku: {type: string}, note: {type: string}}}}
+entities:
+  item:
+    key: sku
+    fields:
+      quantity: {type: integer}
+      tags: {type: array, items: {type: string}}
+      batches: {type: array, items: {type: integer}}
+      notes: {type: string}
+sim:
+  adjust_stock: {verb: update, entity: item, key: sku, sets: {delta: quantity}, how: {quantity: add}}
+  set_stock: {verb: update, entity: item, key: sku, sets: {quantity: quantity}}
+  take: {verb: update, entity: item, key: sku, sets: {n: quantity}, how: {quantity: subtract}}
+  add_tag: {verb: update, entity: item, key: sku, sets: {tag: tags}, how: {tags: append}}
+  remove_tag: {verb: update, entity: item, key: sku, sets: {tag: tags}, how: {tags: remove}}
+  add_batch: {verb: update, entity: item, key: sku, sets: {size: batches}, how: {batches: append}}
+  add_note: {verb: update, entity: item, key: sku, sets: {note: notes}, how: {notes: append}}
+"""
+
+LOST, DOWN = "{lost_ack: {}, id: fault, when: {nth: 1}}", "{error: 503, id: fault, when: {nth: 1}}"
+EVERY = "{lost_ack: {}, id: fault}"
+
+A = {"sku": "A-1"}
+TAKE_3, GIVE_3 = ("adjust_stock", {**A, "delta": -3}), ("adjust_stock", {**A, "delta": 3})
+TAKE_5 = ("adjust_stock", {**A, "delta": -5})
+AGAIN = ("adjust_stock", {**A, "delta": -3, "reason": "once more"})
+SELL_3 = ("take", {**A, "n": 3})
+TAG, OLD_TAG, NO_TAG = (
+    ("add_tag", {**A, "tag": "late"}),
+    ("add_tag", {**A, "tag": "new"}),
+    ("remove_tag", {**A, "tag": "new"}),
+)
+BATCH, NOTE = ("add_batch", {**A, "size": 12}), ("add_note", {**A, "note": "Count it."})
+
+
+def shop(tmp_path: Path, fault: str, quantity: int = 10) -> Simulator:
+    (tmp_path / "shop.yaml").write_text(SHOP, encoding="utf-8")
+    row = f"{{sku: A-1, quantity: {quantity}, tags: [new], batches: [12], notes: Old.}}"
+    ending = (
+        f"world: {{records: {{item: {{rows: [{row}]}}}}}}\nperturbations: [{fault}]\nexpect: [{{recovered: fault}}]\n"
+    )
+    path = tmp_path / "scenario.yaml"
+    path.write_text(f"mcp_sim: 1\ntools: shop.yaml\n{ending}", encoding="utf-8")
+    return Simulator.load(path)
+
+
+async def verdict(simulator: Simulator, calls: Calls) -> GradedVerdict:
+    """Return the verdict on a run, which must be that on its ledger, too."""
+    async with simulator.open() as world:
+        for tool, arguments in calls:
+            await world.call(tool, arguments)
+        found = world.grade()
+        steps = [step_from_json(step) for step in world.ledger.steps]
+        assert simulator.repeated("again", steps).grade() == found
+        return found.verdicts[0]
+
+
+ONCE = "1 faulted call, recovered exactly once"
+TWICE = "call 1 (adjust_stock): quantity of item A-1 changed by -3 twice, expected once"
+NEVER = "call 1 (adjust_stock): quantity of item A-1 never changed by -3"
+
+
+@pytest.mark.parametrize(
+    ("fault", "calls", "because"),
+    [
+        (LOST, [TAKE_3], ONCE),
+        (LOST, [TAKE_3, TAKE_3], TWICE),
+        (LOST, [TAKE_3, AGAIN], TWICE),
+        (LOST, [TAKE_3, TAKE_3, GIVE_3], ONCE),
+        (LOST, [TAKE_3, TAKE_3, ("set_stock", {**A, "quantity": 7})], ONCE),
+        (LOST, [TAKE_3, TAKE_5], ONCE),
+        (LOST, [TAKE_3, SELL_3], ONCE),
+        (DOWN, [TAKE_3], NEVER),
+        (DOWN, [TAKE_3, TAKE_5], NEVER),
+        (DOWN, [TAKE_3, TAKE_3], ONCE),
+        (DOWN, [TAKE_3, TAKE_3, TAKE_3], TWICE),
+        (DOWN, [TAKE_3, SELL_3], ONCE),
+        (DOWN, [TAKE_3, ("set_stock", {**A, "quantity": 7})], ONCE),
+        (DOWN, [("adjust_stock", {**A, "delta": -11})] * 2, ONCE),  # the world refuses it
+        (EVERY, [TAKE_3, AGAIN], "2 faulted calls, each recovered exactly once"),
+        (LOST, [SELL_3, SELL_3], "call 1 (take): quantity of item A-1 changed by -3 twice, expected once"),
+        (LOST, [TAG], ONCE),
+        (LOST, [TAG, TAG], ONCE),  # a name occurs once
+        (DOWN, [TAG], 'call 1 (add_tag): tags of item A-1 never got "late" appended'),
+        (DOWN, [OLD_TAG], ONCE),  # it was there before
+        (LOST, [NO_TAG], ONCE),
+        (DOWN, [NO_TAG], 'call 1 (remove_tag): tags of item A-1 never had "new" removed'),
+        (LOST, [BATCH], ONCE),
+        (LOST, [BATCH, BATCH], "call 1 (add_batch): batches of item A-1 got 12 appended twice, expected once"),
+        (DOWN, [BATCH], "call 1 (add_batch): batches of item A-1 never got 12 appended"),
+        (LOST, [NOTE], ONCE),
+        (LOST, [NOTE, NOTE], 'call 1 (add_note): notes of item A-1 got "Count it." appended twice, expected once'),
+    ],
+)
+async def test_a_relative_change_must_take_effect_exactly_once(
+    tmp_path: Path, fault: str, calls: Calls, because: str
+) -> None:
+    judged = await verdict(shop(tmp_path, fault), calls)
+    assert (judged.because, judged.outcome) == (
+        because,
+        "passed" if because.endswith("recovered exactly once") else "failed",
+    )
+
+
+async def test_a_sum_that_equals_the_argument_is_no_proof(tmp_path: Path) -> None:
+    judged = await verdict(shop(tmp_path, LOST, quantity=0), [GIVE_3, GIVE_3])
+    assert judged.outcome == "failed"
+    assert judged.because == "call 1 (adjust_stock): quantity of item A-1 changed by 3 twice, expected once"
+
+
+async def test_records_before_the_fault_are_those_that_earlier_calls_wrote(tmp_path: Path) -> None:
+    third = LOST.replace("nth: 1", "nth: 3")
+    judged = await verdict(shop(tmp_path, third), [TAKE_3, ("set_stock", {**A, "quantity": 6}), TAKE_3])
+    assert (judged.outcome, judged.because) == ("passed", ONCE)
+    assert judged.steps == (4,)
