@@ -70,6 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 if the agent passes, 1 if it fails, 3 after a crash or if it does not start, 4 if it is undecided."""
     scenario = load(args.scenario, world_model=args.world_model)
+    _check_folders(args)
     plans = _plans(scenario, args)
     agent = _agent(scenario, args)
     for logger in ("mcp", "httpx2", "openai", "uvicorn", "mcp_sim.server"):
@@ -195,7 +196,7 @@ def _span(part: str, text: str) -> range:
     found = _RANGE.fullmatch(part)
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
     if first > last:
-        raise UsageError(f"--seeds takes numbers and ranges, as in 0..49 or 1,2,7, not {text!r}")
+        raise UsageError(f"--seeds takes numbers and ranges from low to high, as in 0..49 or 1,2,7, not {text!r}")
     if last - first >= MOST_RUNS:
         raise UsageError(f"--seeds: these are more than {MOST_RUNS} runs")
     return range(first, last + 1)
@@ -220,6 +221,14 @@ def _seconds(text: str) -> float:
     if seconds <= 0:
         raise UsageError("--timeout must be greater than 0")
     return seconds
+
+
+def _check_folders(args: argparse.Namespace) -> None:
+    """Raise `UsageError` before anything runs, if a report names a folder that does not exist."""
+    for option in ("json", "junit", "markdown"):
+        path = getattr(args, option)
+        if path not in (None, "-") and not Path(path).absolute().parent.is_dir():
+            raise UsageError(f"--{option} {path}: there is no folder {Path(path).parent}")
 
 
 # reports --------------------------------------------------------------------------------------------------------------

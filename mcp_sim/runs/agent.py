@@ -40,7 +40,7 @@ class AgentNotStarted(McpSimError):
 
     def __init__(self, command: str, reason: str) -> None:
         self.command, self.reason = command, reason
-        super().__init__(f"cannot start the agent {command!r}: {reason}")
+        super().__init__(f"cannot start the agent {command!r}: {reason} (it must be in PATH, or a path to a file)")
 
 
 @dataclass(frozen=True, slots=True)

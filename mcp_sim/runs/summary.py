@@ -96,7 +96,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class FaultSummary:
-    """A fault: how many judged runs met it and survived it, and with a baseline how many pass without it only."""
+    """A fault: how many judged runs met it and survived it, and with a baseline how many pass without it only.
+
+    Runs in which it is not known whether they survived it count as if they had not met it.
+    """
 
     id: str
     kind: str
@@ -248,11 +251,22 @@ def _judges(scenario: Scenario) -> dict[str, set[str]]:
     return found
 
 
-def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]]) -> bool:
-    """Whether a run coped with a fault: by the expectations about it, or if none was judged, by the whole run."""
-    ids = judges.get(fault, ())
-    found = [one.outcome == "passed" for one in result.grade.verdicts if one.id in ids and one.outcome in JUDGED]
-    return all(found) if found else result.has_passed
+def survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]]) -> bool | None:
+    """Whether a run coped with a fault: by the expectations about it, or if none was judged, by the whole run.
+
+    None if that is not known: no expectation is about the fault, and one about another fault failed.
+    """
+    found = _verdicts_about(result, judges.get(fault, ()))
+    if found:
+        return all(found)
+    others = {name for name in judges if name != fault and _met(result, name)}
+    fails_another = any(not all(_verdicts_about(result, judges[name])) for name in others)
+    return None if fails_another else result.has_passed
+
+
+def _verdicts_about(result: RunResult, ids: Collection[str]) -> list[bool]:
+    """Return which of the expectations with these ids passed, without those that were not judged."""
+    return [one.outcome == "passed" for one in result.grade.verdicts if one.id in ids and one.outcome in JUDGED]
 
 
 def _fault(
@@ -262,9 +276,14 @@ def _fault(
     pairs: Iterable[tuple[RunResult, RunResult]],
     judges: Mapping[str, Collection[str]],
 ) -> FaultSummary:
-    met = [survived(one, name, judges) for one in results if one.is_judged and _met(one, name)]
-    paired = [(clean.has_passed, survived(one, name, judges)) for clean, one in pairs if _met(one, name)]
+    met = [found for one in results if one.is_judged and (found := _survived(one, name, judges)) is not None]
+    paired = [(clean.has_passed, found) for clean, one in pairs if (found := _survived(one, name, judges)) is not None]
     return FaultSummary(name, kind, len(met), sum(met), Cost(Pairs.count(paired)) if paired else None)
+
+
+def _survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]]) -> bool | None:
+    """Whether a run coped with a fault; None if it did not meet it, or if that is not known."""
+    return survived(result, fault, judges) if _met(result, fault) else None
 
 
 def _met(result: RunResult, fault: str) -> bool:
@@ -280,8 +299,9 @@ def _coverage(
         called |= {*result.tools}
         met = dict[tuple[str, str], bool]()
         for fault in result.faults if result.is_judged else ():
-            place = fault.tool, fault.kind
-            met[place] = met.get(place, True) and survived(result, fault.id, judges)
+            place, is_survived = (fault.tool, fault.kind), survived(result, fault.id, judges)
+            if is_survived is not None:
+                met[place] = met.get(place, True) and is_survived
         for place, is_survived in met.items():
             before = found.get(place, Met())
             found[place] = Met(before.met + 1, before.survived + is_survived)

@@ -65,8 +65,12 @@ def test_runs_that_fail_alike_are_shown_once() -> None:
 
 
 def test_the_report_says_how_to_connect_if_an_agent_calls_no_tool() -> None:
-    lines = list(report_lines(report(result("failed", 1, calls=0), result("failed", 2, calls=0))))
+    lines = list(report_lines(report(result("passed", 1, calls=0), result("passed", 2, calls=0))))
     assert any("called no tool in any run" in line and "$MCP_SIM_URL" in line for line in lines)
+
+
+def test_an_agent_that_dies_before_it_calls_a_tool_gets_no_advice_on_connecting() -> None:
+    assert "$MCP_SIM_URL" not in "".join(report_lines(report(result("failed", 1, calls=0))))
 
 
 def test_a_report_without_any_run_is_undecided() -> None:

@@ -248,6 +248,8 @@ async def test_an_agent_does_not_get_the_key_of_the_world_model(
         (["agent"], ("--require", "90"), "--require"),
         (["agent"], ("--timeout", "soon"), "--timeout"),
         (["agent"], ("--answer-file", "answer.txt"), "{dir}"),
+        (["agent"], ("--seeds", "5..1"), "from low to high"),
+        (["agent"], ("--junit", "no-such-folder/report.xml"), "there is no folder no-such-folder"),
         (["agent"], ("--answer-file", "", "--jobs", "1"), "--answer-file: expected a file"),
         (["agent"], ("--answer-file", ".", "--jobs", "1"), "--answer-file: expected a file"),
         (["agent"], ("--no-faults", "--baseline"), "--no-faults"),

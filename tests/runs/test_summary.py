@@ -101,3 +101,15 @@ def test_a_fault_is_survived_if_the_expectation_about_it_passed_else_if_the_run_
         ("busy-backend", 1, 0),
     ]
     assert found.coverage == {"create_deal": {"lost_ack": Met(1, 1)}, "update_deal": {"error": Met(1, 0)}}
+
+
+def test_a_fault_is_not_blamed_for_what_another_one_cost() -> None:
+    lost = AppliedFault("lost-deal", "lost_ack", "create_deal", 1)
+    busy = AppliedFault("busy-backend", "error", "update_deal", 2)
+    verdict = GradedVerdict("recovered-deal", "recovered", "failed", "")
+    found = summarise(load("flaky_crm"), [result("failed", faults=[lost, busy], verdicts=[verdict])])
+    assert [(fault.id, fault.met, fault.survived) for fault in found.faults] == [
+        ("lost-deal", 1, 0),
+        ("busy-backend", 0, 0),
+    ]
+    assert found.coverage["update_deal"] == {}

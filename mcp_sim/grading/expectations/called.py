@@ -52,7 +52,8 @@ class Called(CallExpectation):
         if not facts.count and not self.at_least:
             return judged("vacuous", f"{self.tool} was never called")
         is_met = facts.count >= self.at_least and (self.at_most is None or facts.count <= self.at_most)
-        because = f"{self.tool} was called {times(facts.count)}; expected {self._wanted()}"
+        count = times(facts.count) if facts.count else "0 times"
+        because = f"{self.tool} was called {count}; expected {self._wanted()}"
         return judged("passed" if is_met else "failed", because, facts.evidence)
 
     def _wanted(self) -> str:

@@ -114,8 +114,16 @@ class State(Expectation):
         entity = cast("str", self.entity)
         fitting = [(entity, key) for key, record in view.rows(entity) if self._fits(record)]
         found = f"1 {entity} record fits" if len(fitting) == 1 else f"{len(fitting)} {entity} records fit"
-        because = f"{found}, expected {self.count}"
+        because = f"{found}, expected {self.count}{'' if fitting else self._nearest(view)}"
         return self.count.holds(len(fitting)), because, fitting if len(fitting) >= self.count.at_least else None
+
+    def _nearest(self, view: View) -> str:
+        """Return which record fits all but one field, and what that field is; '' if none does."""
+        for key, record in view.rows(cast("str", self.entity)):
+            others = [path for path, matches in self.tests if not matches(at_path(record, path))]
+            if len(others) == 1 < len(self.tests):
+                return f"; {'.'.join(others[0])} of {self.entity} {key} is {at_path(record, others[0])!r}"
+        return ""
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
         if self.cel is not None:

@@ -25,7 +25,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield from (_text(sentence), "")
     for title, table in others:
         yield from _folded(title, _table(table(report.summary)))
-    yield from _folded("Runs that did not pass", _troubled(report))
+    yield from _folded("Runs that did not pass", _troubled(report), is_open=True)
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -38,11 +38,11 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield ""
 
 
-def _folded(title: str, lines: Iterator[str]) -> Iterator[str]:
+def _folded(title: str, lines: Iterator[str], *, is_open: bool = False) -> Iterator[str]:
     """Yield lines below a title that opens them; nothing for no lines."""
     body = list(lines)
     if body:
-        yield from (f"<details><summary>{title}</summary>", "", *body, "</details>", "")
+        yield from (f"<details{' open' if is_open else ''}><summary>{title}</summary>", "", *body, "</details>", "")
 
 
 def _troubled(report: Report) -> Iterator[str]:

@@ -28,7 +28,7 @@ def report_lines(report: Report) -> Iterator[str]:
     elif report.results:
         yield from _tables(report)
     yield from _troubled(report)
-    silent = [result for result in report.results if not result.calls]
+    silent = [result for result in report.results if not result.calls and result.exit_code == 0]
     if silent:
         count = "any run" if len(silent) == len(report.results) else f"{len(silent)} runs"
         yield NO_CALLS.format(count=count)
