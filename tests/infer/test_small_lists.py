@@ -152,3 +152,10 @@ async def test_a_tool_that_counts_records_agrees_with_the_list(tmp_path: Path) -
     ]
     _, every, some, listed = await answers(tmp_path, tools, *calls)
     assert (value(every), value(some)) == ({"count": len(value(listed)["projects"])}, {"count": 1})
+
+
+async def test_a_number_of_days_is_no_field_of_the_rows(tmp_path: Path) -> None:
+    tools = [tool("get_price_history", {"symbol": STRING, "days": INTEGER}, "symbol")]
+    (found,) = await answers(tmp_path, tools, ("get_price_history", {"symbol": "AAPL", "days": 3}))
+    assert value(found)["prices"]
+    assert not any("days" in row for row in value(found)["prices"])
