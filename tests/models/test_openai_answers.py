@@ -91,7 +91,7 @@ async def test_structured_content_is_served_beside_another_text_or_layout_and_wi
     beside = {"content": [text("Mist, 4 degrees")], "structuredContent": found}
     async with serving() as engine, desk(engine.url).open() as world:
         for reply, shown in ((beside, "Mist, 4 degrees"), (json.dumps(found, indent=2), json.dumps(found, indent=2))):
-            body = (await said(engine, world, reply, "forecast", {"city": "Ghent"})).body
+            body = (await said(engine, world, reply, "forecast", {"city": shown})).body
             assert isinstance(body, ToolResult)
             assert (body.form, body.value, body.content) == ("structured", found, [text(shown)])
 
