@@ -18,6 +18,7 @@ from mcp_sim.simulator.match_tools import check_operations, match_tools
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
+from mcp_sim.spec.overrides import check_how
 from mcp_sim.spec.parts.scenario import EVERY, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
@@ -71,6 +72,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     found = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     for one in found:
         check_operations(one.specs, one.matched)
+        _check_how(one.specs, one.found.plans)
         _check_entities(one.specs, one.found.entities)
     whole = found[0].found
     if world.namespaces:
@@ -122,6 +124,15 @@ def _with_counted_closed(
         name: replace(one, open=False) if name in counted and name not in declared else one
         for name, one in entities.items()
     }
+
+
+def _check_how(specs: Iterable[Spec], plans: Mapping[str, Plan]) -> None:
+    """Note the fields under `how` that no tool writes; only the whole plan shows which fields those are."""
+    for spec in specs:
+        for tool, declared in spec.overrides.items():
+            if spec.root is not None and tool in plans:
+                name = spec.tools[tool].name
+                check_how(spec.root.at("sim", name), declared, plans[tool], name)
 
 
 def _unused_by_all(found: Sequence[_Server]) -> list[Path]:

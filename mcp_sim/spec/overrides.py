@@ -15,7 +15,7 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
-from mcp_sim.types.plans import Filter
+from mcp_sim.types.plans import Filter, Plan
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
 """Keys that name an argument. Null means that there is none; for other keys it is the same as leaving them out."""
@@ -96,3 +96,23 @@ def _check_filters(at: Place, part: SimPart) -> None:
             at.at("filters", argument, "op").warning(
                 f"{part.verb} finds its record by equal values only; {rule.op!r} has no effect"
             )
+
+
+def check_how(at: Place, declared: Mapping[str, Any], plan: Plan, tool: str) -> None:
+    """Note the keys of `how` that are no fields which the plan writes. `declared`: what the spec fixes of the plan."""
+    fields = dict.fromkeys([*plan.sets.values(), *plan.fixed])
+    for name in declared.get("how", {}):
+        if name in fields:
+            continue
+        if name in plan.sets:
+            message = f"`{name}` is an argument; `how` takes fields: {', '.join(fields)}"
+        elif "sets" in declared or not plan.sets:
+            message = f"{tool} writes no field {name!r}{did_you_mean(name, fields)}"
+        else:
+            message = (
+                f"{tool} writes no field {name!r}; map an argument to it: `sets: {{{next(iter(plan.sets))}: {name}}}`"
+            )
+        at.at("how", name).error(message)
+    for value, one in declared.get("choices", {}).items():
+        if value in plan.choices:
+            check_how(at.at("choices", value), one, plan.choices[value], tool)
