@@ -1,4 +1,4 @@
-"""Calls whose effect no plan tells: the model is asked what they changed, and its answer is written."""
+"""Calls whose effect no plan shows: the model is asked what they changed, and its answer is written."""
 
 from __future__ import annotations
 

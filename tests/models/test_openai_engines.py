@@ -177,7 +177,7 @@ async def test_an_endpoint_that_lists_no_models_is_believed(listed: Response, de
 async def test_a_conversation_keeps_within_what_the_engine_says_it_takes(desk: Desk) -> None:
     async def silent(asked: Asked) -> Response:
         """Answer without saying how many tokens it took."""
-        content = json.loads((await agreeing(asked)).body)["choices"][0]["message"]["content"]
+        content = json.loads(bytes((await agreeing(asked)).body))["choices"][0]["message"]["content"]
         return JSONResponse({"choices": [{"index": 0, "message": {"content": content}, "finish_reason": "stop"}]})
 
     listed = models("tiny", max_model_len=6_000)

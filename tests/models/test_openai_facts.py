@@ -328,8 +328,8 @@ async def test_rows_of_tools_that_no_plan_explains_are_records_and_so_is_what_th
         assert world.view.get("customer", "C-9") is not None
         assert await seen(engine, world, ticket(8, effort=9), ticket_id="ticket_00008") == ticket(8, customer_id="C-9")
         sails = {"ferries": [{"id": "F1", "knots": 12, "crew": 3}]}
-        told = {"ferries": [{"id": "F1", "knots": 9, "crew": 3}]}
-        assert await seen(engine, world, sails, "get_report", about="ferries") == told
+        report = {"ferries": [{"id": "F1", "knots": 9, "crew": 3}]}
+        assert await seen(engine, world, sails, "get_report", about="ferries") == report
 
 
 async def test_two_notations_of_an_id_are_one_record(shown: Desk) -> None:

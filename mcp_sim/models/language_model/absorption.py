@@ -73,7 +73,7 @@ class Absorption:
         return self.disclosure.domain
 
     def contradictions(self, subjects: Iterable[Subject], rows: Callable[[Path], bool]) -> Iterator[Contradiction]:
-        """Yield what contradicts the fixed facts. `rows` tells whether a path is one of a list of records."""
+        """Yield what contradicts the fixed facts. `rows` says whether a path is one of a list of records."""
         for subject in subjects:
             if self._is_absent(subject) and rows(subject.path):
                 yield Contradiction(subject.path, f"there is no {subject.entity.name} {subject.key!r}", OMITTED)

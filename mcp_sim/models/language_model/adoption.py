@@ -15,7 +15,7 @@ from mcp_sim.models.language_model.absorption import (
     corrected,
     is_absent,
 )
-from mcp_sim.models.language_model.asked_changes import ToldChanges
+from mcp_sim.models.language_model.asked_changes import ReportedChanges
 from mcp_sim.models.language_model.call_agreement import CallAgreement
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.disclosure import Disclosure
@@ -60,7 +60,7 @@ class Adoption:
     draft: Draft | None
     before: Observation | None = None
     """The answer to the same call, if nothing has been written since."""
-    told: ToldChanges | None = None
+    reported: ReportedChanges | None = None
     """What the model says that the call changed, if it was asked."""
     is_repeated: bool = False
     """Whether the model gave the same answer at the attempt before."""
@@ -192,8 +192,8 @@ class Adoption:
         return _Judged(observation, value, subjects, changes)
 
     def _changes(self, subjects: Sequence[Subject], observation: Observation) -> tuple[Change, ...]:
-        if self.told is not None:
-            return self.told.changes(self.turn, self.disclosure)
+        if self.reported is not None:
+            return self.reported.changes(self.turn, self.disclosure)
         return Effect(self.turn, self.tool.plan, self.disclosure, self.facts, self.draft).changes(subjects, observation)
 
     def with_total(self, value: Json, found: Sequence[Contradiction]) -> Json:
@@ -217,8 +217,8 @@ class Adoption:
         plan, changes = self.tool.plan, judged.changes
         written = WrittenFacts(self.turn, plan, self.domain, self.facts, self.draft)
         if self.tool.is_write:
-            if self.told is not None:
-                written.note_told(changes)
+            if self.reported is not None:
+                written.note_reported(changes)
             else:
                 written.note_effect(changes, judged.value)
                 written.note_records(changes, judged.subjects)

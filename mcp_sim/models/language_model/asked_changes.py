@@ -1,4 +1,4 @@
-"""Ask a model what a call changed whose effect the plan does not tell, and read its answer."""
+"""Ask a model what a call changed whose effect the plan does not show, and read its answer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _is_plain(entity: Entity) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldChange:
+class ReportedChange:
     """One change as the model says it."""
 
     op: str
@@ -62,13 +62,13 @@ class ToldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldChanges:
+class ReportedChanges:
     """What a model says that a call changed. Without any, the call has only read."""
 
-    told: tuple[ToldChange, ...]
+    items: tuple[ReportedChange, ...]
 
     @classmethod
-    def of(cls, reply: Reply) -> ToldChanges | None:
+    def of(cls, reply: Reply) -> ReportedChanges | None:
         """Return what a reply says; None if it does not say it."""
         try:
             value: Json = as_object(parse_json(observation_text(reply), reply.content)).get("changes")
@@ -78,46 +78,46 @@ class ToldChanges:
             return cls(())
         if not isinstance(value, list):
             return None
-        found = [_told(as_object(one)) for one in cast("list[Json]", value)[:MAX_CHANGES]]
-        told = tuple(one for one in found if one is not None)
-        return cls(told) if len(told) == len(found) else None
+        found = [_reported(as_object(one)) for one in cast("list[Json]", value)[:MAX_CHANGES]]
+        reported = tuple(one for one in found if one is not None)
+        return cls(reported) if len(reported) == len(found) else None
 
     def changes(self, turn: Turn, disclosure: Disclosure) -> tuple[Change, ...]:
         """Return the changes, without those that the world cannot follow."""
         view, changes = turn.view, list[Change]()
-        for told in self.told:
-            entity = disclosure.domain.entities.get(told.entity) or Entity(told.entity, "id")
-            change = _change(told, entity, view, disclosure) if _is_plain(entity) else None
+        for reported in self.items:
+            entity = disclosure.domain.entities.get(reported.entity) or Entity(reported.entity, "id")
+            change = _change(reported, entity, view, disclosure) if _is_plain(entity) else None
             if change is not None:
                 changes.append(change)
                 view = view.after([change])
         return tuple(changes)
 
 
-def _told(value: Record) -> ToldChange | None:
+def _reported(value: Record) -> ReportedChange | None:
     op, entity, key, fields = (value.get(name) for name in ("op", "entity", "id", "fields"))
     if op not in _OPERATIONS or not isinstance(entity, str) or not entity or not _is_key(key):
         return None
-    return ToldChange(cast("str", op), entity, cast("Key", key), as_object(fields))
+    return ReportedChange(cast("str", op), entity, cast("Key", key), as_object(fields))
 
 
 def _is_key(value: Json) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
-def _change(told: ToldChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
-    found = find_key(view, entity.name, told.key)
-    key = told.key if found is None else found
+def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
+    found = find_key(view, entity.name, reported.key)
+    key = reported.key if found is None else found
     stored = view.get(entity.name, key)
-    if told.op == "delete":
+    if reported.op == "delete":
         return None if stored is None else Change("remove", entity.name, key)
     was_used = view.version(entity.name, key) > 0 and not entity.natural
-    is_unknown = told.op == "update" and entity.name in disclosure.domain.specified
+    is_unknown = reported.op == "update" and entity.name in disclosure.domain.specified
     if stored is None and (was_used or is_unknown):
         return None
     said = {
         name: value
-        for name, value in told.fields.items()
+        for name, value in reported.fields.items()
         if _fits(entity, name, value, view) and disclosure.may_change(entity.name, stored, name, value)
     }
     return Change("put", entity.name, key, {**(stored or {}), **said, entity.key: key})

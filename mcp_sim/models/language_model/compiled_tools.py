@@ -47,7 +47,7 @@ class CompiledTool:
 
     @property
     def is_unclear(self) -> bool:
-        """Whether the plan does not tell what a call changes."""
+        """Whether the plan does not show what a call changes."""
         return self.is_write and not self.plan.operation and (self.plan.guessed or self.plan.verb in RECORDLESS)
 
     def kind_of_call(self, arguments: Record) -> str:

@@ -108,7 +108,7 @@ class Effect:
     def changes(self, subjects: Sequence[Subject], observation: Observation) -> tuple[Change, ...]:
         """Return the changes of the call, with the ids and the fields that the reply shows."""
         entity = self.entity
-        planned = [change for change in self._planned(subjects) if not self._is_made_up(change)]
+        planned = [change for change in self._planned(subjects) if not self._is_generated(change)]
         if entity is None:
             return tuple(planned)
         new = [at for at, change in enumerate(planned) if change.entity == entity.name and self._is_new(change)]
@@ -131,7 +131,7 @@ class Effect:
             return () if gone is None else (Change("remove", entity.name, gone),)
         return self._plain_update(entity, key if stored is None else stored) if self.plan.verb == "update" else ()
 
-    def _is_made_up(self, change: Change) -> bool:
+    def _is_generated(self, change: Change) -> bool:
         """Whether a change creates a record of another entity of which only the generator knows."""
         if self.draft is None or change.record is None or not self._is_new(change) or change.entity == self.plan.entity:
             return False

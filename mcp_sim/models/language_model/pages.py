@@ -28,7 +28,7 @@ class Pages:
     facts: FixedFacts
     draft: Draft | None
     is_repeated: bool = False
-    """Whether the model gave the same answer before, and was told what contradicts the world."""
+    """Whether the model gave the same answer before, and got the complaint that it contradicts the world."""
 
     def contradictions(self, value: Json) -> Iterator[Contradiction]:
         """Yield what an answer states otherwise than it shows, or than the world knows.

@@ -10,7 +10,7 @@ from typing import Any
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.adoption import Adoption
-from mcp_sim.models.language_model.asked_changes import NOTHING, UNKNOWN, ToldChanges, changes_schema
+from mcp_sim.models.language_model.asked_changes import NOTHING, UNKNOWN, ReportedChanges, changes_schema
 from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
 from mcp_sim.models.language_model.conformity import conform
 from mcp_sim.models.language_model.conversation import Conversation
@@ -109,12 +109,14 @@ class ModelPredictor:
             _refuse(self._leaks(turn, read, reply))
             observation, omitted = conform(read, tool.schema, tool.validator, is_last=is_last)
             is_unclear = tool.is_unclear and not has_failed(observation)
-            told = await self._told_changes(turn, tool, user, observation) if is_unclear else None
-            if told is not None and not told.told:
+            reported = await self._reported_changes(turn, tool, user, observation) if is_unclear else None
+            if reported is not None and not reported.items:
                 tool = replace(tool, is_write=False)
-            adoption = replace(self._adoption(turn, tool, draft), told=told, is_repeated=_is_repeated(reply, rejected))
+            adoption = replace(
+                self._adoption(turn, tool, draft), reported=reported, is_repeated=_is_repeated(reply, rejected)
+            )
             if is_unclear:
-                adoption.figures["changes"] = UNKNOWN if told is None else len(told.told) or NOTHING
+                adoption.figures["changes"] = UNKNOWN if reported is None else len(reported.items) or NOTHING
             transition = adoption.adopt(observation, is_last=is_last)
         turn.memories.shared[self._conversation.owner] = SecondLook(turn, observation, transition)
         self._conversation.remember(turn, user, transition)
@@ -130,15 +132,15 @@ class ModelPredictor:
         reads = tool.is_unclear and self._conversation.memory(turn).get(_reads(turn, tool), False)
         return replace(tool, is_write=False) if reads else tool
 
-    async def _told_changes(
+    async def _reported_changes(
         self, turn: Turn, tool: CompiledTool, user: str, observation: Observation
-    ) -> ToldChanges | None:
-        """Return what a call has changed whose plan does not tell, as the model says; None if that stays unknown."""
+    ) -> ReportedChanges | None:
+        """Return what a call has changed whose plan does not show it, as the model says; None if that stays unknown."""
         reply = await self._conversation.ask_changes(turn, user, observation, self._changes_schema)
-        told = None if reply is None else ToldChanges.of(reply)
-        if told is not None and not told.told:
+        reported = None if reply is None else ReportedChanges.of(reply)
+        if reported is not None and not reported.items:
             self._conversation.memory(turn).set(_reads(turn, tool), True)
-        return told
+        return reported
 
     def _is_last(self, rejected: tuple[Attempt, ...]) -> bool:
         return len(rejected) + 1 >= self._settings.max_attempts

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 1_000_000
 CUT_OFF = "the answer was cut off"
 NOT_JSON = "the answer is not JSON"
 COMPLAINT = "That answer cannot be used."
-"""What a model is told about a rejected answer, after its problems."""
+"""What a model reads about a rejected answer, after its problems."""
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
 _HEADING = re.compile(r"(?:\A\s*|\n)\*\*Environment Observation:\*\*[ \t]*\n?")
 _TURN = re.compile(

@@ -57,7 +57,7 @@ class WrittenFacts:
             if not parts.isdisjoint(words(name)) and not (is_known and name == entity)
         }
 
-    def note_told(self, changes: Sequence[Change]) -> None:
+    def note_reported(self, changes: Sequence[Change]) -> None:
         """Note what is fixed after changes that the model said: all values that they write, and no more unsettled."""
         self.facts.touch({"arguments": self.turn.call.arguments, "keys": [change.key for change in changes]})
         for change in changes:
