@@ -26,7 +26,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.states import find_described_state
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
@@ -198,16 +198,21 @@ def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
     return is_id and score > 2 and features.parsed.word in _NAMING
 
 
-def _match_fields(leaves: Iterable[str], known: KnownFields) -> dict[str, str]:
+def _match_fields(leaves: Mapping[str, Record], known: KnownFields) -> dict[str, str]:
     """Return the field that each argument sets, the first one of several; `*` for an object that holds any fields."""
     setters: dict[str, str] = {}
-    for path in leaves:
+    for path, part in leaves.items():
         field = known.find(last_name(path))
         if path.endswith("*"):
             setters.setdefault("*", path)
-        elif field is not None:
+        elif field is not None and _may_hold(field.schema, part):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
+
+
+def _may_hold(field: Record, argument: Record) -> bool:
+    """Whether a field can hold the argument. A scalar is no value of a field that is shown as an object."""
+    return not properties(field) or main_type(argument) not in {"string", "integer", "number", "boolean"}
 
 
 def _weakest(found: Iterable[Basis]) -> Basis:

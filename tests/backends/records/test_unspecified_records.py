@@ -45,7 +45,7 @@ def service(folder: Path, tools: list[dict[str, Any]], world: dict[str, Any] | N
 
 
 async def rows(world: World, tool: str, **arguments: Any) -> list[dict[str, Any]]:
-    shown = value(await world.call(tool, arguments))
+    shown: Any = value(await world.call(tool, arguments))
     return shown if isinstance(shown, list) else next(part for part in shown.values() if isinstance(part, list))
 
 
