@@ -27,6 +27,19 @@ tools:
   - {name: remove_tag, inputSchema: {type: object, properties: {sku: {type: string}, tag: {type: string}}}}
   - {name: add_batch, inputSchema: {type: object, properties: {sku: {type: string}, size: {type: integer}}}}
   - {name: add_note, inputSchema: {type: object, properties: {sku: {type: string}, note: {type: string}}}}
+  - name: adjust_all
+    inputSchema: &moves
+      type: object
+      properties:
+        moves:
+          type: array
+          items: {type: object, properties: {sku: {type: string}, delta: {type: integer}, name: {type: string}}}
+  - {name: name_all, inputSchema: *moves}
+  - {name: create_all, inputSchema: *moves}
+  - name: manage
+    inputSchema:
+      type: object
+      properties: {op: {enum: [more, less]}, sku: {type: string}, n: {type: integer}}
 entities:
   item:
     key: sku
@@ -35,7 +48,17 @@ entities:
       tags: {type: array, items: {type: string}}
       batches: {type: array, items: {type: integer}}
       notes: {type: string}
+      name: {type: string}
 sim:
+  adjust_all:
+    {verb: update, entity: item, each: moves, key: moves.sku, sets: {moves.delta: quantity}, how: {quantity: add}}
+  name_all: {verb: update, entity: item, each: moves, key: moves.sku, sets: {moves.name: name}}
+  create_all: {verb: create, entity: item, each: moves, sets: {moves.sku: sku, moves.name: name}}
+  manage:
+    choice: op
+    choices:
+      more: {verb: update, entity: item, key: sku, sets: {n: quantity}, how: {quantity: add}}
+      less: {verb: update, entity: item, key: sku, sets: {n: quantity}, how: {quantity: subtract}}
   adjust_stock: {verb: update, entity: item, key: sku, sets: {delta: quantity}, how: {quantity: add}}
   set_stock: {verb: update, entity: item, key: sku, sets: {quantity: quantity}}
   take: {verb: update, entity: item, key: sku, sets: {n: quantity}, how: {quantity: subtract}}
@@ -64,9 +87,8 @@ BATCH, NOTE = ("add_batch", {**A, "size": 12}), ("add_note", {**A, "note": "Coun
 def shop(tmp_path: Path, fault: str, quantity: int = 10) -> Simulator:
     (tmp_path / "shop.yaml").write_text(SHOP, encoding="utf-8")
     row = f"{{sku: A-1, quantity: {quantity}, tags: [new], batches: [12], notes: Old.}}"
-    ending = (
-        f"world: {{records: {{item: {{rows: [{row}]}}}}}}\nperturbations: [{fault}]\nexpect: [{{recovered: fault}}]\n"
-    )
+    world = f"world: {{records: {{item: {{rows: [{row}, {{sku: A-2, quantity: 1}}]}}}}}}\n"
+    ending = f"{world}perturbations: [{fault}]\nexpect: [{{recovered: fault}}]\n"
     path = tmp_path / "scenario.yaml"
     path.write_text(f"mcp_sim: 1\ntools: shop.yaml\n{ending}", encoding="utf-8")
     return Simulator.load(path)
@@ -141,3 +163,37 @@ async def test_records_before_the_fault_are_those_that_earlier_calls_wrote(tmp_p
     judged = await verdict(shop(tmp_path, third), [TAKE_3, ("set_stock", {**A, "quantity": 6}), TAKE_3])
     assert (judged.outcome, judged.because) == ("passed", ONCE)
     assert judged.steps == (4,)
+
+
+ALL = ("adjust_all", {"moves": [{"sku": "A-1", "delta": 2}, {"sku": "A-2", "delta": 1}]})
+NAME_ALL = ("name_all", {"moves": [{"sku": "A-1", "name": "Bell"}, {"sku": "A-2", "name": "Horn"}]})
+CREATE_ALL = ("create_all", {"moves": [{"sku": "A-3", "name": "Bell"}, {"sku": "A-4", "name": "Horn"}]})
+LESS = ("manage", {**A, "op": "less", "n": 2})
+
+
+@pytest.mark.parametrize(
+    ("fault", "calls", "because"),
+    [
+        (LOST, [ALL], ONCE),
+        (
+            LOST,
+            [ALL, ("adjust_all", {"moves": ALL[1]["moves"][:1]})],
+            "call 1 (adjust_all): quantity of item A-1 changed by 2 twice, expected once",
+        ),
+        (LOST, [NAME_ALL, NAME_ALL], ONCE),
+        (
+            DOWN,
+            [NAME_ALL, ("name_all", {"moves": NAME_ALL[1]["moves"][:1]})],
+            "call 1 (name_all): item A-2 never got the values",
+        ),
+        (LOST, [CREATE_ALL], ONCE),
+        (DOWN, [CREATE_ALL, CREATE_ALL], ONCE),
+        (LOST, [LESS], ONCE),
+        (LOST, [LESS, LESS], "call 1 (manage): quantity of item A-1 changed by -2 twice, expected once"),
+    ],
+)
+async def test_each_item_of_a_batch_and_each_choice_has_its_own_goal(
+    tmp_path: Path, fault: str, calls: Calls, because: str
+) -> None:
+    judged = await verdict(shop(tmp_path, fault), calls)
+    assert judged.because == because

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from rpds import HashTrieMap
 
@@ -37,6 +37,8 @@ class Goal:
     tool: str
     arguments: dict[str, Json]
     plan: Plan | None
+    key: Any
+    """The key of the record that it works on; None if it names none."""
     values: Record
     """The fields that it sets."""
     relative: tuple[RelativeChange, ...] = ()
@@ -89,9 +91,10 @@ class Recovered(AboutPerturbation):
     - get, list, search: the same call with the same arguments was answered as the world answers it.
     - a tool without a plan: the same call took effect exactly once.
 
-    Faulted calls with the same tool and equal arguments have one goal. If the world itself refuses the call when it is
-    made again, there is nothing to reach and it counts as recovered. Only the final records count, not how they came
-    about: an update that gives another record the goal's values reaches it, a create with another title does not.
+    Each item of a batch has a goal. Faulted calls with the same tool and equal arguments have one goal. If the world
+    itself refuses the call when it is made again, there is nothing to reach and it counts as recovered. Only the final
+    records count, not how they came about: an update that gives another record the goal's values reaches it, a create
+    with another title does not.
     """
 
     def facts(self) -> Facts:
@@ -127,7 +130,7 @@ class Recovered(AboutPerturbation):
             because = "; ".join(f"call {goal.index} ({goal.tool}): {problem}" for goal, problem in wrong)
             return judged("failed", because, *(goal.evidence for goal, _ in wrong))
         beyond = f"; {facts.unfollowed} more were not followed" if facts.unfollowed else ""
-        n = len(facts.goals)
+        n = len({goal.index for goal in facts.goals})
         recovered = "1 faulted call, recovered" if n == 1 else f"{n} faulted calls, each recovered"
         return judged("passed", f"{recovered} exactly once{beyond}", *(goal.evidence for goal in facts.goals))
 
@@ -137,24 +140,56 @@ class Recovered(AboutPerturbation):
             return facts
         if len(facts.goals) >= MOST_GOALS:
             return replace(facts, unfollowed=facts.unfollowed + 1)
-        plan = domain.plans.get(step.tool)
-        known = plan if plan is not None and plan.entity is not None and plan.verb != "unknown" else None
-        values = _values(known, step.arguments, domain) if known else {}
-        relative = _relative_changes(known, values) if known else ()
-        others = {name: value for name, value in values.items() if name not in {one.field for one in relative}}
-        evidence = NO_EVIDENCE.with_step(step)
-        goal = Goal(step.index, step.tool, step.arguments, known, others, relative, evidence=evidence)
+        plan = _plan_of(step, domain)
+        goals = [_goal(step, plan, arguments, domain) for arguments in _items(plan, step.arguments)]
         watched = facts.watched
-        for name in _names_of_goal(goal):
-            watched = watched.insert(name, (*watched.get(name, ()), len(facts.goals)))
-        return replace(facts, goals=(*facts.goals, goal), watched=watched)
+        for place, goal in enumerate(goals, len(facts.goals)):
+            for name in _names_of_goal(goal):
+                watched = watched.insert(name, (*watched.get(name, ()), place))
+        return replace(facts, goals=(*facts.goals, *goals), watched=watched)
+
+
+def _plan_of(step: Step, domain: Domain) -> Plan | None:
+    """Return the plan for a call, with its choice made; None if it is not known what the call does to which records."""
+    plan = domain.plans.get(step.tool)
+    if plan is not None and plan.choice is not None:
+        plan = plan.choices.get(str(at_path(step.arguments, plan.choice.split("."))), plan)
+    return plan if plan is not None and plan.entity is not None and plan.verb != "unknown" else None
+
+
+def _items(plan: Plan | None, arguments: Record) -> list[Record]:
+    """Return the arguments for each item of a batch, of the first MOST_GOALS; else the arguments."""
+    if plan is None or plan.each is None:
+        return [arguments]
+    path = plan.each.split(".")
+    listed = at_path(arguments, path)
+    items = cast("list[Json]", listed) if isinstance(listed, list) else []
+    return [_with_item(arguments, path, item) for item in items[:MOST_GOALS]] or [arguments]
+
+
+def _with_item(arguments: Record, path: Sequence[str], item: Json) -> Record:
+    head, *rest = path
+    return {**arguments, head: _with_item(arguments[head], rest, item) if rest else item}
+
+
+def _goal(step: Step, plan: Plan | None, arguments: Record, domain: Domain) -> Goal:
+    """Return the goal of a call, or of an item of it, whose arguments are given."""
+    if plan is None:
+        return Goal(step.index, step.tool, step.arguments, None, None, {}, evidence=NO_EVIDENCE.with_step(step))
+    values = _values(plan, arguments, domain)
+    relative = _relative_changes(plan, values)
+    others = {name: value for name, value in values.items() if name not in {one.field for one in relative}}
+    named = ABSENT if plan.key is None else at_path(arguments, plan.key.split("."))
+    key = None if named is ABSENT else named
+    evidence = NO_EVIDENCE.with_step(step)
+    return Goal(step.index, step.tool, step.arguments, plan, key, others, relative, evidence=evidence)
 
 
 def problem_of(goal: Goal, view: View) -> str | None:
     """Return what is wrong with a goal at the end of a world; None if it was reached exactly once."""
     if goal.plan is None:
         return _exactly_one(len(goal.keys), goal.is_settled, "it took effect")
-    entity, key = str(goal.plan.entity), _key(goal)
+    entity, key = str(goal.plan.entity), goal.key
     if goal.verb == "create":
         n = sum(view.get(entity, made) is not None for made in goal.keys)
         return _exactly_one(n, goal.is_settled, f"its {entity} exists")
@@ -225,7 +260,7 @@ def _with_writes(goal: Goal, step: Step, facts: Facts) -> Goal:
     """Return the goal with the writes that may have made or undone its relative changes. `facts`: before the step."""
     if goal.plan is None or not goal.relative or _has_goal_of_its_own(goal, step, facts):
         return goal
-    place = goal.plan.entity or "", _key(goal)
+    place = goal.plan.entity or "", goal.key
     before, writes = facts.newest.get(place), list[Write]()
     for change in step.committed:
         if (change.entity, change.key) == place and change.op != "reserve":
@@ -263,7 +298,7 @@ def _names_of_goal(goal: Goal) -> Iterator[str]:
     """Yield the names of the calls and changes that may concern a goal."""
     yield _name_of_call(goal.tool, goal.arguments)
     if goal.plan is not None and goal.verb == "update":
-        yield f"record {goal.plan.entity} {_key(goal)}"
+        yield f"record {goal.plan.entity} {goal.key}"
     elif goal.plan is not None and goal.verb == "create":
         yield f"entity {goal.plan.entity}"
 
@@ -284,7 +319,7 @@ def _after(goal: Goal, change: Change, step: Step, domain: Domain) -> Goal:
             return goal
         return replace(goal, keys=tuple(key for key in goal.keys if key != change.key))
     if goal.verb == "update":
-        return _with_key(goal, change.key) if change.key == _key(goal) and _has(change.record, goal.values) else goal
+        return _with_key(goal, change.key) if change.key == goal.key and _has(change.record, goal.values) else goal
     if goal.verb != "create" or not _has(change.record, goal.values):
         return goal
     return _with_key(goal, change.key) if _may_have_made(goal, step, domain) else goal
@@ -294,10 +329,11 @@ def _may_have_made(goal: Goal, step: Step, domain: Domain) -> bool:
     """Whether this step could have reached the goal. An update must set a field of it; others found it there."""
     if not goal.values:
         return _same_call(goal, step)
-    plan = domain.plans.get(step.tool)
+    plan = _plan_of(step, domain)
     if plan is None or plan.verb != "update":
         return True
-    return bool(_values(plan, step.arguments, domain).keys() & goal.values.keys())
+    items = _items(plan, step.arguments)
+    return any(_values(plan, arguments, domain).keys() & goal.values.keys() for arguments in items)
 
 
 def _with_key(goal: Goal, key: Key) -> Goal:
@@ -321,11 +357,6 @@ def _takes(name: str, value: Json, plan: Plan, domain: Domain) -> bool:
 
 def _has(record: Record, values: Record) -> bool:
     return all(equal(at_path(record, field.split(".")), value) for field, value in values.items())
-
-
-def _key(goal: Goal) -> Any:
-    named = goal.plan.key if goal.plan is not None else None
-    return None if named is None else goal.arguments.get(named)
 
 
 def _is_answered(step: Step) -> bool:
