@@ -100,8 +100,8 @@ class AgentCommand:
     async def run(self, task: str, urls: Mapping[str, str], folder: Path) -> Exit:
         """Run the agent until it ends or its time is over. `folder` is its own, and empty.
 
-        Raises `AgentNotStarted`. No process of the agent's process group is left behind, and on Linux no other process
-        that it started.
+        Raises `AgentNotStarted`. No process of the agent's process group is left behind, and on Linux none with the
+        environment of the run.
         """
         config = folder / "mcp.json"
         config.write_text(json.dumps({"mcpServers": _entries(urls, self.transport)}, indent=2), encoding="utf-8")

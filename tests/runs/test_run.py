@@ -167,6 +167,13 @@ def test_an_agent_that_cannot_be_started_is_no_failure_of_the_agent(
     assert "cannot start the agent 'no-such-agent'" in capsys.readouterr().err
 
 
+def test_the_command_that_repeats_a_run_is_valid_for_an_answer_file_of_all_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran(document(tmp_path), "--answer-file", f"{tmp_path}/answer", "--jobs", "1", agent=["false"]) == 1
+    assert "--jobs 1 -- false" in capsys.readouterr().out
+
+
 def test_runs_in_which_no_fault_fired_decide_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     never = [{"lost_ack": {}, "id": "lost", "tools": "create_deal", "when": {"nth": 9}}]
     found = report(capsys, document(tmp_path, perturbations=never), agent=[*PLAIN, *CREATE])
