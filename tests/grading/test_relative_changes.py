@@ -40,7 +40,10 @@ tools:
     inputSchema:
       type: object
       properties: {op: {enum: [more, less]}, sku: {type: string}, n: {type: integer}}
+  - {name: set_limit, inputSchema: {type: object, properties: {limit: {type: integer}}}}
+  - {name: raise_limit, inputSchema: {type: object, properties: {by: {type: integer}}}}
 entities:
+  settings: {singleton: true, fields: {limit: {type: integer}}}
   item:
     key: sku
     fields:
@@ -50,6 +53,8 @@ entities:
       notes: {type: string}
       name: {type: string}
 sim:
+  set_limit: {verb: update, entity: settings, key: null, sets: {limit: limit}}
+  raise_limit: {verb: update, entity: settings, key: null, sets: {by: limit}, how: {limit: add}}
   adjust_all:
     {verb: update, entity: item, each: moves, key: moves.sku, sets: {moves.delta: quantity}, how: {quantity: add}}
   name_all: {verb: update, entity: item, each: moves, key: moves.sku, sets: {moves.name: name}}
@@ -188,11 +193,19 @@ LESS = ("manage", {**A, "op": "less", "n": 2})
         ),
         (LOST, [CREATE_ALL], ONCE),
         (DOWN, [CREATE_ALL, CREATE_ALL], ONCE),
+        (LOST, [("set_limit", {"limit": 9000})] * 2, ONCE),
+        (DOWN, [("set_limit", {"limit": 9000})], "call 1 (set_limit): settings never got the values"),
+        (LOST, [("raise_limit", {"by": 2})], ONCE),
+        (
+            LOST,
+            [("raise_limit", {"by": 2})] * 2,
+            "call 1 (raise_limit): limit of settings changed by 2 twice, expected once",
+        ),
         (LOST, [LESS], ONCE),
         (LOST, [LESS, LESS], "call 1 (manage): quantity of item A-1 changed by -2 twice, expected once"),
     ],
 )
-async def test_each_item_of_a_batch_and_each_choice_has_its_own_goal(
+async def test_a_batch_has_a_goal_for_each_item_and_choices_and_singletons_have_one(
     tmp_path: Path, fault: str, calls: Calls, because: str
 ) -> None:
     judged = await verdict(shop(tmp_path, fault), calls)

@@ -179,10 +179,17 @@ def _goal(step: Step, plan: Plan | None, arguments: Record, domain: Domain) -> G
     values = _values(plan, arguments, domain)
     relative = _relative_changes(plan, values)
     others = {name: value for name, value in values.items() if name not in {one.field for one in relative}}
-    named = ABSENT if plan.key is None else at_path(arguments, plan.key.split("."))
-    key = None if named is ABSENT else named
-    evidence = NO_EVIDENCE.with_step(step)
+    key, evidence = _key(plan, arguments, domain), NO_EVIDENCE.with_step(step)
     return Goal(step.index, step.tool, step.arguments, plan, key, others, relative, evidence=evidence)
+
+
+def _key(plan: Plan, arguments: Record, domain: Domain) -> Any:
+    """Return the key of the record that a call names, None if it names none. A singleton has the name of its entity."""
+    if plan.key is not None:
+        named = at_path(arguments, plan.key.split("."))
+        return None if named is ABSENT else named
+    entity = domain.entities.get(plan.entity or "")
+    return entity.name if entity is not None and entity.singleton else None
 
 
 def problem_of(goal: Goal, view: View) -> str | None:
@@ -200,9 +207,9 @@ def problem_of(goal: Goal, view: View) -> str | None:
         return "it was never answered"
     record = None if key is None else view.get(entity, key)
     if goal.verb == "delete":
-        return None if record is None else f"{entity} {key} is still there"
+        return None if record is None else f"{_named(entity, key)} is still there"
     is_reached = bool(goal.keys) or (record is not None and _has(record, goal.values))
-    return None if is_reached else f"{entity} {key} never got the values"
+    return None if is_reached else f"{_named(entity, key)} never got the values"
 
 
 def _relative_problem(goal: Goal, entity: str, key: Key, view: View) -> str | None:
@@ -211,10 +218,15 @@ def _relative_problem(goal: Goal, entity: str, key: Key, view: View) -> str | No
     for change in goal.relative:
         n = times_made(change, goal.writes, first)
         is_needless = n == 0 and (goal.is_settled or change.needs_nothing(record))
-        problem = None if is_needless else change.problem(n, f"{entity} {key}")
+        problem = None if is_needless else change.problem(n, _named(entity, key))
         if problem is not None:
             return problem
     return None
+
+
+def _named(entity: str, key: Key | None) -> str:
+    """Return the name of a record in a sentence."""
+    return entity if key in (None, entity) else f"{entity} {key}"
 
 
 def _exactly_one(n: int, is_refused: bool, what: str) -> str | None:
