@@ -277,7 +277,7 @@ def _fault(
     judges: Mapping[str, Collection[str]],
 ) -> FaultSummary:
     met = [found for one in results if one.is_judged and (found := _survived(one, name, judges)) is not None]
-    paired = [(clean.has_passed, found) for clean, one in pairs if (found := _survived(one, name, judges)) is not None]
+    paired = [(clean.has_passed, one.has_passed) for clean, one in pairs if _met(one, name)]
     return FaultSummary(name, kind, len(met), sum(met), Cost(Pairs.count(paired)) if paired else None)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from mcp_sim.runs.results import AppliedFault, Condition, Outcome, RunPlan, RunResult
+from mcp_sim.runs.statistics import Pairs
 from mcp_sim.runs.summary import Met, summarise
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.grades import Grade, GradedVerdict
@@ -113,3 +114,11 @@ def test_a_fault_is_not_blamed_for_what_another_one_cost() -> None:
         ("busy-backend", 0, 0),
     ]
     assert found.coverage["update_deal"] == {}
+
+
+def test_the_cost_of_a_fault_compares_whole_runs_with_and_without_it() -> None:
+    lost = AppliedFault("lost-deal", "lost_ack", "create_deal", 1)
+    coped = GradedVerdict("recovered-deal", "recovered", "passed", "")
+    clean = result("failed", condition=CLEAN)
+    (fault, *_) = summarise(load("flaky_crm"), [clean, result("failed", faults=[lost], verdicts=[coped])]).faults
+    assert (fault.survived, fault.cost and fault.cost.pairs) == (1, Pairs(neither=1))
