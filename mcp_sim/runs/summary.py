@@ -95,29 +95,32 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultSummary:
-    """A fault: how many judged runs met it and survived it, and with a baseline how many pass without it only.
+class Met:
+    """How many judged runs met something, how many of them survived it, and of how many that is not known."""
 
-    Runs in which it is not known whether they survived it count as if they had not met it.
-    """
+    met: int = 0
+    survived: int = 0
+    unknown: int = 0
+
+    @classmethod
+    def count(cls, survived: Collection[bool | None]) -> Met:
+        """Count runs by whether they survived it, None if that is not known."""
+        found = [*survived]
+        return cls(len(found), found.count(True), found.count(None))
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSummary:
+    """A fault: how many judged runs met it and survived it, and with a baseline what all faults cost these runs."""
 
     id: str
     kind: str
-    met: int = 0
-    survived: int = 0
+    met: Met
     cost: Cost | None = None
 
     def to_json(self) -> Record:
         cost = None if self.cost is None else self.cost.to_json()
-        return {"id": self.id, "kind": self.kind, "met": self.met, "survived": self.survived, "cost": cost}
-
-
-@dataclass(frozen=True, slots=True)
-class Met:
-    """How many judged runs met something, and how many of them survived it."""
-
-    met: int = 0
-    survived: int = 0
+        return {"id": self.id, "kind": self.kind, **asdict(self.met), "cost": cost}
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,14 +279,9 @@ def _fault(
     pairs: Iterable[tuple[RunResult, RunResult]],
     judges: Mapping[str, Collection[str]],
 ) -> FaultSummary:
-    met = [found for one in results if one.is_judged and (found := _survived(one, name, judges)) is not None]
+    met = [survived(one, name, judges) for one in results if one.is_judged and _met(one, name)]
     paired = [(clean.has_passed, one.has_passed) for clean, one in pairs if _met(one, name)]
-    return FaultSummary(name, kind, len(met), sum(met), Cost(Pairs.count(paired)) if paired else None)
-
-
-def _survived(result: RunResult, fault: str, judges: Mapping[str, Collection[str]]) -> bool | None:
-    """Whether a run coped with a fault; None if it did not meet it, or if that is not known."""
-    return survived(result, fault, judges) if _met(result, fault) else None
+    return FaultSummary(name, kind, Met.count(met), Cost(Pairs.count(paired)) if paired else None)
 
 
 def _met(result: RunResult, fault: str) -> bool:
@@ -294,16 +292,20 @@ def _coverage(
     results: Iterable[RunResult], tools: Iterable[str], judges: Mapping[str, Collection[str]]
 ) -> dict[str, dict[str, Met]]:
     """Return by tool and kind of fault how many judged runs met it, and how many of them survived it."""
-    called, found = set[str](), dict[tuple[str, str], Met]()
+    called, found = set[str](), defaultdict[tuple[str, str], list[bool | None]](list)
     for result in results:
         called |= {*result.tools}
-        met = dict[tuple[str, str], bool]()
+        met = defaultdict[tuple[str, str], list[bool | None]](list)
         for fault in result.faults if result.is_judged else ():
-            place, is_survived = (fault.tool, fault.kind), survived(result, fault.id, judges)
-            if is_survived is not None:
-                met[place] = met.get(place, True) and is_survived
-        for place, is_survived in met.items():
-            before = found.get(place, Met())
-            found[place] = Met(before.met + 1, before.survived + is_survived)
+            met[fault.tool, fault.kind].append(survived(result, fault.id, judges))
+        for place, each in met.items():
+            found[place].append(_all(each))
     order = [tool for tool in tools if tool in called]
-    return {tool: {kind: met for (one, kind), met in sorted(found.items()) if one == tool} for tool in order}
+    return {
+        tool: {kind: Met.count(each) for (one, kind), each in sorted(found.items()) if one == tool} for tool in order
+    }
+
+
+def _all(survived: Collection[bool | None]) -> bool | None:
+    """Whether all faults were survived: None if that is not known of one, and none was not."""
+    return False if False in survived else None if None in survived else True

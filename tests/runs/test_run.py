@@ -316,7 +316,7 @@ def test_clean_and_faulted_runs_are_paired_by_seed_and_reported(
     assert [(one["condition"], one["pass_rate"]) for one in found["conditions"]] == [("clean", 1), ("faults", 0)]
     assert found["costs"]["faults"]["pairs"] == {"both": 0, "only_clean": 3, "only_faulted": 0, "neither": 0}
     assert found["costs"]["faults"]["p"] == 0.25
-    assert found["coverage"] == {"create_deal": {"lost_ack": {"met": 3, "survived": 0}}}
+    assert found["coverage"] == {"create_deal": {"lost_ack": {"met": 3, "survived": 0, "unknown": 0}}}
     assert "Faults cost 100 points of the pass rate" in shown
     assert "failed (faults, 3 runs, seeds 1, 2, 3): one-deal, recovered-deal failed" in shown
     suites = ET.fromstring(files["r.xml"].read_text())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from mcp_sim.runs.reports.report import coverage_table, fault_table
 from mcp_sim.runs.results import AppliedFault, Condition, Outcome, RunPlan, RunResult
 from mcp_sim.runs.statistics import Pairs
 from mcp_sim.runs.summary import Met, summarise
@@ -97,10 +98,7 @@ def test_a_fault_is_survived_if_the_expectation_about_it_passed_else_if_the_run_
     busy = AppliedFault("busy-backend", "error", "update_deal", 2)
     verdict = GradedVerdict("recovered-deal", "recovered", "passed", "")
     found = summarise(load("flaky_crm"), [result("failed", faults=[lost, busy], verdicts=[verdict])])
-    assert [(fault.id, fault.met, fault.survived) for fault in found.faults] == [
-        ("lost-deal", 1, 1),
-        ("busy-backend", 1, 0),
-    ]
+    assert [(fault.id, fault.met) for fault in found.faults] == [("lost-deal", Met(1, 1)), ("busy-backend", Met(1, 0))]
     assert found.coverage == {"create_deal": {"lost_ack": Met(1, 1)}, "update_deal": {"error": Met(1, 0)}}
 
 
@@ -109,11 +107,11 @@ def test_a_fault_is_not_blamed_for_what_another_one_cost() -> None:
     busy = AppliedFault("busy-backend", "error", "update_deal", 2)
     verdict = GradedVerdict("recovered-deal", "recovered", "failed", "")
     found = summarise(load("flaky_crm"), [result("failed", faults=[lost, busy], verdicts=[verdict])])
-    assert [(fault.id, fault.met, fault.survived) for fault in found.faults] == [
-        ("lost-deal", 1, 0),
-        ("busy-backend", 0, 0),
-    ]
-    assert found.coverage["update_deal"] == {}
+    unknown = Met(1, 0, unknown=1)
+    assert [(fault.id, fault.met) for fault in found.faults] == [("lost-deal", Met(1, 0)), ("busy-backend", unknown)]
+    assert found.coverage["update_deal"] == {"error": unknown}
+    assert fault_table(found)[2] == ["busy-backend", "error", "1", "0", "1"]
+    assert coverage_table(found)[1:] == [["create_deal", "-", "0/1"], ["update_deal", "0/1 (1 unknown)", "-"]]
 
 
 def test_the_cost_of_a_fault_compares_whole_runs_with_and_without_it() -> None:
@@ -121,4 +119,4 @@ def test_the_cost_of_a_fault_compares_whole_runs_with_and_without_it() -> None:
     coped = GradedVerdict("recovered-deal", "recovered", "passed", "")
     clean = result("failed", condition=CLEAN)
     (fault, *_) = summarise(load("flaky_crm"), [clean, result("failed", faults=[lost], verdicts=[coped])]).faults
-    assert (fault.survived, fault.cost and fault.cost.pairs) == (1, Pairs(neither=1))
+    assert (fault.met.survived, fault.cost and fault.cost.pairs) == (1, Pairs(neither=1))

@@ -10,7 +10,7 @@ from typing import TypeVar
 from mcp_sim import __version__
 from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult
 from mcp_sim.runs.statistics import Interval
-from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Summary
+from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Met, Summary
 from mcp_sim.types import Record
 from mcp_sim.types.grades import GradedVerdict
 from mcp_sim.types.scenario import Scenario
@@ -171,14 +171,16 @@ def _occurring(outcomes: Sequence[N], counts: Sequence[Mapping[N, int]]) -> list
 
 def fault_table(summary: Summary) -> list[list[str]]:
     """Return the rows of the table of faults, its head first."""
-    has_costs = bool(summary.costs)
-    head = ["fault", "kind", "runs that met it", "survived", *(["cost where met"] if has_costs else [])]
+    has_costs, has_unknown = bool(summary.costs), any(fault.met.unknown for fault in summary.faults)
+    head = ["fault", "kind", "runs that met it", "survived"]
+    head += [*(["unknown"] if has_unknown else []), *(["cost where met"] if has_costs else [])]
     rows = [
         [
             fault.id,
             fault.kind,
-            str(fault.met),
-            str(fault.survived) if fault.met else "-",
+            str(fault.met.met),
+            str(fault.met.survived) if fault.met.met else "-",
+            *([str(fault.met.unknown)] if has_unknown else []),
             *(["-" if fault.cost is None else f"{100 * fault.cost.pairs.cost:.0f} points"] if has_costs else []),
         ]
         for fault in summary.faults
@@ -199,10 +201,15 @@ def coverage_table(summary: Summary) -> list[list[str]]:
     """Return the rows of the table of tools by kinds of faults, `survived/met`, its head first."""
     kinds = sorted({kind for met in summary.coverage.values() for kind in met})
     rows = [
-        [tool, *(f"{met[kind].survived}/{met[kind].met}" if kind in met else "-" for kind in kinds)]
+        [tool, *(_survived_of(met[kind]) if kind in met else "-" for kind in kinds)]
         for tool, met in summary.coverage.items()
     ]
     return [["tool (survived/met)", *kinds], *rows] if kinds else []
+
+
+def _survived_of(met: Met) -> str:
+    unknown = f" ({met.unknown} unknown)" if met.unknown else ""
+    return f"{met.survived}/{met.met}{unknown}"
 
 
 TABLES: Mapping[str, Callable[[Summary], list[list[str]]]] = {
