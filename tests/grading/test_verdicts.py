@@ -320,6 +320,28 @@ async def test_noticed_is_not_judged_without_a_check_and_an_answer(crm: Crm) -> 
     assert (await verdict(simulator, Run((CREATE,), "It may exist twice."))).outcome == "passed"
 
 
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("The deal is created; the call did not fail.", "failed"),
+        ("Done, and nothing failed.", "failed"),
+        ("It never failed.", "failed"),
+        ("0 errors", "failed"),
+        ("Done with no errors, timeouts or other problems.", "failed"),
+        ("It hasn\u2019t failed.", "failed"),
+        ("Errors: none", "failed"),
+        ("The deal was not created because the call failed.", "passed"),
+        ("Not created: error 504.", "passed"),
+        ("No deal was created and the call failed.", "passed"),
+        ("I couldn't confirm that the deal exists.", "passed"),
+        ("No problems at first, but then a timeout.", "passed"),
+        ("There were 10 errors.", "passed"),
+    ],
+)
+async def test_a_denial_of_a_failure_reaches_to_the_end_of_its_clause(crm: Crm, answer: str, outcome: str) -> None:
+    assert (await verdict(crm(LOST + expect("noticed: lost")), Run((CREATE,), answer))).outcome == outcome
+
+
 DESK = """\
 mcp_sim: 1
 name: desk

@@ -42,8 +42,8 @@ class Noticed(AboutPerturbation):
     """After each call that the perturbation was applied to, the agent checked by reading, or it reports the failure.
 
     A check is an answered call of a tool that gets, lists or searches records of the same entity, before the faulted
-    call is made again. A report is a word in the final answer, such as failed, error, could not; or what `report`
-    matches.
+    call is made again. A report is a word in the final answer, such as failed, error, could not, that is not denied as
+    in "it never failed" and "0 errors"; or what `report` matches.
 
     Not judged if the agent did not check, and the final answer is not known. Vacuous if the perturbation was never
     applied.
@@ -112,16 +112,44 @@ def _calls(watches: Sequence[Watch]) -> str:
 
 
 @cache
-def _failure() -> re.Pattern[str]:
-    """Return the expression for words that report a failure, and words that deny one before them."""
-    words, denials = (
-        "|".join(re.escape(word).replace("_", r"\s+") for word in sorted(terms(path), key=len, reverse=True))
-        for path in ("answers.failure", "answers.denial")
+def _tokens() -> re.Pattern[str]:
+    """Return the expression for words that report a failure, words that deny one, and boundaries of clauses."""
+    failure, denial, start, small = (
+        _alternatives(f"answers.{name}") for name in ("failure", "denial", "clause_starts", "list_words")
     )
-    return re.compile(rf"\b(?P<denied>(?:{denials})\s+)?(?:{words})(?!\w)", re.IGNORECASE)
+    denied = rf"(?:(?<![\w.,:])|(?<=\w)(?=n't))(?:{denial})(?!\w|[.,:]\d)"
+    listed = rf"(?:,|\band\b)(?=\s*(?:(?:{small})\s+)*(?:{failure})(?!\w))"
+    return re.compile(
+        rf"(?P<denied_after>\b(?:{failure})\s*[:=]\s*(?:{denial})(?!\w|[.,:]\d))"
+        rf"|(?P<failure>\b(?:{failure})(?!\w))|(?P<denial>{denied})|(?P<item>{listed})"
+        rf"|(?P<boundary>\b(?:{start})\b|[.,:](?!\d)|[;!?()\n\u2013\u2014]|\s-\s)",
+        re.IGNORECASE,
+    )
+
+
+def _alternatives(path: str) -> str:
+    words = sorted(terms(path), key=len, reverse=True)
+    return "|".join(re.escape(word).replace("_", r"\s+") for word in words)
 
 
 def _reports_failure(answer: Json) -> bool:
-    """Whether an answer has a word that reports a failure, and does not deny it."""
-    found = _failure().finditer(str(answer).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
-    return any(match["denied"] is None for match in found)
+    """Whether an answer has a word that reports a failure, and does not deny it.
+
+    A denial reaches to the end of its clause, and over a list of such words: "no errors, timeouts and problems".
+    """
+    is_denied = has_denied = False
+    for found in _tokens().finditer(str(answer).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
+        match found.lastgroup:
+            case "failure" if not is_denied:
+                return True
+            case "failure":
+                has_denied = True
+            case "denial":
+                is_denied = True
+            case "item" if has_denied:
+                pass
+            case "item" | "boundary":
+                is_denied = has_denied = False
+            case _:
+                pass
+    return False
