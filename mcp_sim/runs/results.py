@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
 from mcp_sim.types import Record
 from mcp_sim.types.grades import Grade
 from mcp_sim.world.trace import Ledger
+from mcp_sim.world.world import World
 
 CLEAN = "clean"
 """The name of the condition without faults."""
@@ -44,11 +44,14 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class AppliedFault:
-    """A fault that was applied to calls of a tool: how often."""
+    """A fault that was applied: to calls of which tool, and how often.
+
+    Without a tool it acted on no call: it was in force, as `hide_tool`, or acted by itself, as `external_change`.
+    """
 
     id: str
     kind: str
-    tool: str
+    tool: str | None
     times: int
 
 
@@ -105,16 +108,19 @@ def judged(grade: Grade, process_problem: str | None) -> tuple[Outcome, str]:
     return "failed", process_problem
 
 
-def applied_faults(steps: Iterable[Record]) -> tuple[AppliedFault, ...]:
-    """Count the faults that were applied, by id and tool."""
+def applied_faults(world: World) -> tuple[AppliedFault, ...]:
+    """Return the faults that were applied: to calls, by id and tool, then those that were applied to none."""
     found = Counter(
         (decided["id"], decided["kind"], step["tool"])
-        for step in steps
+        for step in world.ledger.steps
         if step["entry"] == "call"
         for decided in step["perturbations"]
         if decided["outcome"] == "applied"
     )
-    return tuple(AppliedFault(*names, times) for names, times in found.items())
+    on_calls = [AppliedFault(*names, times) for names, times in found.items()]
+    rest = world.version.applied - {one.id for one in on_calls}
+    others = [AppliedFault(one.id, one.kind, None, 0) for one in world.scenario.perturbations if one.id in rest]
+    return (*on_calls, *others)
 
 
 def called_tools(ledger: Ledger) -> tuple[list[str], int]:

@@ -146,7 +146,7 @@ class _Runner:
             outcome=outcome,
             because=because,
             grade=grade,
-            faults=applied_faults(world.ledger.steps),
+            faults=applied_faults(world),
             tools=tuple(tools),
             calls=calls,
             seconds=ended.seconds,

@@ -297,7 +297,8 @@ def _coverage(
         called |= {*result.tools}
         met = defaultdict[tuple[str, str], list[bool | None]](list)
         for fault in result.faults if result.is_judged else ():
-            met[fault.tool, fault.kind].append(survived(result, fault.id, judges))
+            if fault.tool is not None:
+                met[fault.tool, fault.kind].append(survived(result, fault.id, judges))
         for place, each in met.items():
             found[place].append(_all(each))
     order = [tool for tool in tools if tool in called]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.runs.results import Condition
+from mcp_sim.runs.results import AppliedFault, Condition, applied_faults
 from mcp_sim.runs.runner import variant
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
@@ -48,3 +49,25 @@ async def test_without_faults_nothing_happens_by_itself(tmp_path: Path) -> None:
             steps[condition] = [step["entry"] for step in world.ledger.steps]
     assert steps[CLEAN] == ["reset", "call", "call", "call"]
     assert "event" in steps[FAULTS]
+
+
+async def test_faults_that_act_on_no_call_are_reported_without_a_tool(tmp_path: Path) -> None:
+    change = {"entity": "deal", "every": "1s", "do": "edit", "values": {"stage": "lost"}}
+    faults: list[dict[str, Any]] = [
+        {"hide_tool": {}, "id": "hidden", "tools": "create_deal"},
+        {"external_change": change, "id": "others"},
+        {"error": {"status": 503}, "id": "busy", "tools": "list_deals", "when": {"nth": 1}},
+        {"error": {"status": 503}, "id": "never", "tools": "update_deal"},
+    ]
+    path = tmp_path / "scenario.json"
+    path.write_text(
+        json.dumps({"mcp_sim": 1, "tools": "crm", "world": {"records": {"deal": 5}}, "perturbations": faults})
+    )
+    async with Simulator(load(path)).open() as world:
+        for _ in range(3):
+            await world.call("list_deals")
+        assert applied_faults(world) == (
+            AppliedFault("busy", "error", "list_deals", 1),
+            AppliedFault("hidden", "hide_tool", None, 0),
+            AppliedFault("others", "external_change", None, 0),
+        )

@@ -43,7 +43,8 @@ def _verdicts(result: RunResult) -> Iterator[str]:
     yield f"seed {result.plan.seed}: {calls} in {result.seconds:.1f} s"
     for fault in result.faults:
         times = "once" if fault.times == 1 else f"{fault.times} times"
-        yield f"  fault    {fault.id} ({fault.kind}) on {fault.tool}, {times}"
+        place = "" if fault.tool is None else f" on {fault.tool}, {times}"
+        yield f"  fault    {fault.id} ({fault.kind}){place}"
     for verdict in result.grade.verdicts:
         notes = [name for name in ("guessed", "gate", "optional") if getattr(verdict, name)]
         beside = f" ({', '.join(notes)})" if notes else ""
