@@ -54,11 +54,11 @@ class ConditionSummary:
     def interval(self) -> Interval:
         return wilson(self.counts["passed"], self.judged)
 
-    def exit_code(self, require: float) -> int | None:
-        """Return PASSED, FAILED, or UNDECIDED if that depends on inconclusive runs; None if no run counts."""
+    def exit_code(self, require: float) -> int:
+        """Return PASSED, FAILED, or UNDECIDED if no run was judged, or it depends on inconclusive runs."""
+        if not self.judged:
+            return UNDECIDED
         possible = self.judged + self.counts["inconclusive"]
-        if not possible:
-            return None
         needed = require * possible - 1e-9
         if self.counts["passed"] >= needed:
             return PASSED

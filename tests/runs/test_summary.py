@@ -77,6 +77,13 @@ def test_every_condition_must_reach_the_pass_rate() -> None:
     assert summarise(load("flaky_crm"), runs).exit_code(0.9) == 1
 
 
+@pytest.mark.parametrize(("hard", "code"), [("passed", 4), ("failed", 1)])
+def test_a_condition_without_any_judged_run_is_undecided(hard: Outcome, code: int) -> None:
+    runs = results("not exercised", "not exercised", condition=Condition("intensity 0.1", 0.1))
+    runs += results(hard, hard, condition=Condition("intensity 1", 1.0))
+    assert summarise(load("flaky_crm"), runs).exit_code(1) == code
+
+
 def test_pass_hat_takes_the_seeds_as_tasks_if_runs_are_repeated() -> None:
     outcomes: list[list[Outcome]] = [["passed", "passed"], ["failed", "failed"]]
     repeated = [result(one, seed, repetition=at + 1) for seed, two in enumerate(outcomes) for at, one in enumerate(two)]
