@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
-from mcp_sim.types.lexicon.english import plural, singular, snake
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, required
+from mcp_sim.types.lexicon.english import is_plural, plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan, Verb
 
@@ -65,8 +65,16 @@ def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) ->
     is_one = verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2
     lists = [(name, part) for name, part in properties(schema).items() if main_type(part) == "array"]
     for name, part in () if is_one else lists:
-        if _is_batch(snake(name), part, parsed, verb, entity):
+        is_only = len(lists) == 1 and verb == "create" and parsed.plural
+        if _is_batch(snake(name), part, parsed, verb, entity) or (is_only and _is_list_of_field(name, part, schema)):
             yield name
+
+
+def _is_list_of_field(name: str, schema: Record, whole: Record) -> bool:
+    """Whether a required list holds one field of each new record: `titles` of `import_notes`."""
+    form = snake(name)
+    is_field = is_plural(form) and not form.endswith(("_ids", "_keys")) and form not in _GENERIC
+    return is_field and name in required(whole) and main_type(items(schema)) in _SCALAR
 
 
 def _is_batch(name: str, schema: Record, parsed: ParsedName, verb: Verb, entity: str) -> bool:
