@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from mcp_sim.runs.reports.report import coverage_table, fault_table
+from mcp_sim.runs.reports.report import coverage_table, fault_table, sentences
 from mcp_sim.runs.results import AppliedFault, Condition, Outcome, RunPlan, RunResult
 from mcp_sim.runs.statistics import Pairs
 from mcp_sim.runs.summary import Met, summarise
@@ -98,6 +98,13 @@ def test_only_judged_runs_of_one_seed_and_repetition_are_paired() -> None:
     faulted = results("passed", "failed", "not exercised", "failed", "failed")
     cost = summarise(load("flaky_crm"), [*clean, *faulted]).costs["faults"]
     assert (cost.pairs.both, cost.pairs.only_clean, cost.pairs.total) == (1, 1, 2)
+
+
+def test_the_report_says_why_a_baseline_has_nothing_to_compare() -> None:
+    clean = results("not exercised", "not exercised", condition=CLEAN)
+    said = " ".join(sentences(summarise(load("flaky_crm"), [*clean, *results("passed", "failed")])))
+    assert "in 2 of 2 runs without faults, no expectation had anything to judge" in said
+    assert "not known" not in " ".join(sentences(summarise(load("flaky_crm"), results("passed", "failed"))))
 
 
 def test_a_fault_is_survived_if_the_expectation_about_it_passed_else_if_the_run_did() -> None:

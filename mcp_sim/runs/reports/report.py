@@ -128,11 +128,20 @@ def cost_sentence(name: str, cost: Cost) -> str:
 
 
 def cost_sentences(summary: Summary) -> list[str]:
-    """Render what the faults of each condition cost."""
+    """Render what the faults of each condition cost, or with a baseline why that is not known."""
+    clean = [one for one in summary.conditions if not one.condition.has_faults]
+    if clean and len(clean) < len(summary.conditions) and not summary.costs:
+        return [_no_cost(clean[0])]
     return [
         cost_sentence("Faults" if name == "faults" else f"Faults at {name}", cost)
         for name, cost in summary.costs.items()
     ]
+
+
+def _no_cost(clean: ConditionSummary) -> str:
+    idle = clean.counts["not exercised"]
+    because = f": in {idle} of {clean.runs} runs without faults, no expectation had anything to judge" if idle else ""
+    return f"What the faults cost is not known, since no seed has judged runs both with and without them{because}"
 
 
 def needed_sentence(summary: Summary, difference: float = 0.1) -> str:
