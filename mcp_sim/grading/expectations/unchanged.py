@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, cast
 
 from pydantic import Field, field_validator
@@ -33,7 +34,18 @@ class Write:
         return f"{self.entity} {self.key} at call {self.index}"
 
 
-_NO_REMOVALS: HashTrieMap[tuple[str, Key], Write] = HashTrieMap()
+@dataclass(frozen=True, slots=True)
+class FirstWrite:
+    """The first write of a record, where the exceptions depend on its fields."""
+
+    write: Write
+    before: Record | None
+    """The record before, if someone else had written it; None: as the world began, if it existed."""
+    after: Record | None
+
+
+_NO_FIRST_WRITES: HashTrieMap[tuple[str, Key], FirstWrite] = HashTrieMap()
+_NO_RECORDS: HashTrieMap[tuple[str, Key], Record | None] = HashTrieMap()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +56,10 @@ class Facts:
     first: tuple[Write, ...] = ()
     """The first of them."""
     more: int = 0
-    removed: HashTrieMap[tuple[str, Key], Write] = _NO_REMOVALS
-    """Removals that are allowed if the record, as it was at the start, is an exception."""
+    tested: HashTrieMap[tuple[str, Key], FirstWrite] = _NO_FIRST_WRITES
+    """Writes that are allowed if the record, as it was before, is an exception."""
+    others: HashTrieMap[tuple[str, Key], Record | None] = _NO_RECORDS
+    """What others wrote before the agent did; only of entities whose exceptions depend on fields."""
     unclear: Evidence = NO_EVIDENCE
     """Calls that are only guessed to have written nothing."""
 
@@ -58,11 +72,7 @@ class Allowed:
     key: Key | None = None
     tests: tuple[tuple[list[str], Matcher], ...] = ()
 
-    @property
-    def has_tests(self) -> bool:
-        return bool(self.tests)
-
-    def fits(self, key: Key, record: Record | None) -> bool:
+    def fits(self, key: Key, record: Record | None = None) -> bool:
         if self.tests:
             return record is not None and all(matches(at_path(record, path)) for path, matches in self.tests)
         return self.key is None or str(self.key) == str(key)
@@ -90,7 +100,10 @@ class Unchanged(Expectation):
 
     `unchanged: {except: [{deal: D-1}]}` allows writes of this deal only. `unchanged:` allows none at all, and
     `unchanged: [contact, company]` none of these entities. A record that was changed and then restored has been
-    written. Changes by other actors do not count. Vacuous if no tool was called.
+    written. Changes by other actors do not count.
+
+    `unchanged: {except: [{deal: {title: Spring order}}]}` allows writes of the deals that had this title before the
+    agent first wrote them, and of those that it created with this title. Vacuous if no tool was called.
     """
 
     entities: list[str] = Field(default_factory=list[str], description="Only records of these entities. Default: all.")
@@ -120,33 +133,49 @@ class Unchanged(Expectation):
         return Facts()
 
     def notice(self, facts: Facts, step: Step, scenario: Scenario) -> Facts:
+        if step.entry == "event":
+            return self._after_others(facts, step.committed)
         if step.entry != "call":
             return facts
         if not facts.has_calls:
             facts = replace(facts, has_calls=True)
         if is_unclear(step, scenario.domain):
-            return replace(facts, unclear=facts.unclear.with_step(step))
+            facts = replace(facts, unclear=facts.unclear.with_step(step))
         for change in step.committed:
             facts = self._after(facts, change, step)
+        return self._after_others(facts, step.absorbed)
+
+    def _after_others(self, facts: Facts, changes: Sequence[Change]) -> Facts:
+        """Return the facts after changes that are not the agent's."""
+        for change in changes:
+            record = change.entity, change.key
+            if change.op != "reserve" and self._has_tests(change.entity) and record not in facts.tested:
+                facts = replace(facts, others=facts.others.insert(record, change.record))
         return facts
 
     def _after(self, facts: Facts, change: Change, step: Step) -> Facts:
         if change.op == "reserve" or (self.entities and change.entity not in self.entities):
             return facts
-        allowed = self.allowed.get(change.entity, ())
-        if any(one.fits(change.key, change.record) for one in allowed):
+        if any(one.fits(change.key) for one in self.allowed.get(change.entity, ())):
             return facts
-        write = Write(change.entity, change.key, step.index, NO_EVIDENCE.with_step(step))
-        if change.op == "remove" and any(one.has_tests for one in allowed):
-            return replace(facts, removed=facts.removed.insert((change.entity, change.key), write))
+        record = change.entity, change.key
+        write = Write(*record, step.index, NO_EVIDENCE.with_step(step))
+        if self._has_tests(change.entity):
+            if record in facts.tested:
+                return facts
+            first = FirstWrite(write, facts.others.get(record), change.record)
+            return replace(facts, tested=facts.tested.insert(record, first))
         if len(facts.first) < MOST_STEPS:
             return replace(facts, first=(*facts.first, write))
         return replace(facts, more=facts.more + 1)
 
+    def _has_tests(self, entity: str) -> bool:
+        return any(one.tests for one in self.allowed.get(entity, ()))
+
     def verdict(self, facts: Facts, end: End) -> Verdict:
         if not facts.has_calls:
             return judged("vacuous", "no tool was called")
-        wrong = [*facts.first, *self._wrong_removals(facts, end)]
+        wrong = sorted((*facts.first, *self._wrong_records(facts, end)), key=attrgetter("index"))
         if not wrong:
             because = "nothing else was written" if self.allowed or self.entities else "nothing was written"
             return judged("passed", because, facts.unclear)
@@ -155,14 +184,13 @@ class Unchanged(Expectation):
         because = f"written, but should not be: {shown}{f' and {more} more' if more > 0 else ''}"
         return judged("failed", because, *(write.evidence for write in wrong))
 
-    def _wrong_removals(self, facts: Facts, end: End) -> Sequence[Write]:
-        """Return the removals of records that were no exceptions. Those created by the agent were judged then."""
-        return [
-            write
-            for (entity, key), write in facts.removed.items()
-            if (record := end.view.initial_records(entity).get(key)) is not None
-            and not any(one.fits(key, record) for one in self.allowed[entity])
-        ]
+    def _wrong_records(self, facts: Facts, end: End) -> Iterator[Write]:
+        """Yield the first writes of records that were no exceptions. Those that the agent created are judged as new."""
+        for (entity, key), first in facts.tested.items():
+            before = end.view.initial_records(entity).get(key) if first.before is None else first.before
+            record = first.after if before is None else before
+            if record is None or not any(one.fits(key, record) for one in self.allowed[entity]):
+                yield first.write
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
         names = [*self.entities, *self.allowed]
