@@ -171,7 +171,7 @@ def _conditions(scenario: Scenario, args: argparse.Namespace) -> list[Condition]
     if args.intensity is None:
         faulted = [Condition("faults")]
     else:
-        faulted = [Condition(f"intensity {share:g}", share) for share in _shares(args.intensity)]
+        faulted = [Condition.at(share) for share in _shares(args.intensity)]
     return [clean, *faulted] if args.baseline else faulted
 
 

@@ -26,6 +26,16 @@ class Condition:
     intensity: float | None = None
     has_faults: bool = True
 
+    @classmethod
+    def at(cls, intensity: float) -> Condition:
+        """Return the condition with faults at an intensity."""
+        return cls(f"intensity {exact(intensity)}", intensity)
+
+
+def exact(number: float) -> str:
+    """Render a number so that it is read as the same number: `0.3`, `1`."""
+    return repr(number).removesuffix(".0")
+
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:

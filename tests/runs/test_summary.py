@@ -84,6 +84,11 @@ def test_a_condition_without_any_judged_run_is_undecided(hard: Outcome, code: in
     assert summarise(load("flaky_crm"), runs).exit_code(1) == code
 
 
+def test_conditions_of_different_intensities_have_different_names() -> None:
+    names = [Condition.at(intensity).name for intensity in (0.0, 0.1234567, 0.1234568, 1.0)]
+    assert names == ["intensity 0", "intensity 0.1234567", "intensity 0.1234568", "intensity 1"]
+
+
 def test_pass_hat_takes_the_seeds_as_tasks_if_runs_are_repeated() -> None:
     outcomes: list[list[Outcome]] = [["passed", "passed"], ["failed", "failed"]]
     repeated = [result(one, seed, repetition=at + 1) for seed, two in enumerate(outcomes) for at, one in enumerate(two)]

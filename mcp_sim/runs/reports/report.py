@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from mcp_sim import __version__
-from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult
+from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult, exact
 from mcp_sim.runs.statistics import Interval
 from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Met, Summary
 from mcp_sim.types import Record
@@ -73,7 +73,7 @@ class Report:
         if not condition.has_faults and self.summary_has_faults:
             options.append("--no-faults")
         if condition.intensity is not None:
-            options += ["--intensity", f"{condition.intensity:g}"]
+            options += ["--intensity", exact(condition.intensity)]
         return shlex.join(["mcp-sim", "run", self.reference, *options, *self.options, "--", *self.agent])
 
     @property
