@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mcp_sim.faults.compile import scaled_perturbations
 from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome
@@ -10,7 +11,7 @@ from mcp_sim.types.kinds import End, Verdict
 from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Scenario, When
 from mcp_sim.world.world import World
 
-__all__ = ["Grade", "GradedVerdict", "grade_world"]
+__all__ = ["Grade", "GradedVerdict", "failed_by_agent", "grade_world"]
 
 
 def grade_world(world: World, answer: str | None = None, *, strict: bool = False) -> Grade:
@@ -25,8 +26,15 @@ def grade_world(world: World, answer: str | None = None, *, strict: bool = False
         for entry, facts in zip(scenario.expectations, version.facts, strict=True)
     )
     outcome, because = _outcome(verdicts, world)
-    reward, explanation = (None, "none: mcp-sim crashed") if outcome == "crashed" else _reward(verdicts)
+    reward, explanation = _reward(verdicts, outcome)
     return Grade(verdicts, outcome, reward, because, explanation)
+
+
+def failed_by_agent(grade: Grade, problem: str) -> Grade:
+    """Return the grade of a run whose agent did not end well: failed, with the reward 0, unless mcp-sim crashed."""
+    if grade.outcome == "crashed":
+        return grade
+    return replace(grade, outcome="failed", because=problem, reward=0.0, explanation=f"0: {problem}")
 
 
 def _graded(entry: ExpectationEntry, verdict: Verdict, *, strict: bool) -> GradedVerdict:
@@ -82,8 +90,12 @@ def _never_holds(when: When) -> bool:
 # the reward -----------------------------------------------------------------------------------------------------------
 
 
-def _reward(verdicts: Sequence[GradedVerdict]) -> tuple[float | None, str]:
+def _reward(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> tuple[float | None, str]:
     """Return the reward, and how it came about."""
+    if outcome == "crashed":
+        return None, "none: mcp-sim crashed"
+    if outcome == "not exercised":
+        return None, "none: not exercised"
     closed = [verdict.id for verdict in verdicts if verdict.gate and verdict.outcome == "failed"]
     if closed:
         return 0.0, f"0: the gate {closed[0]} failed"

@@ -111,13 +111,6 @@ class RunResult:
         }
 
 
-def judged(grade: Grade, process_problem: str | None) -> tuple[Outcome, str]:
-    """Return the outcome of a run and why: an agent that did not end well has failed, unless mcp-sim crashed."""
-    if process_problem is None or grade.outcome == "crashed":
-        return grade.outcome, grade.because
-    return "failed", process_problem
-
-
 def applied_faults(world: World) -> tuple[AppliedFault, ...]:
     """Return the faults that were applied: to calls, by id and tool, then those that were applied to none."""
     found = Counter(

@@ -15,9 +15,10 @@ import anyio
 
 from mcp_sim import __version__
 from mcp_sim.faults.compile import with_intensity, without_faults
+from mcp_sim.grading.grade import failed_by_agent
 from mcp_sim.runs.agent import AgentCommand, Exit
 from mcp_sim.runs.host import Host, open_host
-from mcp_sim.runs.results import Condition, RunPlan, RunResult, applied_faults, called_tools, judged
+from mcp_sim.runs.results import Condition, RunPlan, RunResult, applied_faults, called_tools
 from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
@@ -139,12 +140,13 @@ class _Runner:
 
     def _result(self, plan: RunPlan, world: World, ended: Exit, trace: str | None) -> RunResult:
         grade = world.grade(ended.answer, strict=self._settings.strict)
-        outcome, because = judged(grade, ended.problem)
+        if ended.problem is not None:
+            grade = failed_by_agent(grade, ended.problem)
         tools, calls = called_tools(world.ledger)
         return RunResult(
             plan=plan,
-            outcome=outcome,
-            because=because,
+            outcome=grade.outcome,
+            because=grade.because,
             grade=grade,
             faults=applied_faults(world),
             tools=tuple(tools),

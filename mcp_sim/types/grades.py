@@ -37,7 +37,7 @@ class Grade:
     outcome: GradeOutcome
     """`not exercised`: no fault of the scenario was applied, or every expectation that is not optional is vacuous."""
     reward: float | None
-    """0 to 1; None for a crashed world, and if nothing was judged."""
+    """0 to 1; None if mcp-sim crashed, nothing was judged, or the run was not exercised."""
     because: str
     """Why the outcome is what it is, as a sentence."""
     explanation: str

@@ -95,7 +95,8 @@ def test_an_agent_that_dies_has_failed_whatever_it_left_behind(
     found = report(capsys, document(tmp_path), agent=[*PLAIN, *CREATE, "--exit", "5"])
     (run,) = found["runs"]
     assert (found["exit_code"], run["outcome"], run["because"]) == (1, "failed", "the agent exited with code 5")
-    assert run["grade"]["outcome"] == "passed"
+    assert (run["grade"]["outcome"], run["grade"]["reward"]) == ("failed", 0.0)
+    assert {verdict["outcome"] for verdict in run["grade"]["verdicts"]} == {"passed"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX")
@@ -108,6 +109,7 @@ def test_an_agent_that_takes_too_long_is_ended_with_all_its_processes(
     )
     (run,) = found["runs"]
     assert (run["outcome"], run["exit_code"]) == ("failed", None)
+    assert (run["grade"]["outcome"], run["grade"]["reward"]) == ("failed", 0.0)
     assert "--timeout" in run["because"]
     assert_ended(int(pid.read_text()))
 
@@ -178,6 +180,7 @@ def test_runs_in_which_no_fault_fired_decide_nothing(tmp_path: Path, capsys: pyt
     never = [{"lost_ack": {}, "id": "lost", "tools": "create_deal", "when": {"nth": 9}}]
     found = report(capsys, document(tmp_path, perturbations=never), agent=[*PLAIN, *CREATE])
     assert (found["exit_code"], found["runs"][0]["outcome"]) == (4, "not exercised")
+    assert found["runs"][0]["grade"]["reward"] is None
 
 
 def test_a_crash_of_the_simulator_is_neither_passed_nor_failed(tmp_path: Path) -> None:
