@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from asyncio import TimerHandle, get_running_loop
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from time import monotonic
 from typing import Any, cast
 
 from mcp_sim.cli.files import replace_file
@@ -18,13 +20,15 @@ from mcp_sim.world.world import World
 
 MOST_DETAILS = 20
 """The number of worlds whose verdicts are shown; of the others only the outcome is."""
+SECONDS_BETWEEN_REPORTS = 1.0
 
 
 class Judging:
     """Judges worlds by the expectations of their scenario, if it has any or there is a report.
 
-    `say`, if any, writes lines for people. The report is complete after each world; it keeps the worlds of an earlier
-    report of the same scenario. Raises `UsageError` if the report cannot be written.
+    `say`, if any, writes lines for people. The report is written at most once a second, in the event loop that `judge`
+    is called in, and it is complete after `finish`. It keeps the worlds of an earlier report of the same scenario.
+    Raises `UsageError` if the report cannot be written.
     """
 
     def __init__(self, scenario: Scenario, say: Callable[[Iterable[str]], None] | None, report: Path | None) -> None:
@@ -32,6 +36,9 @@ class Judging:
         self._say: Callable[[Iterable[str]], None] = say or (lambda _: None)
         self._worlds: Record = {} if report is None else _earlier_worlds(report, scenario)
         self._judged = 0
+        self._written_at = -SECONDS_BETWEEN_REPORTS
+        self._due: TimerHandle | None = None
+        """The next time to write the report, if it lacks a world."""
         self._write()
 
     def judge(self, world: World) -> None:
@@ -46,6 +53,16 @@ class Judging:
         lines = list(grade_lines(world.name, grade, Palette.of(sys.stderr)))
         self._say(lines if self._judged <= MOST_DETAILS else lines[:1])
         self._worlds[world.name] = grade.to_json()
+        if self._report is not None and self._due is None:
+            wait = self._written_at + SECONDS_BETWEEN_REPORTS - monotonic()
+            self._due = get_running_loop().call_later(max(0.0, wait), self.finish)
+
+    def finish(self) -> None:
+        """Write the report, if it lacks a world."""
+        if self._due is None:
+            return
+        self._due.cancel()
+        self._due, self._written_at = None, monotonic()
         try:
             self._write()
         except UsageError as error:

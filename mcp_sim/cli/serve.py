@@ -192,6 +192,7 @@ async def _serve(
         stdio = Stdio()
         code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
         judging.judge(world)
+        judging.finish()
         return code
 
 

@@ -77,6 +77,7 @@ async def _serve(
             begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, args)))
             code = await listen(app, listener, begun, server.leave, limits.grace, unread)
         worlds.end()
+        judging.finish()
         return code
 
 

@@ -7,11 +7,15 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from support.over_http import caller, listening
 from support.stdio_process import serving, stderr_of
 
-from mcp_sim.cli import main
+from mcp_sim import Simulator
+from mcp_sim.cli import judging, main
+from mcp_sim.cli.files import replace_file
+from mcp_sim.simulator.compile import load
 
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 ONE = {"state": {"entity": "deal", "where": {"title": "Spring order"}, "count": 1}, "id": "one"}
@@ -88,6 +92,10 @@ async def test_over_http_the_world_of_a_session_is_judged_when_it_ends(tmp_path:
         async with caller(f"{served.url}/mcp", "2025-11-25") as one:
             await one.post("tools/call", {"name": "create_deal", "arguments": SPRING})
             await one.leave()
+        for _ in range(50):  # it is written soon after
+            if outcomes(report):
+                break
+            await anyio.sleep(0.1)
         assert list(outcomes(report).values()) == ["passed"]
 
 
@@ -105,3 +113,20 @@ def test_a_report_keeps_the_worlds_of_the_same_scenario_and_no_other_file_is_rep
     assert main(["serve", scenario, "--report", str(report)]) == 2
     assert "the file is not a report" in capsys.readouterr().err
     assert report.read_text(encoding="utf-8") == '["mine"]'
+
+
+async def test_a_report_is_not_written_for_each_world_and_is_complete_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = list[Path]()
+    monkeypatch.setattr(judging, "replace_file", lambda path, text: (written.append(path), replace_file(path, text)))
+    scenario, report = load(document(tmp_path, ONE)), tmp_path / "report.json"
+    async with Simulator(scenario) as simulator:
+        judge = judging.Judging(scenario, None, report)
+        for number in range(50):
+            world = simulator.world(f"w{number}", clock="virtual")
+            await world.call("create_deal", SPRING)
+            judge.judge(world)
+        judge.finish()
+    assert len(outcomes(report)) == 50
+    assert len(written) < 20
