@@ -21,9 +21,10 @@ from mcp_sim.world.cel import expression, functions, table_names, tables
 
 _SPACES = " \u00a0\u202f"
 _NUMBER = re.compile(
-    rf"(?<!\w)[-+]?(?:\d{{1,3}}(?:([,.'{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+    rf"(?<![\w.-])(?<!\d:)[-+]?(?:\d{{1,3}}(?:([,.'{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+    r"(?!\w|[.:-]\w)"
 )
-"""A number; its group is the separator of thousands."""
+"""A number that is no part of a name, version, date or time; its group is the separator of thousands."""
 _CLOSE = 1e-9
 _SHOWN = 60
 
@@ -48,8 +49,8 @@ class Answered(Expectation):
     """The agent's final answer contains a text or a number, matches a regular expression, or equals a value.
 
     `answered: Spring order` looks for a text, upper and lower case aside. A number is found in any usual form: 4000 in
-    "4,000.00 EUR". `answered: {contains: {state: "find('deal', {'title': 'Spring order'})[0].id"}}` looks for a value
-    of the final state. Each option that is given must hold.
+    "4,000.00 EUR", but not 5 in "v1.5", "5kg" or "2029-03-05". `answered: {contains: {state: "find('deal', {'title':
+    'Spring order'})[0].id"}}` looks for a value of the final state. Each option that is given must hold.
 
     Not judged if the final answer is not known. Vacuous if the value of the state is null, empty or an empty list.
     """
