@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import ceil, comb, exp, lgamma, log, sqrt
+from math import ceil, comb, sqrt
 from statistics import NormalDist, fmean
 
 CONFIDENCE = 0.95
@@ -72,12 +72,11 @@ class Pairs:
 def mcnemar(pairs: Pairs) -> float:
     """Return the two-sided p-value of McNemar's exact test: 1 if no pair differs."""
     fewer, differing = min(pairs.only_clean, pairs.only_faulted), pairs.only_clean + pairs.only_faulted
-    term = exp(lgamma(differing + 1) - lgamma(fewer + 1) - lgamma(differing - fewer + 1) - (differing - 1) * log(2))
-    tail = 0.0
-    for k in range(fewer, -1, -1):  # the terms of the tail, the largest first
+    tail, term = 0, 1
+    for k in range(fewer + 1):
         tail += term
-        term *= k / (differing - k + 1)
-    return min(1.0, tail) if differing else 1.0
+        term = term * (differing - k) // (k + 1)  # comb(differing, k + 1)
+    return min(1.0, tail / 2 ** (differing - 1)) if differing else 1.0
 
 
 def paired_interval(pairs: Pairs, confidence: float = CONFIDENCE) -> Interval:

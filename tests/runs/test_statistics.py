@@ -71,12 +71,12 @@ def test_mcnemar_agrees_with_vassar_college_as_statsmodels_tests_do(clean: int, 
 @pytest.mark.parametrize("fewer", [0, 1, 7, 460, 499])
 def test_mcnemar_adds_up_the_binomial_distribution(fewer: int) -> None:
     exact = Fraction(sum(comb(fewer + 500, k) for k in range(fewer + 1)), 2 ** (fewer + 499))
-    assert mcnemar(Pairs(1, 500, fewer, 1)) == pytest.approx(float(exact), rel=1e-9, abs=0)
+    assert mcnemar(Pairs(1, 500, fewer, 1)) == float(exact)
 
 
 def test_mcnemar_of_many_pairs_agrees_with_the_normal_distribution() -> None:
-    expected = 2 * NormalDist().cdf(-(52_000 - 50_000 - 1) / 102_000**0.5)
-    assert mcnemar(Pairs(1, 52_000, 50_000, 1)) == pytest.approx(expected, rel=1e-3)
+    expected = 2 * NormalDist().cdf(-(5_200 - 5_000 - 1) / 10_200**0.5)
+    assert mcnemar(Pairs(1, 5_200, 5_000, 1)) == pytest.approx(expected, rel=1e-3)
 
 
 def test_mcnemar_finds_nothing_where_no_pair_differs() -> None:
