@@ -245,7 +245,7 @@ def _report(scenario: Scenario, plans: Sequence[RunPlan], results: list[RunResul
 
 def _options(args: argparse.Namespace) -> list[str]:
     """Return the options that a command needs to repeat a run."""
-    usual: dict[str, object] = dict.fromkeys(("answer_file", "clock", "world_model"))
+    usual: dict[str, object] = {"answer_file": None, "clock": None, "world_model": None}
     usual |= {"timeout": "10m", "transport": "http", "jobs": args.jobs if args.answer_file is None else 4}
     given = {name: getattr(args, name) for name, value in usual.items() if getattr(args, name) != value}
     words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))]
