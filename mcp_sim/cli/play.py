@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 0, 2 if a line is not a call or its tool is unknown, 3 after a crash; with --grade as for the grade."""
+    """Exit with 2 if a line is not a call or its tool is unknown, 3 after a crash, else 0 or as for --grade."""
     scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
     with ExitStack() as stack:
         sinks = list[Sink]()
@@ -78,7 +78,8 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             grade = world.grade()
             for line in verdict_lines(grade, Palette.of(sys.stderr)):
                 print(line, file=sys.stderr)
-            return exit_code([grade.outcome])
+            if not unknown or grade.outcome == "crashed":
+                return exit_code([grade.outcome])
     return 3 if crashed else 2 if unknown else 0
 
 

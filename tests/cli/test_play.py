@@ -69,6 +69,7 @@ def test_an_unknown_tool_is_answered_as_for_the_agent_and_exit_2(tmp_path: Path,
     assert line["rpc_error"] == {"code": -32602, "message": "Unknown tool: list_deal", "data": None}
     assert not after["is_error"]
     assert said.err.decode() == f"{calls}:1: unknown tool 'list_deal'; did you mean 'list_deals'?\n"
+    assert main(["play", "calm_crm", calls, "--grade"]) == 2
 
 
 def test_a_line_that_is_no_call_is_reported_with_its_place_and_exit_2(tmp_path: Path, capsys: Any) -> None:
