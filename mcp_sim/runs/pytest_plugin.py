@@ -6,9 +6,9 @@ Nothing of mcp-sim is imported until a test uses the fixture.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -20,7 +20,6 @@ MARKER = (
     "file beside the test or below the rootdir, or a shipped name. The test runs for each of the seeds (a number, or a "
     "list), and pass_k times for each."
 )
-_OPTIONS = frozenset({"seeds", "pass_k", "intensity", "clock"})
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,10 +39,37 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _check(marker: pytest.Mark) -> None:
-    """Raise `UsageError` for a marker with other arguments than it takes."""
-    unknown = marker.kwargs.keys() - _OPTIONS
-    if len(marker.args) != 1 or unknown:
-        raise pytest.UsageError(f"@pytest.mark.mcp_sim takes a scenario, and {', '.join(sorted(_OPTIONS))}")
+    """Fail, without a traceback, for a marker with other arguments than it takes."""
+    if len(marker.args) != 1 or marker.kwargs.keys() - _OPTIONS.keys():
+        pytest.fail(f"@pytest.mark.mcp_sim takes a scenario, and {', '.join(sorted(_OPTIONS))}", pytrace=False)
+    for name, value in marker.kwargs.items():
+        is_valid, expected = _OPTIONS[name]
+        if not is_valid(value):
+            pytest.fail(f"@pytest.mark.mcp_sim: {name}: expected {expected}, got {value!r}", pytrace=False)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _are_seeds(value: Any) -> bool:
+    if isinstance(value, Collection) and not isinstance(value, str):
+        seeds = cast("Collection[Any]", value)
+        return bool(seeds) and all(isinstance(seed, int) for seed in seeds)
+    return value is None or _is_count(value)
+
+
+def _is_intensity(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1)
+
+
+_OPTIONS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "seeds": (_are_seeds, "a number of at least 1, or a list of seeds"),
+    "pass_k": (_is_count, "a number of at least 1"),
+    "intensity": (_is_intensity, "a number from 0 to 1"),
+    "clock": (lambda value: value in ("virtual", "real"), "'virtual' or 'real'"),
+}
+"""The options of the marker: whether a value is valid, and what is expected."""
 
 
 def _seeds(given: int | Iterable[int] | None) -> list[int | None]:
@@ -71,7 +97,7 @@ def mcp_sim(request: pytest.FixtureRequest, _mcp_sim_thread: WorldThread) -> Ite
     """A new world of the scenario that `@pytest.mark.mcp_sim` names."""
     marker = request.node.get_closest_marker("mcp_sim")
     if marker is None:
-        raise pytest.UsageError('the fixture mcp_sim needs a scenario: @pytest.mark.mcp_sim("flaky_crm")')
+        pytest.fail('the fixture mcp_sim needs a scenario: @pytest.mark.mcp_sim("flaky_crm")', pytrace=False)
     _check(marker)
     seed, _ = getattr(request, "param", (None, 1))
     settings = {name: marker.kwargs[name] for name in ("intensity", "clock") if name in marker.kwargs}

@@ -119,7 +119,12 @@ async def test_a_report_is_not_written_for_each_world_and_is_complete_at_the_end
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = list[Path]()
-    monkeypatch.setattr(judging, "replace_file", lambda path, text: (written.append(path), replace_file(path, text)))
+
+    def replace_counted(path: Path, text: str) -> None:
+        written.append(path)
+        replace_file(path, text)
+
+    monkeypatch.setattr(judging, "replace_file", replace_counted)
     scenario, report = load(document(tmp_path, ONE)), tmp_path / "report.json"
     async with Simulator(scenario) as simulator:
         judge = judging.Judging(scenario, None, report)

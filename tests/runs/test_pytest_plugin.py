@@ -152,7 +152,9 @@ def test_the_fixture_works_in_tests_of_anyio(tmp_path: Path) -> None:
 def test_the_runs_of_a_test_are_spread_by_xdist(tmp_path: Path) -> None:
     project(tmp_path, USES)
     done = ran(tmp_path, "-n", "2", "-k", "seeds or sync", "-v")
-    assert "passed" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"(\d+) passed", done.stdout) == ["8"], done.stdout
+    assert {worker for worker, _ in re.findall(r"\[(gw\d)\] \[ *(\d+)%\] PASSED", done.stdout)} == {"gw0", "gw1"}
     assert sorted(set(re.findall(r"test_seeds\[(.*?)\]", done.stdout))) == [
         "seed0",
         "seed0-run2",
@@ -172,13 +174,24 @@ def test_a_failure_shows_verdicts_and_last_steps_and_how_to_repeat_it(tmp_path: 
 
 @pytest.mark.parametrize(
     ("marker", "complaint"),
-    [("", "needs a scenario"), ('@pytest.mark.mcp_sim("flaky_crm", sedes=3)', "takes a scenario, and clock")],
+    [
+        ("", "needs a scenario"),
+        ('@pytest.mark.mcp_sim("flaky_crm", sedes=3)', "takes a scenario, and clock"),
+        (
+            '@pytest.mark.mcp_sim("flaky_crm", seeds=0)',
+            "seeds: expected a number of at least 1, or a list of seeds, got 0",
+        ),
+        ('@pytest.mark.mcp_sim("flaky_crm", pass_k=0)', "pass_k: expected a number of at least 1, got 0"),
+        ('@pytest.mark.mcp_sim("flaky_crm", intensity=3)', "intensity: expected a number from 0 to 1, got 3"),
+    ],
 )
 def test_a_marker_that_is_wrong_or_missing_is_an_error(marker: str, complaint: str, tmp_path: Path) -> None:
     project(tmp_path, f"import pytest\n\n{marker}\ndef test_it(mcp_sim):\n    pass\n")
     done = ran(tmp_path)
-    assert done.returncode != 0
+    assert done.returncode in (1, 2)
     assert complaint in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "pytest_plugin.py" not in done.stdout + done.stderr
 
 
 def test_the_plugin_costs_nothing_where_it_is_not_used() -> None:
