@@ -127,3 +127,9 @@ async def test_half_a_fence_is_not_served(around: str, desk: Desk) -> None:
     reply = around.replace("{}", "The hanger is bent.")
     async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
         assert value(await world.call("explain", {"topic": "chains"})) == "The hanger is bent."
+
+
+async def test_marks_of_chat_templates_are_left_out_at_the_last_attempt(desk: Desk) -> None:
+    async with serving(saying("The <|im_start|>hanger is<|im_end|> bent.")) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("explain", {"topic": "chains"})) == "The hanger is bent."
+        assert len(engine.asked) > 1

@@ -106,6 +106,9 @@ def _without(record: Record, concealed: Concealed) -> Record:
     return {name: value for name, value in record.items() if name not in concealed.fields}
 
 
+CHAT_MARKS = ("<|im_start|>", "<|im_end|>")
+"""What chat templates put around messages."""
+
 MARKS = (
     "<think>",
     "</think>",
@@ -116,8 +119,7 @@ MARKS = (
     "**World:**",
     "**Answer:**",
     "**Instruction:**",
-    "<|im_start|>",
-    "<|im_end|>",
+    *CHAT_MARKS,
 )
 """Markup of prompts, which no real system shows."""
 
@@ -149,6 +151,15 @@ def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: 
             "the answer tells what the agent has to find out by itself; leave it out"
         )
     return problems
+
+
+def without_chat_marks(text: str, arguments: Record) -> str:
+    """Return a reply without the marks of chat templates, except those that the call's own arguments contain."""
+    given = canonical(arguments)
+    for mark in CHAT_MARKS:
+        if mark not in given:
+            text = text.replace(mark, "")
+    return text
 
 
 def redact(value: Json, withheld: Sequence[str]) -> Json:

@@ -14,7 +14,7 @@ from mcp_sim.models.language_model.asked_changes import NOTHING, UNKNOWN, Report
 from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
 from mcp_sim.models.language_model.conformity import conform
 from mcp_sim.models.language_model.conversation import Conversation
-from mcp_sim.models.language_model.disclosure import find_leaks
+from mcp_sim.models.language_model.disclosure import find_leaks, without_chat_marks
 from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
@@ -102,6 +102,8 @@ class ModelPredictor:
         schema = tool.closed_schema if any(map(_was_unreadable, rejected)) else tool.reply_schema
         reply = await self._conversation.ask_model(turn, user, schema, rejected)
         is_last = self._is_last(rejected)
+        if is_last:
+            reply = replace(reply, content=without_chat_marks(reply.content, turn.call.arguments))
         with _with_raw_reply(reply):
             reply, read = (
                 _read(reply, tool.schema, rejected) if is_last else (reply, read_observation(reply, tool.schema))
