@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scenario", metavar="SCENARIO", help="the scenario; needed if its file was moved")
     parser.add_argument("--world", metavar="NAME", help="only this world")
     answer = parser.add_mutually_exclusive_group()
-    answer.add_argument("--answer", metavar="TEXT", help="the agent's final answer")
+    answer.add_argument("--answer", metavar="TEXT", help="the agent's final answer, if the trace lacks it")
     answer.add_argument("--answer-file", type=Path, metavar="FILE", help="a file with the agent's final answer")
     parser.add_argument("--strict", action="store_true", help="verdicts that rest on a guess are inconclusive")
     json_option(parser, "the grades")
@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
         for name, grade in grades.items():
             for line in grade_lines(name, grade, palette):
                 print(line)
+    if any(verdict.outcome == "not judged" for grade in grades.values() for verdict in grade.verdicts):
+        print("not judged: the final answer; give it with --answer TEXT or --answer-file FILE", file=sys.stderr)
     return exit_code(grade.outcome for grade in grades.values())
 
 
@@ -110,4 +112,4 @@ def _grade(world_trace: WorldTrace, scenario: Scenario, answer: str | None, *, s
     crash = world_trace.crash_since_opening()
     if crash is not None:
         world.crashed = str(Crash(crash["tool"], crash["error"]))
-    return world.grade(answer, strict=strict)
+    return world.grade(world_trace.answer if answer is None else answer, strict=strict)

@@ -142,6 +142,9 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
     if "fork" in entry:
         yield paint.dim(f"       forked from {entry['fork']['of']} at step {entry['fork']['n']}")
         return
+    if "answer" in entry:
+        yield paint.dim(f"       final answer: {shorten(entry['answer'])}")
+        return
     step = entry["step"]
     yield _row(str(step["n"]), _time(step["at"]), _cells(step), widths)
     decisions = step.get("perturbations", ())

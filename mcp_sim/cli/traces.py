@@ -26,6 +26,8 @@ class WorldTrace:
     own: int = 0
     stream: str | None = None
     """The random stream of its own steps, if it differs from the parent's."""
+    answer: str | None = None
+    """The agent's final answer, if the trace has it."""
 
     def since_opening(self) -> list[Record]:
         """Return its steps since the last reset."""
@@ -88,7 +90,9 @@ def worlds_of(entries: Iterable[Record]) -> dict[str, WorldTrace]:
             )
             continue
         world_trace = worlds.setdefault(name, WorldTrace(name))
-        if "crash" in entry:
+        if "answer" in entry:
+            world_trace.answer = entry["answer"]
+        elif "crash" in entry:
             world_trace.crashes.append(entry["crash"])
             world_trace.crashed_at.append(len(world_trace.steps))
         else:

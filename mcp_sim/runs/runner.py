@@ -25,7 +25,7 @@ from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, UsageError
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.sinks.jsonl import Jsonl
-from mcp_sim.world.trace import header_line
+from mcp_sim.world.trace import answer_line, header_line
 from mcp_sim.world.world import World
 
 LEDGER_KEEP = 100_000
@@ -123,6 +123,8 @@ class _Runner:
                     ended = await self._settings.agent.run(self._scenario.task, urls, Path(folder))
             finally:
                 self._host.remove(name)
+            for sink in sinks:
+                sink.write(answer_line(plan.name, ended.answer))
             return self._result(plan, world, ended, path)
 
     @contextmanager

@@ -1,7 +1,8 @@
 """The ledger of a world, and its form in a trace: JSONL, format 2.
 
 Each line is `{"world", "step", "measured"}`. `step` is the same for the same scenario, seed and calls; `measured` (real
-time, tokens, attempts) is not. A crash is `{"world", "crash", "measured"}` and has no step.
+time, tokens, attempts) is not. A crash is `{"world", "crash", "measured"}` and has no step. The agent's final answer
+is `{"world", "answer"}`.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ def crash_line(world: str, crash: Crash, arguments: Record, measured: Mapping[st
 def fork_line(world: str, parent: str, n: int, stream: str) -> bytes:
     """Return the line that opens a forked world: its steps continue those of its parent after step `n`."""
     return encode({"world": world, "fork": {"of": parent, "n": n, "stream": stream}})
+
+
+def answer_line(world: str, answer: str) -> bytes:
+    """Return the line of the agent's final answer."""
+    return encode({"world": world, "answer": answer})
 
 
 def step_bytes(step: Step) -> bytes:

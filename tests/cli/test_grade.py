@@ -73,8 +73,10 @@ def test_a_trace_gets_the_grade_of_its_world(
     assert all(line.split(" (")[0] in text for line in verdicts.splitlines())
 
 
-def test_the_final_answer_is_an_option(runs: Runs, tmp_path: Path) -> None:
+def test_the_final_answer_is_an_option(runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs.play("expect: [{answered: done}]", CREATE)
+    assert main(["grade", str(runs.trace)]) == 4
+    assert "--answer TEXT" in capsys.readouterr().err
     assert runs.grade("--answer", "It is done.")[0] == 0
     (tmp_path / "answer.txt").write_text("I gave up.", encoding="utf-8")
     code, text = runs.grade("--answer-file", str(tmp_path / "answer.txt"))

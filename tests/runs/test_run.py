@@ -383,3 +383,18 @@ def test_a_real_client_reaches_all_servers_over_either_transport(
     found = report(capsys, "office", "--transport", transport, agent=agent)
     assert (found["exit_code"], found["runs"][0]["outcome"]) == (0, "passed")
     assert found["runs"][0]["answer"].startswith("The bug is TRK-")
+
+
+def test_a_trace_of_a_run_has_the_final_answer_that_it_is_judged_by(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = document(tmp_path, perturbations=[], expect=[{"answered": "all done"}])
+    traces = tmp_path / "traces"
+    assert ran(scenario, "--traces", str(traces), agent=["echo", "All done."]) == 0
+    (trace,) = traces.iterdir()
+    capsys.readouterr()
+    assert main(["grade", str(trace)]) == 0
+    assert "passed" in capsys.readouterr().out
+    assert main(["grade", str(trace), "--answer", "No."]) == 1
+    assert main(["show", str(trace)]) == 0
+    assert "final answer: All done." in capsys.readouterr().out

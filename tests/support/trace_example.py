@@ -14,7 +14,7 @@ from mcp_sim import Simulator, World, __version__
 from mcp_sim.types import Change, Due
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_values import decode
-from mcp_sim.world.trace import header_line
+from mcp_sim.world.trace import answer_line, header_line
 
 PATH = "examples/quickstart/lost_ticket.yaml"
 SCENARIO = ROOT / PATH
@@ -36,7 +36,7 @@ class Kept:
 
 
 async def every_kind_of_line() -> dict[str, Any]:
-    """Return lines by kind: header, reset, call, event, fork, crash."""
+    """Return lines by kind: header, reset, call, event, fork, crash, answer."""
     kept = Kept()
     scenario = Simulator.load(SCENARIO).scenario
     kept.write(header_line(scenario.name, scenario.sha256, __version__, PATH))
@@ -45,6 +45,7 @@ async def every_kind_of_line() -> dict[str, Any]:
         put_on_agenda(world)
         await world.call("get_ticket", {"ticket_id": "T-0031"})
         world.fork("w2", stream="b")
+        kept.write(answer_line("w1", "The ticket is T-0031."))
     async with AsyncExitStack() as left_open:
         async with serving() as endpoint:
             asking = Simulator.load(SCENARIO, world_model=f"openai:some-model@{endpoint.url}").scenario
@@ -67,4 +68,6 @@ def put_on_agenda(world: World) -> None:
 def kind_of(line: dict[str, Any]) -> str:
     if "format" in line:
         return "header"
-    return line["step"]["entry"] if "step" in line else "crash" if "crash" in line else "fork"
+    return (
+        line["step"]["entry"] if "step" in line else next(kind for kind in ("crash", "fork", "answer") if kind in line)
+    )
