@@ -110,9 +110,9 @@ def test_thinking_that_an_engine_cannot_do_is_an_error_of_the_document(preset: s
 async def test_a_world_keeps_its_session_and_its_forks_go_on_in_it(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url) as simulator:
         one, other = simulator.world("one"), simulator.world("other")
-        for world in (one, one, other):
-            await world.call("explain", {"topic": "spokes"})
-        await one.fork().call("explain", {"topic": "spokes"})
+        for world, topic in ((one, "spokes"), (one, "chains"), (other, "spokes")):
+            await world.call("explain", {"topic": topic})
+        await one.fork().call("explain", {"topic": "rims"})
     sessions = [asked.headers["x-session-id"] for asked in engine.asked]
     assert sessions[0] == sessions[1] == sessions[3] != sessions[2]
     assert "one" not in sessions[0]

@@ -90,7 +90,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
 
 def listed_records(entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Key, Mapping[str, Json]], list[Change]]:
     """Compile the records that a new record lists in fields which are not stored: the tasks of a plan."""
-    places = {name: (field.derived or "").rpartition(".") for name, field in entity.fields.items()}
+    places = {name: field.derived.rpartition(".") for name, field in entity.fields.items() if field.derived}
     known = {name: (domain.entities[one], link) for name, (one, _, link) in places.items() if one in domain.entities}
     lists = [
         (name, one, link, key_maker(one), record_maker(Plan("", "create", one.name), one, domain))

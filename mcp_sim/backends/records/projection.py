@@ -27,7 +27,7 @@ SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 
 def derived_values(entity: Entity, entities: Mapping[str, Entity]) -> dict[str, Derive]:
     """Return what lists the records of fields that are not stored, by field."""
-    places = {name: (field.derived or "").rpartition(".") for name, field in entity.fields.items()}
+    places = {name: field.derived.rpartition(".") for name, field in entity.fields.items() if field.derived}
     known = {name: (entities[other], link) for name, (other, _, link) in places.items() if other in entities}
     return {name: _linking(entity.key, other, link) for name, (other, link) in known.items()}
 
