@@ -85,7 +85,7 @@ async def repeating(asked: Asked) -> Response:
     parts: Json = asked.schema["anyOf"][0]["properties"]
     ids = {"id": "pat_001" if "ward" in parts else "visit_009", "patient_id": "pat_001"}
     whole = {name: ids.get(name, text) for name, part in parts.items() if part.get("type") == "string"}
-    lists: Json = {name: [] for name, part in parts.items() if part.get("type") == "array"}
+    lists: dict[str, list[Json]] = {name: [] for name, part in parts.items() if part.get("type") == "array"}
     rest = {name: None if "anyOf" in part else 0 for name, part in parts.items() if name not in {**whole, **lists}}
     return completion(json.dumps({**whole, **lists, **rest}))
 

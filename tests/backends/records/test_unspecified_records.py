@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from support.given import INTEGER, STRING, refused, tool, value
@@ -45,8 +45,9 @@ def service(folder: Path, tools: list[dict[str, Any]], world: dict[str, Any] | N
 
 
 async def rows(world: World, tool: str, **arguments: Any) -> list[dict[str, Any]]:
-    shown: Any = value(await world.call(tool, arguments))
-    return shown if isinstance(shown, list) else next(part for part in shown.values() if isinstance(part, list))
+    shown = value(await world.call(tool, arguments))
+    found = shown if isinstance(shown, list) else next(part for part in shown.values() if isinstance(part, list))
+    return cast("list[dict[str, Any]]", found)
 
 
 async def test_a_container_that_a_call_names_has_records_that_stay_the_same(tmp_path: Path) -> None:
