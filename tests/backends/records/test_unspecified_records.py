@@ -46,8 +46,8 @@ def service(folder: Path, tools: list[dict[str, Any]], world: dict[str, Any] | N
 
 async def rows(world: World, tool: str, **arguments: Any) -> list[dict[str, Any]]:
     shown = value(await world.call(tool, arguments))
-    found = shown if isinstance(shown, list) else next(part for part in shown.values() if isinstance(part, list))
-    return cast("list[dict[str, Any]]", found)
+    parts: list[Any] = [shown] if isinstance(shown, list) else [*shown.values()]
+    return next(cast("list[dict[str, Any]]", part) for part in parts if isinstance(part, list))
 
 
 async def test_a_container_that_a_call_names_has_records_that_stay_the_same(tmp_path: Path) -> None:
