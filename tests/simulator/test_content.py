@@ -33,6 +33,8 @@ CALM = [name for name in SCENARIOS if name.startswith("calm_")]
 FAULTY = [name for name in SCENARIOS if name not in CALM]
 OFFICE = {"issues": "issue_tracker", "mail": "calendar_mail", "chat": "chat"}
 SEEDS = range(100)
+ANSWER = "It is done; a new issue is TRK-121."
+"""A final answer that fits every task."""
 PATIENCE = 5
 
 Call = tuple[str, dict[str, Any]]
@@ -68,8 +70,8 @@ async def play_blindly(world: World, calls: Sequence[Call]) -> None:
                 break
 
 
-def verdicts(world: World) -> dict[str, GradedVerdict]:
-    return {verdict.id: verdict for verdict in world.grade().verdicts}
+def verdicts(world: World, answer: str | None = None) -> dict[str, GradedVerdict]:
+    return {verdict.id: verdict for verdict in world.grade(answer).verdicts}
 
 
 def applied_faults(world: World) -> set[str]:
@@ -221,7 +223,8 @@ async def test_without_faults_making_each_call_once_completes_the_task(name: str
     for seed in SEEDS:
         async with simulator.open(seed=seed) as world:
             assert all(observation.ok for observation in await play(world, once_each(good_run(name))))
-            assert {verdict.outcome for verdict in verdicts(world).values()} == {"passed"}, (seed, verdicts(world))
+            found = verdicts(world, ANSWER)
+            assert {verdict.outcome for verdict in found.values()} == {"passed"}, (seed, found)
 
 
 @pytest.mark.parametrize("name", FAULTY)
@@ -230,7 +233,8 @@ async def test_a_good_run_passes_every_expectation_and_meets_every_fault_to_reco
     for seed in SEEDS:
         async with simulator.open(seed=seed) as world:
             await play(world, good_run(name))
-            assert {verdict.outcome for verdict in verdicts(world).values()} == {"passed"}, (seed, verdicts(world))
+            found = verdicts(world, ANSWER)
+            assert {verdict.outcome for verdict in found.values()} == {"passed"}, (seed, found)
             assert applied_faults(world) >= faults_to_recover_from(simulator)
 
 
@@ -260,7 +264,8 @@ def test_the_play_command_passes_a_good_run(
     lines = [json.dumps({"tool": tool, "arguments": arguments}) for tool, arguments in calls]
     script = tmp_path / "calls.jsonl"
     script.write_text("\n".join(lines), encoding="utf-8")
-    assert main(["play", name, str(script), "--grade"]) == 0
+    needs_answer = any(entry.kind == "answered" for entry in load(name).expectations)
+    assert main(["play", name, str(script), "--grade"]) == (4 if needs_answer else 0)
     assert len(capsysbinary.readouterr().out.splitlines()) == len(calls)
 
 
