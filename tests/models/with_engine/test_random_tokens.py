@@ -41,7 +41,9 @@ CALLS = int(os.environ.get("MCP_SIM_ENGINE_CALLS", "100")) // (WORLDS * len(WALK
 LIMIT = 600 if CALLS < 20 else 7_200
 """Seconds for all of them."""
 LEAST_OWN = 0.6
-"""The share of text that must be the model's own where the world leaves it open."""
+"""The share of text that must be the model's own where nothing is fixed."""
+LEAST_OWN_OF_DESK = 0.3
+"""That share where calls give the titles of tickets, which are served as they were given."""
 
 
 @dataclass
@@ -175,7 +177,7 @@ async def test_what_the_world_leaves_open_is_served_as_the_model_said_it(engine:
     await driven(with_model(str(desk(tmp_path)), engine, **OFF), 1, 20, drive)
     log(f"desk: {drive.shown()}")
     check(drive)
-    assert drive.own >= LEAST_OWN
+    assert drive.own >= LEAST_OWN_OF_DESK
 
 
 def unheard_of(scenario: Scenario, count: int) -> Iterator[tuple[str, Json]]:
