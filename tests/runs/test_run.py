@@ -162,6 +162,35 @@ def test_among_runs_at_a_time_each_failure_is_one_of_its_own(
     assert found["exit_code"] == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the agent is a shell script")
+def test_jobs_are_runs_at_the_same_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each agent waits until another one runs."""
+    runs = f"$(ls -d {tmp_path}/run-* | wc -l)"
+    wait = f"i=0; until [ {runs} -ge 2 ]; do i=$((i + 1)); [ $i -lt 600 ] || exit 9; sleep 0.1; done"
+    agent = ["sh", "-c", f"mkdir {tmp_path}/run-$$; {wait}; {shlex.join([*PLAIN, *CREATE, *LOOK])}"]
+    found = report(capsys, document(tmp_path), "--seeds", "1..2", "--jobs", "2", agent=agent)
+    assert [run["outcome"] for run in found["runs"]] == ["passed", "passed"]
+
+
+def test_a_verdict_that_rests_on_a_guess_is_inconclusive_if_strict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    title = {"type": "object", "properties": {"title": {"type": "string"}}}
+    spec = {
+        "mcp_sim": 1,
+        "name": "guessed",
+        "sim": {"create_note": {"verb": "create", "entity": "note"}},
+        "tools": [{"name": "create_note", "inputSchema": title}, {"name": "frobnicate", "inputSchema": title}],
+    }
+    (tmp_path / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    goal = [{"state": {"entity": "note", "where": {"title": "x"}, "count": 1}}]
+    path = document(tmp_path, tools="./spec.yaml", world={}, perturbations=[], expect=goal)
+    agent = [*PLAIN, "frobnicate", json.dumps({"title": "x"})]
+    assert report(capsys, path, agent=agent)["exit_code"] == 1
+    assert report(capsys, path, "--strict", agent=agent)["exit_code"] == 4
+    assert report(capsys, path, "--strict", agent=[*PLAIN, "create_note", agent[-1]])["exit_code"] == 0
+
+
 def test_an_agent_that_cannot_be_started_is_no_failure_of_the_agent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
