@@ -63,8 +63,11 @@ class ServerFacts:
         counts = Counter(parsed.noun for parsed in named)
         nouns = {noun: "_".join(noun) for noun in counts} | {words(name): name for name in declared}
         once = frozenset(noun for noun, count in counts.items() if count == 1 and "_".join(noun) not in declared)
-        tables = {name: frozenset(map(snake, one.fields)) for name, one in declared.items() if not one.singleton}
-        return ServerFacts(nouns, once, tables, _made(named), declared, held)
+        return ServerFacts(nouns, once, _tables(declared.values()), _made(named), declared, held)
+
+
+def _tables(declared: Iterable[Entity]) -> dict[str, frozenset[str]]:
+    return {one.name: frozenset(map(snake, one.fields)) for one in declared if not one.singleton}
 
 
 def _made(named: Iterable[ParsedName]) -> frozenset[str]:

@@ -44,13 +44,14 @@ class EntityBuilder:
         groups = group_by_entity(self.feature_list)
         schemas = {name: parts[self.keys[name]].schema for name, parts in self.fields.items()}
         entities = {name: self._entity(name, groups[name], schemas) for name in self.fields}
-        keyed = {
-            one.entity for one in self.feature_list if one.verb in _ONE and self.roles[one.tool.id].key is not None
-        }
-        named = {name: one for name, one in entities.items() if name in keyed}
-        held = {name for name, rows in self.given.records.items() if rows}
-        shown = held.union(one.entity for one in self.feature_list if properties(one.shape))
-        return {name: one if name in shown else _with_lists(one, named) for name, one in entities.items()}
+        shown = {one.entity for one in self.feature_list if properties(one.shape)}
+        is_whole = {name: name in shown or bool(self.given.records.get(name)) for name in entities}
+        named = {name: one for name, one in entities.items() if self._is_named(groups[name])}
+        return {name: one if is_whole[name] else _with_lists(one, named) for name, one in entities.items()}
+
+    def _is_named(self, mine: Sequence[ToolFeatures]) -> bool:
+        """Whether a tool names a record of an entity by its key."""
+        return any(one.verb in _ONE and self.roles[one.tool.id].key is not None for one in mine)
 
     def _entity(self, name: str, mine: Sequence[ToolFeatures], schemas: Mapping[str, Record]) -> Entity:
         declared, key = self.declared.get(name, Entity(name)), self.keys[name]

@@ -102,24 +102,16 @@ def collect_features(
 def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     """Choose the entity and the verb of a tool by the evidence, and find the places in its result."""
     evidence = [*read_entity(facts, server)]
-    single = _find_singleton(facts, server.declared)
-    entity = single.name if single is not None else choose(evidence, "entity", "")
-    evidence += read_verb(facts, server, choose(evidence, "entity", ""))
+    entity: str = choose(evidence, "entity", "")
+    evidence += read_verb(facts, server, entity)
     verb: Verb = choose(evidence, "verb", "unknown")
-    if single is not None and verb != "update" and "verb" not in facts.overrides:
-        verb = "get"
     schema, override = facts.input, facts.overrides
-    is_declared = facts.tool.output_schema is not None and facts.text is None
-    is_bare = entity in server.held and not is_paged(schema) and not is_declared
-    envelope = find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(schema), text=facts.text)
-    if facts.parsed.word == COUNT and verb == "list":
-        total = next((name for name, part in properties(facts.output).items() if main_type(part) == "integer"), None)
-        envelope = Envelope(total=total if facts.output else "count", text=facts.text)
-    item = (
-        unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
-        if single is None
-        else UnfoldedArguments(schema)
-    )
+    single = _find_singleton(facts, server.declared)
+    if single is not None:
+        entity, item = single.name, UnfoldedArguments(schema)
+        verb = verb if verb == "update" or "verb" in override else "get"
+    else:
+        item = unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
     return ToolFeatures(
         facts.tool,
         facts.parsed,
@@ -127,13 +119,23 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         entity,
         item.schema,
         facts.output,
-        replace(envelope, **override.get("envelope", {})),
+        replace(_find_places(facts, verb, entity, is_held=entity in server.held), **override.get("envelope", {})),
         (*supporting(evidence, "verb", verb), *supporting(evidence, "entity", entity)),
         override.get("key") if item.each is None else None,
         single,
         item,
         override,
     )
+
+
+def _find_places(facts: ToolFacts, verb: Verb, entity: str, *, is_held: bool) -> Envelope:
+    """Return the places in the result of a tool. `is_held`: a given state has such records."""
+    if facts.parsed.word == COUNT and verb == "list":
+        total = next((name for name, part in properties(facts.output).items() if main_type(part) == "integer"), None)
+        return Envelope(total=total if facts.output else "count", text=facts.text)
+    is_bare = is_held and not is_paged(facts.input) and (facts.tool.output_schema is None or facts.text is not None)
+    limited = is_limited(facts.input)
+    return find_envelope(verb, entity, facts.output, bare=is_bare, limited=limited, text=facts.text)
 
 
 def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity | None:

@@ -19,14 +19,14 @@ _SUCCESS = terms("results.success")
 class KnownFields:
     """The fields of an entity that are known so far, by their names."""
 
-    def __init__(self, entity: str, key: str, fields: Mapping[str, Field]) -> None:
+    def __init__(self, entity: str, key: str, fields: Mapping[str, Field], written: frozenset[str]) -> None:
         self.entity, self.key = entity, key
         self.fields: dict[str, Field] = {}
         self.named: dict[str, Field] = {}
         """The fields by their names in snake case."""
         self.inner: dict[str, list[Field]] = {}
         """The values inside objects by their names in snake case, as fields named by their paths: `address.city`."""
-        self.written = frozenset[str]()
+        self.written = written
         """The arguments of creates in snake case: none of them pages."""
         self.add(fields.values())
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_sim.infer.descriptions import choices_of
 from mcp_sim.infer.names import Words, last_segment, parse_name
 from mcp_sim.types import Tool
+from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.json_schema.shapes import properties, required
 from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms

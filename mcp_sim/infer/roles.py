@@ -68,19 +68,16 @@ class RoleFinder:
 
     def roles(self, features: ToolFeatures) -> Roles:
         """Return the roles of a tool: the arguments that name the record, those that ask, those that set fields."""
-        if features.verb in RECORDLESS:
-            return Roles()
         known, holder, is_write = self.known[features.entity], self._holder_argument(features), features.verb in _WRITES
-        names, is_single = self.naming.get(features.tool.id, frozenset[str]()), features.singleton is not None
-        arguments = _split(properties(features.input), {holder})[1]
-        key = None if names or is_single else _key_argument(features, known, arguments)
-        is_asked = not (names or is_single or is_write or key is not None)
-        asked, rest = (arguments, dict[str, Record]()) if is_asked else _split(arguments, names)
+        names = self.naming.get(features.tool.id, frozenset[str]())
+        arguments, is_found = _split(properties(features.input), {holder})[1], bool(names or features.singleton)
+        key = None if is_found else _key_argument(features, known, arguments)
+        asked = _split(arguments, names)[0] if is_found or is_write or key is not None else arguments
         found = _read(features, known, asked) if asked else Roles()
         if key is not None and features.verb == "get" and key not in required(features.input):
             others = _read(features, known, _split(arguments, {key})[1])
             found = Roles(filters=others.filters, basis=others.basis)
-        found, written = replace(found, key=key, holder=holder), _split(rest, {key})[1]
+        found, written = replace(found, key=key, holder=holder), _split(arguments, {*names, key})[1]
         return _with_sets(found, features, known, written) if written and is_write else found
 
     def _holder_argument(self, features: ToolFeatures) -> str | None:
@@ -115,23 +112,26 @@ def assign_roles(
     known: dict[str, KnownFields] = {}
     for name, parts in shown.items():
         fields = {**usual.get(name, {}), **parts} or find_described_state(groups[name])
-        known[name] = KnownFields(name, keys[name], fields)
-        creates = [properties(features.input) for features in groups[name] if features.verb == "create"]
-        known[name].written = frozenset(snake(argument) for one in creates for argument in one)
+        known[name] = KnownFields(name, keys[name], fields, _written(groups[name]))
     finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys))
     for features in _showing_fields(feature_list, declared):
         entity = declared.get(features.entity, Entity(features.entity))
         paths = [path for path in finder.roles(features).unexplained if path not in features.settled_arguments]
-        is_given = entity.key_like is not None and bool(entity.fields)
-        new = fields_of_arguments(features, paths, known, is_given=is_given, is_shown=bool(shown.get(features.entity)))
+        is_given, is_shown = entity.key_like is not None and bool(entity.fields), bool(shown.get(entity.name))
+        new = fields_of_arguments(features, paths, known, is_given=is_given, is_shown=is_shown)
         known[features.entity].add(new)
     for name, schema in key_schemas(groups, known).items():
         known[name].add([Field(keys[name], schema, required=True)])
     return (
-        {features.tool.id: finder.roles(features) for features in feature_list},
+        {one.tool.id: Roles() if one.verb in RECORDLESS else finder.roles(one) for one in feature_list},
         {name: one.fields for name, one in known.items()},
         keys,
     )
+
+
+def _written(mine: Iterable[ToolFeatures]) -> frozenset[str]:
+    """Return the arguments of creates in snake case."""
+    return frozenset(snake(name) for one in mine if one.verb == "create" for name in properties(one.input))
 
 
 def _showing_fields(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:

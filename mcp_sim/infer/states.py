@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.infer.descriptions import choices_of, nearest_choice
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.filters import narrowing_choices
 from mcp_sim.infer.verbs import TRANSITIONS, classify_verb
 from mcp_sim.types import Json, Record
+from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
 from mcp_sim.types.lexicon.english import participle, snake
@@ -106,8 +106,20 @@ def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Reco
     """Return the state of a field or of given records that a verb leads to. None if the choices have none."""
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
     states = [str(one) for one in dict.fromkeys((*choices_of(field.schema), *held))]
-    found = nearest_choice(word, states) or next((one for one in states if snake(one) == status), None)
+    found = _nearest_choice(word, states) or next((one for one in states if snake(one) == status), None)
     return _spell_like(states, status) if status and found is None and not constants(field.schema) else found
+
+
+def _nearest_choice(word: str, choices: Sequence[Json]) -> Json:
+    """Return the choice that a verb leads to: `close` to `Closed`, `start` to `running`. None if there is none."""
+    by_name = {_spelled(str(value)): value for value in reversed(choices)}
+    names = (f"{word}d", f"{word}ed", f"{word}led", word, *_STATES_AFTER.get(word, ()), f"{word}{word[-1:]}ed")
+    return next((by_name[name] for name in map(_spelled, names) if name in by_name), None)
+
+
+def _spelled(value: str) -> str:
+    """Return the words of a value with one spelling of `canceled`."""
+    return snake(value).replace("canceled", "cancelled")
 
 
 def _find_flag(word: str, entity: Entity) -> dict[str, Json]:

@@ -14,8 +14,8 @@ from mcp_sim.backends.refusal import label, value_text
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.descriptions import choices_of
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import (
