@@ -1,7 +1,7 @@
 """Generate texts that match a regular expression of a JSON Schema.
 
-Literals, classes, groups, alternatives and quantifiers are supported; look-around and back-references are not. Every
-result is matched against the expression.
+Literals, classes, groups, alternatives, quantifiers and back-references are written as they are read. Look-around is
+met by chance: more texts are drawn, from more letters. Every result is matched against the expression.
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from functools import lru_cache
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.makers import MAX_LENGTH, MAX_NUMBER
-from mcp_sim.types.json_schema.validation import compiled, compiles
+from mcp_sim.types.json_schema.validation import compiled, enforceable
 
 _MORE = 4
 _CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}
 _PRINTABLE = string.ascii_letters + string.digits + "-_.:/#@ "
 _ATTEMPTS = 12
-_MOST_ATOMS = 10_000
+_ATTEMPTS_AROUND = 200
+_AROUND = re.compile(r"\(\?<?[=!]")
+_GROUP = re.compile(r"\?(?:P?<(?P<name>[A-Za-z_]\w*)>|:|[aimsux]+:|(?P<around><?[=!]))")
+_CAPTURING = re.compile(r"(?<!\\)\((?!\?(?!P?<[A-Za-z_]))")
+_BACK = re.compile(r"k<(\w+)>|([1-9]\d?)")
+_CODED = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|c([A-Za-z])")
+_MOST_ATOMS = 100_000
 
 
 def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAX_NUMBER) -> str | None:
@@ -27,8 +33,8 @@ def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int 
     found: str | None = None
     least, more = 0, _MORE
     try:
-        is_matched = _test(pattern)
-        for _ in range(_ATTEMPTS):
+        pattern, is_matched = _form_and_test(pattern)
+        for _ in range(_ATTEMPTS_AROUND if _AROUND.search(pattern) else _ATTEMPTS):
             text = _longer(pattern, _Writer(pattern, chance, least, more).written(), shortest)
             found = text if is_matched(text) else found
             if found is text and shortest <= len(text) <= longest:
@@ -41,11 +47,12 @@ def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int 
 
 
 @lru_cache(maxsize=256)
-def _test(pattern: str) -> Callable[[str], bool]:
-    """Return a test whether the pattern matches a text. Raises `ValueError` if it is no valid pattern."""
-    if not compiles(pattern):
+def _form_and_test(pattern: str) -> tuple[str, Callable[[str], bool]]:
+    """Return the pattern as it is enforced, and a test whether it matches. Raises `ValueError` if it is not valid."""
+    form = enforceable(pattern)
+    if form is None:
         raise ValueError("no pattern")
-    return compiled({"pattern": pattern}).is_valid
+    return form, compiled({"pattern": form}).is_valid
 
 
 def _longer(pattern: str, text: str, shortest: int) -> str:
@@ -66,6 +73,9 @@ class _Writer:
         self.chance = chance
         self.at = 0
         self.atoms = 0
+        self.groups: dict[str, str] = {}
+        self.numbers = {one.end(): str(at) for at, one in enumerate(_CAPTURING.finditer(pattern), 1)}
+        self.any = _PRINTABLE if _AROUND.search(pattern) else _CLASSES["w"]
 
     def written(self) -> str:
         return self._alternatives()
@@ -105,29 +115,50 @@ class _Writer:
         if sign == "[":
             return self.chance.choice(self._class())
         if sign == ".":
-            return self.chance.choice(_CLASSES["w"])
+            return self.chance.choice(self.any)
         return self._escaped() if sign == "\\" else sign
 
     def _group(self) -> str:
-        if self.pattern.startswith("?", self.at):
-            named = re.compile(r"\?:|\?P?<\w+>").match(self.pattern, self.at)
-            if named is None:
-                raise ValueError("look-around")
-            self.at = named.end()
+        number = self.numbers.get(self.at, "")
+        found = _GROUP.match(self.pattern, self.at)
+        if found is None and self.pattern.startswith("?", self.at):
+            raise ValueError("group of another kind")
+        self.at = self.at if found is None else found.end()
         text = self._alternatives()
         self.at += 1
+        around = found["around"] if found is not None else None
+        if around is not None:
+            return text if around.endswith("=") and self.chance.unit() < self._repeated(around) else ""
+        self.groups |= {number: text, **({found["name"]: text} if found is not None and found["name"] else {})}
         return text
 
+    def _repeated(self, around: str) -> float:
+        """Return how likely the text of a look-around is written: always where nothing else can be there."""
+        return 1.0 if around == "<=" or self.at == len(self.pattern) else 0.25
+
     def _escaped(self) -> str:
+        back = _BACK.match(self.pattern, self.at)
+        if back is not None:
+            self.at = back.end()
+            return self.groups.get(back[1] or back[2], "")
+        coded = self._coded()
+        if coded is not None:
+            return coded
         sign = self.pattern[self.at]
         self.at += 1
         if sign in "bB":
             return ""
         if sign in _CLASSES or sign.lower() in _CLASSES:
             return self.chance.choice(self._shorthand(sign))
-        if sign.isdigit():
-            raise ValueError("back-reference")
         return {"n": "\n", "t": "\t"}.get(sign, sign)
+
+    def _coded(self) -> str | None:
+        """Read the code of a sign after a backslash; None if there is none."""
+        found = _CODED.match(self.pattern, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return chr(ord(found[3].upper()) - 64) if found[3] else chr(int(found[1] or found[2], 16))
 
     @staticmethod
     def _shorthand(sign: str) -> str:
@@ -151,11 +182,12 @@ class _Writer:
         low = self.pattern[self.at]
         self.at += 1
         if low == "\\":
+            coded = self._coded()
             sign = self.pattern[self.at]
-            self.at += 1
-            if sign.lower() in _CLASSES:
+            self.at += coded is None
+            if coded is None and sign.lower() in _CLASSES:
                 return self._shorthand(sign)
-            low = sign
+            low = sign if coded is None else coded
         if self.pattern.startswith("-", self.at) and self.pattern[self.at + 1] != "]":
             high = self.pattern[self.at + 1]
             self.at += 2

@@ -14,6 +14,7 @@ from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
+from mcp_sim.simulator.check_results import check_results
 from mcp_sim.simulator.match_tools import check_operations, match_tools
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
@@ -72,6 +73,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     found = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     for one in found:
         check_operations(one.specs, one.matched)
+        check_results(one.specs)
         _check_how(one.specs, one.found.plans)
         _check_entities(one.specs, one.found.entities)
     whole = found[0].found

@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self
 from rpds import HashTrieMap
 
 from mcp_sim.faults.compile import compile_faults, scaled_perturbations, with_intensity
+from mcp_sim.generate.instances import repairer
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.grading.grade import grade_world
 from mcp_sim.simulator.compile import load
@@ -253,6 +254,8 @@ class Simulator:
             fallback=fallback if entry.world_model.fallback else None,
             interaction=self.scenario.interactions.get(tool.id, NO_INTERACTION),
             judges_arguments=entry.world_model.judges_arguments,
+            repair=None if tool.output_schema is None else repairer(tool.output_schema),
+            is_planned=entry.kind == "builtin",
         )
         return Pipeline(self._faults.by_tool[tool.id], step)
 

@@ -5,11 +5,12 @@ An answer that cannot be served is requested again, up to `max_attempts` of the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from mcp_sim.generate.instances import NoInstance
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.errors import Crash, Rejected
@@ -44,6 +45,10 @@ class WorldStep:
     interaction: ToolInteraction = NO_INTERACTION
     judges_arguments: bool = False
     """Whether the predictor answers calls with invalid arguments."""
+    repair: Callable[[Json], Json] | None = None
+    """Returns a value that is valid under the outputSchema, close to the value that a plan led to."""
+    is_planned: bool = True
+    """Whether the predictor follows plans, so that its results are repaired. Those of the fallback always are."""
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
         """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""
@@ -101,14 +106,14 @@ class WorldStep:
     async def _predict(self, turn: Turn) -> Transition:
         rejected = tuple[Attempt, ...]()
         while len(rejected) < self.max_attempts:
-            transition, attempt = await self._attempt(self.predictor, turn, rejected)
+            transition, attempt = await self._attempt(self.predictor, turn, rejected, repaired=self.is_planned)
             if transition is not None:
                 return _with_attempts(transition, rejected)
             rejected = (*rejected, attempt)
         if turn.instruction is not None:
             return _with_attempts(Transition(Observation(ToolResult("", form="text"))), rejected)
         if self.fallback is not None:
-            transition, attempt = await self._attempt(self.fallback, turn, ())
+            transition, attempt = await self._attempt(self.fallback, turn, (), repaired=True)
             if transition is not None:
                 return _with_attempts(transition, rejected, fallback=True)
             rejected = (*rejected, attempt)
@@ -116,7 +121,7 @@ class WorldStep:
         raise Crash(turn.tool.id, "; ".join(last.problems), _attempts_json(rejected))
 
     async def _attempt(
-        self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...]
+        self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...], *, repaired: bool
     ) -> tuple[Transition | None, Attempt]:
         """Return a transition that may be served, or None with the problems of the answer.
 
@@ -133,6 +138,11 @@ class WorldStep:
         problems = (*self._shape_problems(transition), *self._content_problems(turn, transition))
         if not problems:
             return transition, Attempt("", ())
+        if repaired and self.repair is not None and not self._content_problems(turn, transition):
+            try:
+                return _with_result(transition, self.repair), Attempt("", ())
+            except NoInstance as none:
+                problems = (*problems, f"no valid result can be generated: {none}")
         turn.memories.staged = staged
         body = transition.observation.body
         raw = body.encoded.decode() if isinstance(body, ToolResult) else ""
@@ -152,6 +162,14 @@ class WorldStep:
         if body.form != "structured":
             return ("the tool declares an outputSchema, but the result is not structured",)
         return self.output.problems(body.value)
+
+
+def _with_result(transition: Transition, repair: Callable[[Json], Json]) -> Transition:
+    """Return the transition with a valid result, close to its own. Raises `NoInstance`."""
+    body = transition.observation.body
+    value = body.value if isinstance(body, ToolResult) else None
+    observation = replace(transition.observation, body=ToolResult(repair(value)))
+    return replace(transition, observation=observation, guessed=True)
 
 
 def _refused(turn: Turn, problems: Sequence[str]) -> Transition:

@@ -16,7 +16,7 @@ from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.expansion import resolve_reference
 from mcp_sim.types.json_schema.merge import NEVER
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, types_of
-from mcp_sim.types.json_schema.validation import Validator, compiled, compiles
+from mcp_sim.types.json_schema.validation import Validator, compiled, enforceable
 
 _COMMON_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
 _OPTIONAL: Mapping[str, tuple[type, str]] = {
@@ -31,6 +31,7 @@ _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
 _SCHEMA_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 MOST_SCHEMA_PROBLEMS = 5
+WITHOUT_END = "a required part contains itself, without end"
 
 
 def usable_tools(tools: Place) -> dict[str, Place]:
@@ -105,23 +106,24 @@ def _check_schema(schema: Place, tool: Json) -> None:
         compiled(schema.value)
     except ValueError as error:
         return _note_invalid(schema, str(error))
-    if not has_finite_value(schema.value):
-        schema.warning(f"no value fits in {tool}: a required part contains itself, without end")
+    is_result = schema.path[-1] == "outputSchema"  # whether it has a value is found when the tools are compiled
+    if not is_result and not has_finite_value(schema.value):
+        schema.warning(f"no value fits in {tool}: {WITHOUT_END}")
     for path, part in _parts(schema.value):
         if path and part == NEVER:
             continue  # it forbids a property
-        _check_part(schema.at(*path), part, tool)
+        _check_pattern(schema.at(*path), part)
+        reason = None if is_result and not path else contradiction(part)
+        if reason is not None:
+            schema.at(*path).warning(f"no value fits in {tool}: {reason}")
     return None
 
 
-def _check_part(place: Place, part: Record, tool: Json) -> None:
-    """Note what cannot be enforced in one schema of a tool, or cannot be satisfied."""
+def _check_pattern(place: Place, part: Record) -> None:
+    """Note a pattern that cannot be enforced."""
     pattern = part.get("pattern")
-    if isinstance(pattern, str) and not compiles(pattern):
+    if isinstance(pattern, str) and enforceable(pattern) is None:
         place.at("pattern").warning(f"the pattern {pattern!r} cannot be compiled; it is not enforced")
-    reason = contradiction(part)
-    if reason is not None:
-        place.warning(f"no value fits in {tool}: {reason}")
 
 
 def _note_refused_type(schema: Place, found: str) -> None:
@@ -136,7 +138,8 @@ def _note_invalid(schema: Place, reason: str) -> None:
     """Note each error of a schema; `reason` is why it could not be compiled, used if no other error is found."""
     from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415 (80 ms, errors only)
 
-    dialect = validator_for(schema.value, default=Draft202012Validator)
+    is_named = isinstance(schema.value.get("$schema", ""), str)
+    dialect = validator_for(schema.value if is_named else {}, default=Draft202012Validator)
     noted = 0
     for error in dialect(dialect.META_SCHEMA).iter_errors(schema.value):
         if noted < MOST_SCHEMA_PROBLEMS:

@@ -61,6 +61,8 @@ def promise_of(tool: Tool) -> Promise | None:
 
 def _verb_and_nouns(parts: Sequence[str], description: str) -> tuple[str, tuple[str, ...]]:
     """Return the verb of a name, or '', and its other words."""
+    if not parts:
+        return "", ()
     place = 0 if verb_fields(parts[0]) else verb_place(tuple(parts), find_described_verb(description))
     if place is None:
         return "", tuple(parts)

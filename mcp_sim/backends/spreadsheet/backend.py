@@ -46,7 +46,7 @@ def _mentions_sheets(profile: ToolProfile) -> bool:
 def _begins(verbs: str) -> Test:
     """Return a test whether a tool's name begins with one of these words."""
     known = frozenset(verbs.split("|"))
-    return lambda profile: profile.words[0] in known
+    return lambda profile: bool(profile.words) and profile.words[0] in known
 
 
 _HAS_SHEET, _HAS_RANGE, _HAS_BOOK = takes(_ROLES["sheet"]), takes(_ROLES["range"]), takes(_ROLES["workbook"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import cast
+from urllib.parse import unquote
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.dialects import dialect_of, modernised
 from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required, required_among, types_of
 
@@ -25,13 +27,27 @@ _MOST = 5_000
 """The most schemas of an expansion. Definitions that hold each other twice come to 2^n of them."""
 
 
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
 _BRANCHES = ("anyOf", "oneOf")
 
 
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
 
 
-_INNER = ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else")
+_INNER = (
+    "items",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "additionalProperties",
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+)
 
 
 _LISTED = (*_BRANCHES, "prefixItems", "allOf")
@@ -57,10 +73,27 @@ def resolve_reference(root: Record, reference: str) -> Record:
     """Return the schema that a reference within the document leads to; {} for any other reference."""
     if not reference.startswith("#"):
         return {}
+    if len(reference) > 1 and reference[1] != "/":
+        return _anchored(root, reference[1:])
     found: Json = root
-    for part in reference[1:].strip("/").split("/") if len(reference) > 1 else ():
-        found = as_object(found).get(part.replace("~1", "/").replace("~0", "~"))
+    for part in unquote(reference[1:]).strip("/").split("/") if len(reference) > 1 else ():
+        found = _inside(found, part.replace("~1", "/").replace("~0", "~"))
     return as_object(found)
+
+
+def _inside(value: Json, part: str) -> Json:
+    """Return the part of an object with this name, or of a list with this index."""
+    listed = as_list(value)
+    return listed[int(part)] if part.isdecimal() and int(part) < len(listed) else as_object(value).get(part)
+
+
+def _anchored(schema: Json, name: str) -> Record:
+    """Return the schema in a document that has this anchor; {} if there is none."""
+    body = as_object(schema)
+    if name in (body.get("$anchor"), body.get("$dynamicAnchor")) or body.get("$id") == f"#{name}":
+        return body
+    parts = body.values() if body else as_list(schema)
+    return next((found for part in parts if (found := _anchored(part, name))), {})
 
 
 def count_unfolded(schema: Json) -> int:
@@ -81,7 +114,7 @@ def _all_references(schema: Json) -> Iterator[str]:
         for item in as_list(cast("Json", schema)):
             yield from _all_references(item)
     for word, part in as_object(schema).items():
-        if word == "$ref" and isinstance(part, str):
+        if word in _REFERENCES and isinstance(part, str):
             yield part
         else:
             yield from _all_references(part)
@@ -89,7 +122,7 @@ def _all_references(schema: Json) -> Iterator[str]:
 
 def _count_unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
     body = as_object(schema)
-    reference: Json = body.get("$ref")
+    reference: Json = next((body[word] for word in _REFERENCES if word in body), None)
     if isinstance(reference, str) and reference not in known:
         known[reference] = 0  # for the way back to it
         known[reference] = _count_unfolded(resolve_reference(root, reference), root, known)
@@ -105,10 +138,11 @@ class _Source:
     `reached` is the greatest depth so far.
     """
 
-    __slots__ = ("deepest", "left", "reached", "root")
+    __slots__ = ("deepest", "dialect", "left", "reached", "root")
 
     def __init__(self, root: Record, deepest: int) -> None:
         self.root = root
+        self.dialect = dialect_of(root)
         self.deepest = deepest
         self.left = _MOST
         self.reached = 0
@@ -161,14 +195,15 @@ def _without_references(schema: Record, source: _Source, trail: tuple[str, ...])
         whole = pending.pop(0)
         if whole is False:
             return IMPOSSIBLE, trail
-        part = dict(as_object(whole))
+        part = dict(modernised(as_object(whole), source.dialect))
         pending = [*as_list(part.pop("allOf", [])), *pending]
-        reference: Json = part.pop("$ref", None)
-        if reference in trail:
-            return IMPOSSIBLE, trail
-        if isinstance(reference, str) and reference not in here:
-            here[reference] = None
-            pending.insert(0, resolve_reference(source.root, reference))
+        for word in part.keys() & _REFERENCES:
+            reference: Json = part.pop(word)
+            if reference in trail:
+                return IMPOSSIBLE, trail
+            if isinstance(reference, str) and reference not in here:
+                here[reference] = None
+                pending.insert(0, resolve_reference(source.root, reference))
         flat = as_object(merge_schemas(part, flat))
     return flat, (*trail, *here)
 

@@ -42,7 +42,10 @@ class Validator:
             return ()
         if self._error_finder is None:
             self._error_finder = _error_finder(self.schema)
-        found: list[Any] = list(self._error_finder(value))
+        try:
+            found: list[Any] = list(self._error_finder(value))
+        except RecursionError:  # jsonschema follows a reference to itself for ever
+            found = []
         errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
         return tuple(sentences) or self._checker_problems(value)
@@ -120,27 +123,38 @@ def compiled(schema: Record, formats: Mapping[str, Callable[[str], bool]] | None
 
 
 def without_patterns(schema: Json) -> Json:
-    """Return the schema without the patterns that cannot be compiled."""
+    """Return the schema without the patterns that cannot be compiled, and with the others as they can be."""
     if isinstance(schema, list):
         return [without_patterns(item) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
     kept = cast("dict[str, Any]", schema)
-    return {
-        name: without_patterns(value)
-        for name, value in kept.items()
-        if not (name == "pattern" and isinstance(value, str) and not compiles(value))
-    }
+    forms = {"pattern": enforceable(kept["pattern"])} if isinstance(kept.get("pattern"), str) else {}
+    rest = {name: without_patterns(value) for name, value in kept.items() if name not in forms}
+    return {**rest, **{name: form for name, form in forms.items() if form is not None}}
 
 
 def compiles(pattern: str) -> bool:
-    """Whether both `re` and jsonschema-rs can compile this pattern."""
+    """Whether jsonschema-rs can compile this pattern."""
     try:
-        re.compile(pattern)
         jsonschema_rs.validator_for({"pattern": pattern}, validate_formats=False, offline=True)
-    except (re.error, OverflowError, RecursionError, ValueError, jsonschema_rs.ValidationError):
+    except (ValueError, jsonschema_rs.ValidationError):
         return False
     return True
+
+
+_CAPTURING = re.compile(r"(?<!\\)\((?:\?P?<(?P<name>[A-Za-z_]\w*)>|(?!\?))")
+_REFERRING = re.compile(r"\(\?P=(\w+)\)|\\k<(\w+)>")
+
+
+def enforceable(pattern: str) -> str | None:
+    """Return the pattern as jsonschema-rs can compile it, with numbers for named groups; None if it cannot."""
+    if compiles(pattern):
+        return pattern
+    numbers = {found["name"]: at for at, found in enumerate(_CAPTURING.finditer(pattern), 1)}
+    unnamed = _CAPTURING.sub("(", _REFERRING.sub(lambda at: f"\\{numbers.get(at[1] or at[2], 0)}", pattern))
+    form = unnamed.replace("\\A", "^").replace("\\Z", "$")
+    return form if form != pattern and compiles(form) else None
 
 
 def _sentence(path: Sequence[str | int], message: str) -> str:

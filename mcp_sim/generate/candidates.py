@@ -1,0 +1,146 @@
+"""Propose numbers, texts and sizes that the keywords of a JSON Schema make likely to be valid, or likely not to be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import count
+from typing import Any, Final
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.makers import UNMERGED
+from mcp_sim.generate.patterns import matching_text
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
+
+LARGEST_LIST: Final = 10_000
+LONGEST_TEXT: Final = 1_000_000
+"""The most items, properties and characters that are generated because a schema requires them."""
+
+_IN_PLACE = ("allOf", "anyOf", "oneOf", UNMERGED)
+_CONDITIONS = ("not", "if", "then", "else")
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_TEXTS = ("", "a", "b", "A", "0", "1", "x1", "aA1!", " ", "-", "abcdefgh", "2030-01-01", "a@b.example")
+_PER_PATTERN = 12
+
+
+def about(schema: Json) -> Iterator[Record]:
+    """Yield a schema and all schemas in it that are about the same value."""
+    body = as_object(schema)
+    yield body
+    for word in _IN_PLACE:
+        for part in as_list(body.get(word)):
+            yield from about(part)
+    for word in _CONDITIONS:
+        if isinstance(body.get(word), dict):
+            yield from about(body[word])
+    for part in as_object(body.get("dependentSchemas")).values():
+        yield from about(part)
+
+
+def mentioned(schema: Record) -> Iterator[tuple[str, Record]]:
+    """Yield the properties that the parts of a schema mention, with what is said about each."""
+    parts = about(schema)
+    next(parts)
+    for part in parts:
+        yield from properties(part).items()
+        yield from ((name, {}) for name in sorted(required(part)))
+        for name, others in as_object(part.get("dependentRequired")).items():
+            yield from ((str(one), {}) for one in (name, *as_list(others)))
+
+
+def lengths(schema: Record, *words: str) -> list[int]:
+    """Return the sizes at which the keywords of a schema decide, and those beside them; none that is too large."""
+    sizes = [int(part[word]) for part in about(schema) for word in words if _is_number(part.get(word))]
+    return [near for size in sizes for near in (size, size + 1, size - 1) if 0 <= near <= LARGEST_LIST]
+
+
+# numbers --------------------------------------------------------------------------------------------------------------
+
+
+def number_candidates(way: Record, schema: Record, hint: Json, *, whole: bool) -> Iterator[Json]:
+    """Yield numbers at and beside all bounds, then others: multiples where the schema asks for them."""
+    parts = [*about(schema)]
+    points = [Fraction(str(hint))] if _is_number(hint) else []
+    points += _points(way)
+    points += [point for part in parts for point in _points(part)]
+    steps = _steps([way]) or ([Fraction(1)] if whole else [])
+    others = [step for step in _steps(parts) if step not in steps]
+    grid = [*steps, *others, math.prod((*steps, *others), start=Fraction(1))] if steps or others else []
+    for step in grid:
+        for point in (*points, Fraction(0)):
+            first = math.ceil(point / step)
+            yield from (_number((first + at) * step, whole=whole) for at in (0, -1, 1, 2))
+    for point in (*points, Fraction(0)) if not steps else ():
+        for beside in (0, 1, -1, Fraction(1, 2), Fraction(-1, 2)):
+            yield _number(point + beside, whole=whole)
+    yield from _series(way, steps, points, whole=whole)
+
+
+def _series(way: Record, steps: list[Fraction], points: list[Fraction], *, whole: bool) -> Iterator[Json]:
+    """Yield one number after the other, upwards from the lowest point, or downwards if only the top is bounded."""
+    step = max(steps, default=Fraction(1))
+    start = Fraction(math.ceil(min(points, default=Fraction(0)) / step)) * step
+    upwards = "minimum" in way or "exclusiveMinimum" in way or "maximum" not in way
+    return (_number(start + at * (step if upwards else -step), whole=whole) for at in count())
+
+
+def _points(part: Record) -> list[Fraction]:
+    """Return the bounds of a schema, and the middle between two."""
+    found = [Fraction(str(part[word])) for word in _BOUNDS if _is_number(part.get(word))]
+    return [sum(found, Fraction(0)) / len(found), *found] if len(found) > 1 else found
+
+
+def _steps(parts: list[Record]) -> list[Fraction]:
+    found = (part.get("multipleOf") for part in parts)
+    return [Fraction(str(step)) for step in found if _is_number(step) and step > 0]
+
+
+def _number(value: Fraction, *, whole: bool) -> Json:
+    """Return a number as JSON has it: whole if it is, and zero if it is too large for a fraction."""
+    if value.denominator == 1:
+        return int(value)
+    if whole:
+        return math.ceil(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return 0
+
+
+def divides(value: Json, step: Json) -> bool:
+    """Whether a number is a multiple of a step for validators that divide floating-point numbers, too."""
+    if not _is_number(value) or not isinstance(step, float):
+        return True
+    try:
+        return (value / step).is_integer()
+    except (OverflowError, ZeroDivisionError):
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# texts ----------------------------------------------------------------------------------------------------------------
+
+
+def text_candidates(way: Record, schema: Record, hint: Json, chance: Chance) -> Iterator[str]:
+    """Yield texts that match patterns of the schema, of the lengths at which it decides, then others."""
+    shortest, longest = int(way.get("minLength", 0)), int(min(way.get("maxLength", LONGEST_TEXT), LONGEST_TEXT))
+    patterns = [str(part["pattern"]) for part in (way, *about(schema)) if isinstance(part.get("pattern"), str)]
+    for pattern in dict.fromkeys(patterns):
+        for _ in range(_PER_PATTERN):
+            made = matching_text(pattern, chance, shortest, longest)
+            if made is None:
+                break
+            yield made
+    text = hint if isinstance(hint, str) and hint else "text"
+    sizes = [*lengths(schema, "minLength", "maxLength"), shortest, longest if longest < LARGEST_LIST else shortest]
+    for size in dict.fromkeys((*sizes, len(text))):
+        if shortest <= size <= longest:
+            yield text[:size] + "x" * (size - len(text))
+    yield from _TEXTS
+    filler = "x" * (shortest - 1)
+    yield from (f"{number}{filler}"[: max(shortest, len(str(number)))] for number in count(1))

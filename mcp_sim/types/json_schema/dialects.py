@@ -1,0 +1,62 @@
+"""Rewrite keywords of older dialects of JSON Schema (draft 4 to draft 7) as 2020-12 has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object
+
+_DIALECTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
+_INTRODUCED: Mapping[str, int] = {
+    **dict.fromkeys(("const", "contains", "propertyNames"), 1),
+    **dict.fromkeys(("if", "then", "else"), 2),
+    **dict.fromkeys(("minContains", "maxContains", "dependentRequired", "dependentSchemas"), 3),
+    **dict.fromkeys(("unevaluatedProperties", "unevaluatedItems", "$recursiveRef"), 3),
+    **dict.fromkeys(("prefixItems", "$dynamicRef"), 4),
+}
+"""The dialect in which a keyword first has a meaning."""
+
+_OLD = frozenset({"exclusiveMinimum", "exclusiveMaximum", "items", "additionalItems", "dependencies"})
+_BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+
+
+def dialect_of(root: Record) -> int:
+    """Return the dialect that a document declares, as a number; the newest by default."""
+    declared = str(root.get("$schema", ""))
+    return next((at for at, name in enumerate(_DIALECTS) if name in declared), len(_DIALECTS) - 1)
+
+
+def modernised(schema: Record, dialect: int) -> Record:
+    """Return the schema with the keywords of 2020-12 that its dialect knows. Schemas within it stay as they are."""
+    if dialect < len(_DIALECTS) - 1:
+        ignored = {word for word in schema if _INTRODUCED.get(word, 0) > dialect}
+        has_reference = dialect < _DIALECTS.index("2019-09") and "$ref" in schema
+        kept = {"$ref"} if has_reference else schema.keys() - ignored
+        schema = {word: part for word, part in schema.items() if word in kept}
+    if _OLD.isdisjoint(schema):
+        return schema
+    made = dict(schema)
+    for exclusive, bound in _BOUNDS:
+        if isinstance(made.get(exclusive), bool):
+            is_exclusive: Json = made.pop(exclusive)
+            if is_exclusive and bound in made:
+                made[exclusive] = made.pop(bound)
+    if isinstance(made.get("items"), list):
+        made["prefixItems"] = made.pop("items")
+        if "additionalItems" in made:
+            made["items"] = made.pop("additionalItems")
+    if "dependencies" in made:
+        _divide_dependencies(made)
+    return made
+
+
+def _divide_dependencies(made: Record) -> None:
+    """Replace `dependencies` by `dependentRequired` and `dependentSchemas`."""
+    dependencies = as_object(made.pop("dependencies"))
+    names = {name: part for name, part in dependencies.items() if isinstance(part, list)}
+    schemas = {name: part for name, part in dependencies.items() if not isinstance(part, list)}
+    if names:
+        made["dependentRequired"] = {**as_object(made.get("dependentRequired")), **names}
+    if schemas:
+        made["dependentSchemas"] = {**as_object(made.get("dependentSchemas")), **schemas}
