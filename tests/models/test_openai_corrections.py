@@ -133,3 +133,37 @@ async def test_marks_of_chat_templates_are_left_out_at_the_last_attempt(desk: De
     async with serving(saying("The <|im_start|>hanger is<|im_end|> bent.")) as engine, desk(engine.url).open() as world:
         assert value(await world.call("explain", {"topic": "chains"})) == "The hanger is bent."
         assert len(engine.asked) > 1
+
+
+WRITES: list[tuple[str, Json]] = [
+    ("create_ticket", {"title": "one", "customer_id": "customer_00001"}),
+    ("update_ticket", {"ticket_id": "ticket_00002", "title": "Dim lamp"}),
+    ("delete_ticket", {"ticket_id": "ticket_00002"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), WRITES)
+async def test_the_answer_to_a_write_changes_no_other_records_of_its_kind(
+    tool: str, arguments: Json, desk: Desk
+) -> None:
+    number = 2 if "ticket_id" in arguments else 3
+    own: Json = {} if tool == "delete_ticket" else ticket(number, title=arguments["title"])
+    answer = {"note": "Done", **own, "tickets": [{**ROWS[0], "title": "Horn", "effort": 9}], "customer": {"age": 40}}
+    async with serving(saying(json.dumps(answer))) as engine, desk(engine.url).open() as world:
+        served = value(await world.call(tool, arguments))
+        assert served == {**answer, "tickets": ROWS[:1]}
+        assert measured(world)["rejected"][0]["problems"][0].startswith("ticket 'ticket_00001': ")
+        assert {"tickets.0.title", "tickets.0.effort"} == {*measured(world)["repaired"]}
+        assert world.view.get("ticket", "ticket_00001") == ROWS[0]
+
+
+async def test_the_answer_to_a_write_may_change_what_it_refers_to_and_counts_of_others(tmp_path: Path) -> None:
+    ada, ben = ({"id": f"customer_{at:05}", "name": name, "open": 2} for at, name in ((1, "Ada"), (2, "Ben")))
+    given = {"records": {"ticket": {"count": 2, "rows": ROWS}, "customer": {"count": 2, "rows": [ada, ben]}}}
+    customers = [{**ada, "name": "Ada Vos", "open": 3}, {**ben, "name": "Bob", "open": 1}]
+    answer = {**ticket(3), "customers": customers}
+    async with serving(saying(json.dumps(answer))) as engine, desk_in(tmp_path, given)(engine.url).open() as world:
+        made = value(await world.call("create_ticket", {"title": "one", "customer_id": "customer_00001"}))
+        true = [customers[0], {**ben, "open": 1}]
+        assert made == {**answer, "customers": true}
+        assert [row for _, row in world.view.rows("customer")] == true

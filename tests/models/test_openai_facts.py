@@ -107,6 +107,20 @@ async def test_what_the_agent_wrote_is_shown_as_it_wrote_it(shown: Desk) -> None
         assert await seen(engine, world, made, ticket_id=made["id"]) == changed
 
 
+@pytest.mark.parametrize("given", [{}, {"status": "Pending"}])
+async def test_the_first_state_of_a_new_record_is_a_fact_if_the_call_gives_it_or_a_read_shows_it(
+    given: Json, shown: Desk
+) -> None:
+    at = "ticket_00003"
+    async with serving() as engine, shown(engine.url).open() as world:
+        made = ticket(3, status="Pending")
+        assert await seen(engine, world, made, "create_ticket", title="one", customer_id="customer_00001", **given)
+        state = "Pending" if given else "Open"
+        opened = {**made, "status": "Open"}
+        assert await seen(engine, world, opened, ticket_id=at) == {**made, "status": state}
+        assert await seen(engine, world, {**made, "status": "Lost"}, ticket_id=at) == {**made, "status": state}
+
+
 async def test_what_was_deleted_is_not_found_and_in_no_list(shown: Desk) -> None:
     first, second = ticket(1, title="Bell"), ticket(2, title="Lamp")
     async with serving() as engine, shown(engine.url).open() as world:

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from mcp_sim.models.language_model.disclosure import Disclosure
-from mcp_sim.models.language_model.fixed_facts import STATES, UNFIXED, FixedFacts, differences
-from mcp_sim.models.language_model.subjects import Subject
+from mcp_sim.models.language_model.fixed_facts import UNFIXED, FixedFacts, differences
+from mcp_sim.models.language_model.subjects import STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
@@ -180,7 +180,7 @@ class Absorption:
             self._put(subject, key, after)
         self.unchecked |= {(entity.name, key, name) for name in _differing(dict(subject.fields()), after)}
         self.absorb_links(entity, fields)
-        guessed = [name for name in news if self._is_provisional(name, stored)]
+        guessed = [name for name, value in fields.items() if self._is_provisional(subject, name, value, stored)]
         facts = fields.keys() - _differing(fields, {**dict.fromkeys(fields), **after}) - {*guessed}
         self.facts.note(replace(subject, key=key), facts, (*self.changes, *self.absorbed), guessed)
 
@@ -197,9 +197,15 @@ class Absorption:
                 return known
         return {}
 
-    def _is_provisional(self, name: str, stored: Record | None) -> bool:
-        """Whether a new value is no fact yet: an excerpt that a search shows, a state right after a write."""
-        return (self.is_search and stored is None) or (self.facts.is_write and name in STATES)
+    def _is_provisional(self, subject: Subject, name: str, value: Json, stored: Record | None) -> bool:
+        """Whether a shown value is no fact yet: an excerpt of a search, the first state of what the call creates.
+
+        A state that the call gives is a fact at once, others are when a read shows them.
+        """
+        if not self.facts.is_write or name not in STATES:
+            return self.is_search and stored is None
+        turn = self.facts.turn
+        return turn.view.get(*subject.identity) is None and value not in scalars(turn.call.arguments)
 
     def _is_news(self, subject: Subject, name: str, value: Json, stored: Record | None) -> bool:
         """Whether a shown value is to be stored: a new one, or another one of a field that nothing fixes."""

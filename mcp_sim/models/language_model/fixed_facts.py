@@ -2,8 +2,9 @@
 
 A value of an identified record is fixed if it is given, was written, or was shown, until a write names the record by
 its id, key, name or path, or a write with unknown effect touches its entity. While the call itself is a write, nothing
-that was shown is fixed. An id that two differing objects of one answer share, an index, and what an answer says about
-the call (`success`, `message`) identify or fix nothing.
+is fixed that the write may change: any value if its effect is unknown, else those within its `Reach`. An id that two
+differing objects of one answer share, an index, and what an answer says about the call (`success`, `message`) identify
+or fix nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, cast
 
+from mcp_sim.models.language_model.reach import Reach, names_of
 from mcp_sim.models.language_model.subjects import Subject, identity_of, scalars
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import singular, snake
-from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.result_parts import Path
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
@@ -28,13 +29,8 @@ from mcp_sim.types.views import find_key
 UNFIXED: Any = object()
 """Returned for what a model may decide."""
 
-NAMES = ("name", "title", "path", "slug", "key", "full_name", "number", "filename", "file_path", "uri", "url")
-"""Fields that a call may name a record by, besides its id."""
-
 MAX_NAMED = 200
 """How many arguments of a write are remembered."""
-STATES = terms("fields.state")
-"""Fields whose value may change by itself soon after a write: an order is pending, and then open."""
 MAX_PROVISIONAL = 50
 """How many new records of an entity may wait for their id."""
 MAX_PLACES = 4
@@ -72,15 +68,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class FixedFacts:
-    """The fixed facts of one turn."""
+    """The fixed facts of one turn. `reach`: what a write may change; None if that is unknown."""
 
     turn: Turn
     memory: Memory
     is_write: bool
+    reach: Reach | None = None
 
     def value(self, subject: Subject, name: str) -> Json:
         """Return the value that a field of a subject must have, `UNFIXED` if it may have any."""
-        if self.is_write:
+        if self.is_write and (self.reach is None or self.reach.includes(subject, name, self._known(subject))):
             return UNFIXED
         places = [subject, *(self._elsewhere(subject) if not subject.is_named else ())]
         return next((value for value in (self._value(one, name) for one in places) if value is not UNFIXED), UNFIXED)
@@ -96,6 +93,9 @@ class FixedFacts:
             return record[name]
         return record[name] if shown.at.get(name, 0) >= self._changed_at(subject, record) else UNFIXED
 
+    def _known(self, subject: Subject) -> Record:
+        return self.turn.view.get(*subject.identity) or {}
+
     def may_have_more(self, entity: str) -> bool:
         """Whether a write may have created records of an entity that the world does not know."""
         return any(self.memory.get(f"grown/{name}") is not None for name in (entity, EVERY))
@@ -105,8 +105,7 @@ class FixedFacts:
 
     def _changed_at(self, subject: Subject, known: Mapping[str, Json]) -> int:
         """Return the number of the last call that may have changed a record; 0 if none has."""
-        names = [subject.key, *(known[name] for name in NAMES if isinstance(known.get(name), str | int))]
-        touched = (self.memory.get(f"touched/{name}", 0) for name in names)
+        touched = (self.memory.get(f"touched/{name}", 0) for name in names_of(subject.key, known))
         if subject.is_named:
             return self.memory.get(WRITTEN, 0)
         unsettled = (self.memory.get(f"unsettled/{entity}", 0) for entity in (subject.entity.name, EVERY))

@@ -19,6 +19,7 @@ from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.observations import read_observation
+from mcp_sim.models.language_model.reach import Reach
 from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, ended
 from mcp_sim.models.language_model.second_look import SecondLook
 from mcp_sim.models.language_model.tighten import Bounds
@@ -148,8 +149,10 @@ class ModelPredictor:
         return len(rejected) + 1 >= self._settings.max_attempts
 
     def _adoption(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Adoption:
-        facts = FixedFacts(turn, self._conversation.memory(turn), tool.is_write)
         plain = replace(turn, call=self._tools.plain_call(turn.call))
+        changes = draft.transition.changes if tool.is_write and draft is not None and draft.ok else None
+        reach = None if changes is None else Reach.of(plain, tool.plan, self._domain, changes)
+        facts = FixedFacts(turn, self._conversation.memory(turn), tool.is_write, reach)
         return Adoption(plain, tool, self._disclosure, facts, draft, before=self._earlier(turn, tool))
 
     async def _follow_instruction(

@@ -29,6 +29,8 @@ ENVELOPE = frozenset(
 )
 """Names of what an answer says about the call, not about a record."""
 INDEXES = frozenset({"index", "position", "line", "row", "rank", "order", "offset"})
+STATES = terms("fields.state")
+"""Fields whose value may change by itself soon after a create: an order is pending, and then open."""
 _GENERIC = terms("results.rows") | terms("results.record")
 """Names of properties that say nothing about the kind of what they hold."""
 MAX_OBJECTS = 2_000

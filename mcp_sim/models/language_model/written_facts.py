@@ -9,8 +9,8 @@ from itertools import islice
 from typing import cast
 
 from mcp_sim.models.language_model.effects import Draft
-from mcp_sim.models.language_model.fixed_facts import EMPTY, EVERY, MAX_NAMED, STATES, FixedFacts
-from mcp_sim.models.language_model.subjects import ENVELOPE, Subject, scalars
+from mcp_sim.models.language_model.fixed_facts import EMPTY, EVERY, MAX_NAMED, FixedFacts
+from mcp_sim.models.language_model.subjects import ENVELOPE, STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
