@@ -6,13 +6,14 @@ Hosts and origins are checked against DNS rebinding; bearer tokens are required 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
@@ -22,6 +23,10 @@ from mcp_sim.types.errors import UsageError
 
 TOKEN_VARIABLE = "MCP_SIM_TOKEN"  # noqa: S105 (the name of a variable, not a token)
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
+_ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\\]+)", re.IGNORECASE)
+"""An origin of a page: a scheme and a host. Neither a user nor a path belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +41,19 @@ class Access:
 
     def is_host(self, host: bytes | None) -> bool:
         """Whether a Host header is allowed. An IP address always is, since DNS rebinding needs a name."""
-        name = _host_name(host.decode("latin-1")) if host else ""
-        return name in self.names or _is_address(name)
+        name = _host_name(host.decode("latin-1")) if host else None
+        return name is not None and (name in self.names or _is_address(name))
 
     def is_origin(self, origin: bytes | None, host: bytes | None) -> bool:
         """Whether pages of an origin are allowed: those of the server's own host and of the allowed names are."""
         if not origin:
             return True
-        try:
-            parts = urlsplit(origin.decode("latin-1"))
-        except ValueError:
+        parts = _ORIGIN.fullmatch(origin.decode("latin-1"))
+        name = _host_name(parts["host"]) if parts else None
+        if parts is None or name is None:
             return False
         own = host.decode("latin-1") if host else ""
-        return parts.scheme in ("http", "https") and (parts.netloc == own or _host_name(parts.netloc) in self.names)
+        return parts["host"].lower() == own.lower() or name in self.names
 
     def principal(self, authorization: bytes | None) -> str | None:
         """Return the world of a bearer token, None without one. Raises `PermissionError` for an unknown one."""
@@ -97,11 +102,10 @@ def _world_of(digest: str) -> str:
     return f"bearer-{digest[:16]}"
 
 
-def _host_name(host: str) -> str:
-    """Return a Host without its port, in lower case; an IPv6 address without its brackets."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
+def _host_name(host: str) -> str | None:
+    """Return a Host without its port, in lower case; an IPv6 address without its brackets. None if it is invalid."""
+    parts = _HOST.fullmatch(host)
+    return (parts["address"] or parts["name"]).lower() if parts else None
 
 
 def _is_address(name: str) -> bool:
@@ -128,6 +132,11 @@ class WorldNames:
     explicit: tuple[str, ...] = ()
     session: str | None = None
     principal: str | None = None
+
+    @property
+    def likely(self) -> str:
+        """The world that the request most likely belongs to: its `_meta` may name another one."""
+        return self.path or next(iter(self.explicit), None) or self.session or self.principal or ""
 
     def world(self, params: Mapping[str, Any] | None) -> str | None:
         """Return the name of the request's world, or None. Raises `MCPError` for an invalid or contradicting name."""

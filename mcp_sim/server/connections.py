@@ -6,11 +6,14 @@ import asyncio
 import socket
 import struct
 from collections import OrderedDict
+from http import HTTPStatus
 from typing import Any
 
+from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcp_sim.server.exchange import CLOSE
+from mcp_sim.types.json_values import encode
 
 SILENT_SECONDS = 60.0
 """Seconds until the first request of a connection must begin. Clients on a busy machine may be slow."""
@@ -30,6 +33,10 @@ LOST_MILLISECONDS = 60_000
 """Milliseconds without acknowledgement after which a peer is considered gone."""
 
 LONGEST_HEAD = 64 * 1024
+"""Bytes of the request line and the headers of a request."""
+
+PIECE = 4096
+"""Bytes that are parsed at a time. Requests that a client sends ahead wait unparsed until it is their turn."""
 
 NO_LINGERING = struct.pack("ii", 1, 0)
 """Unsent data is discarded on close, and the peer sees a reset."""
@@ -81,8 +88,10 @@ class Connection(HttpToolsProtocol):
     def __init__(self, limits: ConnectionLimits, **given: Any) -> None:
         super().__init__(**given)
         self._limits = limits
-        self._in_head, self._head = False, 0
+        self._in_head, self._head, self._listed = False, 0, 0
         self._in_body = False
+        self._ahead = bytearray()
+        self._is_refused = False
         self._timer: asyncio.TimerHandle | None = None
         self._patience: asyncio.TimerHandle | None = None
 
@@ -107,16 +116,61 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
+        if self._ahead or self.pipeline:
+            self._ahead += data
+            return
+        for at in range(0, len(data), PIECE):
+            self._take(data[at : at + PIECE])
+            if self.pipeline:
+                self._ahead += data[at + PIECE :]
+                return
+
+    def _take(self, piece: bytes) -> None:
+        """Parse a part of a request."""
+        if self._is_refused or self.parser is None or self.transport.is_closing():
+            return
+        super().data_received(piece)
         if self._in_body:
             self._be_quick(STUCK_SECONDS)
         if not self._in_head:
             return
         if self._head == 0:
             self._close_after(HEAD_SECONDS)
-        self._head += len(data)
+        self._head += len(piece)
         if self._head > LONGEST_HEAD:
-            self.cut()
+            self._refuse(431, "Request header fields too large")
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request; what was sent ahead is parsed then."""
+        super().on_response_complete()
+        if self._ahead or self.pipeline:
+            self.flow.pause_reading()
+        if self._ahead and not self.pipeline:
+            self.loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        data, self._ahead = bytes(self._ahead), bytearray()
+        if not self.pipeline:
+            self.flow.resume_reading()
+        self.data_received(data)
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (the text of the library)
+        """Refuse what cannot be parsed, like the application refuses requests."""
+        if self._listed > LONGEST_HEAD:
+            self._refuse(431, "Request header fields too large")
+        else:
+            self._refuse(400, "Bad Request")
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Refuse a request that never reaches the application, after the answers to those before it."""
+        self._is_refused = True
+        if self.cycle is not None and not self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison] (none before the first request)
+            self.cycle.keep_alive = False
+            return
+        body = encode({"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": message}})
+        kinds = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        self.transport.write(f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{kinds}".encode() + body)
+        self.transport.close()
 
     def shutdown(self) -> None:
         """Shut down like uvicorn, without waiting for the rest of a request."""
@@ -126,8 +180,22 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._in_head, self._head = True, 0
+        self._in_head, self._head, self._listed = True, 0, 0
         self.scope["extensions"] = {CLOSE: {"now": self.transport.close}}
+
+    def on_url(self, url: bytes) -> None:
+        self._list(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._list(len(name) + len(value))
+        super().on_header(name, value)
+
+    def _list(self, size: int) -> None:
+        """Count bytes of a head. Raises `ValueError` for too many, which the parser reports."""
+        self._listed += size
+        if self._listed > LONGEST_HEAD:
+            raise ValueError(f"a head of more than {LONGEST_HEAD} bytes")
 
     def on_headers_complete(self) -> None:
         """Strip white space around header values: the parser keeps it at the end."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
+from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, NoReturn, TypeAlias
 
 import anyio
@@ -11,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
 from mcp_sim.server.access import WorldNames
+from mcp_sim.server.turns import Turn
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.json_values import encode
@@ -28,6 +31,8 @@ CLOSE = "mcp-sim.close"
 """The key of the function that closes the connection, in the extensions of an ASGI scope."""
 
 EMPTY_RESULT = b'"result":{}}'
+
+LEAVING = "The server is shutting down"
 
 UNWATCHED = 0.05
 """Seconds after which the server starts to check that the client of a request is still connected."""
@@ -49,6 +54,9 @@ class Exchange:
         self._receive, self._send = receive, send
         self.has_begun = self._is_read = self._is_timed_out = False
         self._running = anyio.CancelScope()
+        self._stage: anyio.CancelScope | None = None
+        self._is_certain = False
+        self.turn: Turn | None = None
         self._broken: BrokenDelivery | None = None
         self._watch: asyncio.Task[None] | None = None
         self._ended: anyio.Event | None = None
@@ -62,7 +70,7 @@ class Exchange:
     @property
     def is_unanswered(self) -> bool:
         """Whether it was cancelled for being late before anything was sent."""
-        return self._is_timed_out and self._broken is None and not self.has_begun
+        return self._is_timed_out and not (self._is_certain or self._broken is not None or self.has_begun)
 
     async def answer_with(self, app: App) -> None:
         """Let an application answer the request until the client leaves. It may still be unanswered afterwards."""
@@ -88,6 +96,8 @@ class Exchange:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(self, message: Message) -> None:
+        if self.is_unanswered:
+            await anyio.sleep_forever()  # it is being cancelled, and refused as a whole
         self.has_begun = True
         if self._result is None:
             await self._send(message)
@@ -112,9 +122,48 @@ class Exchange:
         self._running.cancel()
 
     def time_out(self) -> None:
-        """Cancel the request; if nothing was sent yet, it can still be answered with an error."""
+        """End the request, since the server ends.
+
+        A call that the world has answered gets its answer at once. Another one is cancelled, and changes nothing; if
+        nothing was sent yet, it can still be answered with an error.
+        """
         self._is_timed_out = True
+        if self._stage is not None:
+            self._stage.cancel()
+        elif self.is_endless or not self._is_certain:
+            self._running.cancel()
+
+    def calling(self) -> Calling:
+        """Enclose the call of a world. Raises `MCPError` if the end of the server cancels or prevents it."""
+        return Calling(self)
+
+    def begin_call(self) -> anyio.CancelScope:
+        """Return the scope of the call of a world, which is open."""
+        if self._is_timed_out:
+            raise self._cancelled()
+        self._stage = anyio.CancelScope()
+        return self._stage.__enter__()
+
+    def end_call(self, *, is_cancelled: bool) -> None:
+        """Note that the world has answered, or that its call was cancelled. Raises `MCPError` in the latter case."""
+        self._stage, self._is_certain = None, not is_cancelled
+        if self.turn is not None:
+            self.turn.end()
+        if is_cancelled:
+            raise self._cancelled()
+
+    def _cancelled(self) -> MCPError:
         self._running.cancel()
+        return MCPError(INTERNAL_ERROR, LEAVING)
+
+    @contextmanager
+    def delayed(self) -> Generator[None]:
+        """Enclose the delay of an answer, which the end of the server cuts short."""
+        with anyio.CancelScope() as self._stage:
+            if self._is_timed_out:
+                self._stage.cancel()
+            yield
+        self._stage = None
 
     async def break_off(self, broken: BrokenDelivery) -> NoReturn:
         """Break the response. Raises `MCPError` once the exchange is over, to end the work on it."""
@@ -174,6 +223,25 @@ class Exchange:
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self._running.cancel()
+
+
+class Calling:
+    """The stage of a request in which a world is called."""
+
+    __slots__ = ("_exchange", "_scope")
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+
+    def __enter__(self) -> None:
+        self._scope = self._exchange.begin_call()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        is_handled = self._scope.__exit__(kind, error, trace)
+        self._exchange.end_call(is_cancelled=self._scope.cancelled_caught)
+        return is_handled
 
 
 async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:

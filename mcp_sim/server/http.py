@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -19,9 +19,22 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, WorldNames, explicit_names
-from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Bodies, Exchange, Receive, Refusal, Scope, Send, respond
+from mcp_sim.server.exchange import (
+    CLOSE,
+    EXCHANGE,
+    LEAVING,
+    App,
+    Bodies,
+    Exchange,
+    Receive,
+    Refusal,
+    Scope,
+    Send,
+    respond,
+)
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.sessions import SessionOwner, Sessions
+from mcp_sim.server.turns import Turns
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.scenario import Scenario
@@ -32,6 +45,8 @@ logger = logging.getLogger(__name__)
 HEALTH = "/health"
 _PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/mcp/?")
 _HANDSHAKE = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
+_SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"mcp-protocol-version"})
+"""Headers that decide where a request belongs: a proxy might have read another one of the same name."""
 _WANTS_NOTIFICATIONS = re.compile(rb'"progressToken"|/logLevel"')
 
 
@@ -56,9 +71,10 @@ class HttpServer:
         self._worlds, self._access, self._limits = worlds, access, limits
         self._on_nameless: Callable[[], None] | None = on_nameless
         self._servers = {
-            name: Impersonation(scenario, name, self._world_of, _break_off, _splice) for name in scenario.servers
+            name: Impersonation(scenario, name, self._world_of, _break_off, _splice, _exchange)
+            for name in scenario.servers
         }
-        self._bodies = Bodies()
+        self._bodies, self._turns = Bodies(), Turns()
         self._running = set[Exchange]()
         self._is_leaving = False
 
@@ -109,6 +125,7 @@ class HttpServer:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it to its server."""
         headers = dict[bytes, bytes](scope["headers"])
+        _check_single(scope["headers"])
         principal = self._admit(headers)
         path, server = self._route(scope["path"])
         session = headers.get(b"mcp-session-id")
@@ -119,6 +136,8 @@ class HttpServer:
         exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), names)
         self._running.add(exchange)
         try:
+            if scope["method"] == "POST":
+                exchange.turn = await self._turns.next(names.likely)
             if is_modern:
                 await exchange.answer_with(self._modern(exchange, server, headers))
                 del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
@@ -128,6 +147,8 @@ class HttpServer:
                 raise _leaving()
         finally:
             self._running.discard(exchange)
+            if exchange.turn is not None:
+                exchange.turn.end()
 
     def _modern(self, exchange: Exchange, server: str, headers: Mapping[bytes, bytes]) -> App:
         """Return the application for a request without a session: a streaming one only if it may send notifications."""
@@ -208,12 +229,20 @@ async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -
     return manager
 
 
+def _check_single(headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Raise `Refusal` if a header that must be the only one of its name occurs twice."""
+    names = [name for name, _ in headers if name in _SINGLE]
+    if len(names) > len(set(names)):
+        twice = next(name.decode() for name in names if names.count(name) > 1)
+        raise Refusal(400, INVALID_REQUEST, "Bad Request", reason=f"the header {twice} occurs twice")
+
+
 def _shown(header: bytes | None) -> str:
     return "nothing" if header is None else repr(header.decode("latin-1"))
 
 
 def _leaving() -> Refusal:
-    return Refusal(503, INTERNAL_ERROR, "The server is shutting down", {"connection": "close"})
+    return Refusal(503, INTERNAL_ERROR, LEAVING, {"connection": "close"})
 
 
 async def _send_internal_error(scope: Scope, send: Send) -> None:

@@ -47,9 +47,11 @@ from mcp_sim.server import content
 from mcp_sim.server.elicitation import AskedRequest, Elicitation, InputRequired, complete_arguments
 from mcp_sim.server.notifications import Subscribers, wait_until_due
 from mcp_sim.server.protocol import (
+    UNINTERRUPTED,
     Break,
     Context,
     Splice,
+    StagesOf,
     WorldOf,
     call_result,
     call_result_bytes,
@@ -77,7 +79,13 @@ class Impersonation(Server[Any]):
     """A server of a scenario. `world_of` finds the world of a request; `break_off` breaks deliveries."""
 
     def __init__(
-        self, scenario: Scenario, name: str, world_of: WorldOf, break_off: Break, splice: Splice = lambda _: None
+        self,
+        scenario: Scenario,
+        name: str,
+        world_of: WorldOf,
+        break_off: Break,
+        splice: Splice = lambda _: None,
+        stages: StagesOf = lambda _: UNINTERRUPTED,
     ) -> None:
         spec = scenario.servers[name]
         prefix = f"{name}/" if len(scenario.servers) > 1 else ""
@@ -97,7 +105,7 @@ class Impersonation(Server[Any]):
         self.add_request_handler("tools/call", CallToolRequestParams, self._call_as_parsed)
         self.middleware[:] = [self._answer]
         self._spec, self._name, self._prefix = spec, name, prefix
-        self._world_of, self._break_off, self._splice = world_of, break_off, splice
+        self._world_of, self._break_off, self._splice, self._stages = world_of, break_off, splice, stages
         self._stamp = encode({SERVER_INFO_META_KEY: self.server_info_stamp})
         self._interactions = {tool: scenario.interactions.get(tool, NO_INTERACTION) for tool in spec.tools}
         self._domain = scenario.domain
@@ -204,9 +212,12 @@ class Impersonation(Server[Any]):
                 given, answers = await self._asked(ctx, interaction, tool, given)
             except InputRequired as questions:
                 return self._stamped(ctx, questions.result)
-        observation = await _call_world(world, tool, given, _idempotency_key((ctx.params or {}).get("_meta")), answers)
+        key, stages = _idempotency_key((ctx.params or {}).get("_meta")), self._stages(ctx)
+        with stages.calling():
+            observation = await _call_world(world, tool, given, key, answers)
         if observation.delay or observation.notifications:
-            await wait_until_due(ctx, world, self._subscribers, observation)
+            with stages.delayed():
+                await wait_until_due(ctx, world, self._subscribers, observation)
         await self._subscribers.notify_changed(world)
         if isinstance(observation.body, BrokenDelivery):
             await self._break_delivery(ctx, observation.body)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeAlias
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol, TypeAlias
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -26,6 +27,34 @@ Splice: TypeAlias = Callable[[Context], Callable[[bytes], None] | None]
 """Returns a function that takes an encoded result, if the transport can insert it into an empty response."""
 
 MOST_DIGITS = 10
+
+
+class Stages(Protocol):
+    """The stages of a request that the end of the server treats differently."""
+
+    def calling(self) -> AbstractContextManager[None]:
+        """Enclose the call of a world, which the end of the server cancels. Raises `MCPError` if it did."""
+        ...
+
+    def delayed(self) -> AbstractContextManager[None]:
+        """Enclose the delay of an answer that is certain, which the end of the server cuts short."""
+        ...
+
+
+class Uninterrupted:
+    """The stages of requests whose transport ends them as a whole."""
+
+    def calling(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def delayed(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+StagesOf: TypeAlias = Callable[[Context], Stages]
+"""Returns the stages of a request."""
+
+UNINTERRUPTED = Uninterrupted()
 
 
 def is_modern(version: str) -> bool:

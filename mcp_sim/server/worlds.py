@@ -14,7 +14,8 @@ DEFAULT = "default"
 MAX_BYTES = 2048 * 1024 * 1024
 """Bytes that all worlds together may hold by default."""
 
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9._-]{1,64}")
+"""`.` and `..` are none: clients remove them from a path."""
 
 
 class WorldUnavailable(McpSimError):
@@ -100,5 +101,6 @@ def is_name(text: object) -> bool:
 def checked_name(text: str) -> str:
     """Return the name. Raises `UsageError` if it is invalid."""
     if not is_name(text):
-        raise UsageError(f"{text!r} cannot name a world: 1 to 64 letters, digits, dots, underscores and hyphens can")
+        allowed = "1 to 64 letters, digits, dots, underscores and hyphens, but not . or .."
+        raise UsageError(f"{text!r} cannot name a world: expected {allowed}")
     return text

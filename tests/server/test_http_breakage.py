@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,56 @@ def test_a_head_that_never_ends_is_cut(calm: Served) -> None:
         connection.sendall(b"POST /mcp HTTP/1.1\r\nx: ")
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             connection.sendall(b"x" * 64 * 1024 * 1024)
+
+
+def test_headers_that_are_too_long_are_refused_although_they_arrive_at_once(calm: Served) -> None:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: %b\r\n\r\n" % (b"x" * 65 * 1024))
+        assert read_until_cut(connection).startswith(b"HTTP/1.1 431 ")
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+        kept = b"connection: close\r\nx: %b\r\n\r\n" % (b"x" * 60 * 1024)
+        connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n" + kept)
+        assert read_until_cut(connection).startswith(b"HTTP/1.1 200 ")
+
+
+def read_until_cut(connection: socket.socket) -> bytes:
+    """Return what the server sends before it closes or resets the connection."""
+    received = b""
+    with suppress(ConnectionResetError):
+        while piece := connection.recv(65536):
+            received += piece
+    return received
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n"],
+)
+def test_a_malformed_request_is_refused_like_any_other(calm: Served, request_: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+        connection.sendall(request_)
+        head, _, body = read_until_cut(connection).partition(b"\r\n\r\n")
+    assert head.splitlines()[0] == b"HTTP/1.1 400 Bad Request"
+    assert json.loads(body) == {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Bad Request"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        (b"/w/a/mcp", b"host: localhost\r\n", b"400"),
+        (b"/w/a/mcp", b"origin: http://localhost\r\norigin: http://evil.example\r\n", b"400"),
+        (b"/w/./mcp", b"", b"404"),
+        (b"/w/%2e%2e/mcp", b"", b"404"),
+        (b"/w/a%0a/mcp", b"", b"404"),
+        (b"/w//mcp", b"", b"404"),
+    ],
+)
+def test_ambiguous_headers_and_odd_names_of_worlds_are_refused(
+    calm: Served, path: bytes, headers: bytes, status: bytes
+) -> None:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+        connection.sendall(b"GET %b HTTP/1.1\r\nhost: localhost\r\n%bconnection: close\r\n\r\n" % (path, headers))
+        assert read_until_cut(connection).split()[1] == status
 
 
 ENVELOPE: dict[str, Any] = {META + "protocolVersion": ERAS[1], META + "clientCapabilities": {}}

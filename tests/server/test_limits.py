@@ -9,8 +9,8 @@ import re
 import select
 import socket
 import sys
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -187,7 +187,7 @@ async def test_a_world_weighs_what_it_has_written_and_not_what_it_wrote_over() -
 
 
 @eras
-async def test_a_call_that_outlasts_the_grace_period_gets_an_error(tmp_path: Path, era: str) -> None:
+async def test_a_call_that_outlasts_the_grace_period_is_answered_without_its_delay(tmp_path: Path, era: str) -> None:
     path = document(tmp_path, perturbations=[{"latency": "1h", "tools": "create_deal"}])
     with listening(path, "--grace", "200ms") as served:
         received = list[httpx2.Response]()
@@ -201,8 +201,34 @@ async def test_a_call_that_outlasts_the_grace_period_gets_an_error(tmp_path: Pat
                 while await total(other) < 21:
                     await anyio.lowlevel.checkpoint()
                 assert await anyio.to_thread.run_sync(served.end) == 143
-        assert (received[0].status_code, received[0].json()["error"]["message"]) == (503, "The server is shutting down")
+        assert (received[0].status_code, deal_of(received[0])) == (200, "Spring order")
         assert not any("ERROR" in line or "Traceback" in line for line in served.log)
+
+
+def deal_of(answer: httpx2.Response) -> str:
+    return answer.json()["result"]["structuredContent"]["title"]
+
+
+@eras
+async def test_a_call_that_has_not_begun_when_the_grace_period_ends_is_refused_and_changes_nothing(era: str) -> None:
+    async with in_process(Limits(grace=0.01)) as (server, worlds, client):
+        one, received = Caller("http://127.0.0.1/w/a/mcp", era, client), list[httpx2.Response]()
+        if not one.is_modern:
+            await one.shake_hands()
+        await total(one)
+        world = worlds.get("a")
+
+        async def call() -> None:
+            received.append(await one.post("tools/call", {"name": "create_deal", "arguments": DEAL}))
+
+        with anyio.fail_after(60):
+            async with world.lock, anyio.create_task_group() as tasks:
+                tasks.start_soon(call)
+                while not world.lock.statistics().tasks_waiting:
+                    await anyio.lowlevel.checkpoint()
+                server.leave()
+        assert (received[0].status_code, received[0].json()["error"]["message"]) == (503, "The server is shutting down")
+        assert world.view.count("deal") == 80
 
 
 # failures of the server -----------------------------------------------------------------------------------------------
@@ -232,13 +258,23 @@ async def test_a_bug_is_one_line_for_the_operator_and_nothing_for_the_client() -
     assert re.search(r"test_limits\.py:\d+\)$", line)
 
 
-async def answered_by(rules: Access) -> httpx2.Response:
-    """What a server with these rules answers to a request."""
+@asynccontextmanager
+async def in_process(
+    limits: Limits, rules: Access | None = None
+) -> AsyncGenerator[tuple[HttpServer, Worlds, httpx2.AsyncClient]]:
+    """Yield a server, its worlds and a client, all in this process."""
     async with Simulator.load("calm_crm") as simulator:
         worlds = Worlds(partial(simulator.world, clock="virtual"), 10)
-        server = HttpServer(simulator.scenario, worlds, rules, Limits(), lambda: None)
+        rules = access("127.0.0.1", [], None, {}) if rules is None else rules
+        server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: None)
         async with server.open() as app, httpx2.AsyncClient(transport=httpx2.ASGITransport(app)) as client:  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
-            return await client.post("http://127.0.0.1/w/a/mcp", content=b"{}")
+            yield server, worlds, client
+
+
+async def answered_by(rules: Access) -> httpx2.Response:
+    """What a server with these rules answers to a request."""
+    async with in_process(Limits(), rules) as (_, _, client):
+        return await client.post("http://127.0.0.1/w/a/mcp", content=b"{}")
 
 
 async def test_without_failures_nothing_is_logged() -> None:

@@ -1,0 +1,105 @@
+"""Fair turns of the worlds of a server: one that is flooded with requests does not keep the others waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from heapq import heappop, heappush
+from itertools import count
+
+MOST_AT_WORK = 16
+"""Requests that are worked on at the same time. Those that wait for something else are not counted."""
+
+TURN_SECONDS = 0.05
+"""Seconds after which a request is no longer counted: it waits for something, such as a language model."""
+
+LATE_SECONDS = 0.01
+"""Delay of a timer from which on the loop is considered busy."""
+
+PATIENCE_SECONDS = 1.0
+"""Seconds after which a request is no longer counted although the loop is busy."""
+
+
+class Turn:
+    """The turn of a request, which may be ended early, and more than once."""
+
+    __slots__ = ("_turns", "began", "is_over", "world")
+
+    def __init__(self, turns: Turns, world: str, began: float) -> None:
+        self._turns, self.world, self.began = turns, world, began
+        self.is_over = False
+
+    def end(self) -> None:
+        """Let the next request begin."""
+        if not self.is_over:
+            self.is_over = True
+            self._turns.ended(self)
+
+
+class Turns:
+    """Chooses the next request by start-time fair queueing: that of the world that has had the least of late.
+
+    Without a queue a request begins at once.
+    """
+
+    def __init__(self) -> None:
+        self._at_work = dict[Turn, None]()
+        self._waiting = list[tuple[float, int, str, asyncio.Future[Turn]]]()
+        self._shares = dict[str, float]()
+        """World -> when its next request would begin, if every world had the same share. Kept while requests wait."""
+        self._now = 0.0
+        self._numbers = count()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def next(self, world: str) -> Turn:
+        """Wait for the turn of a request."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting and len(self._at_work) < MOST_AT_WORK:
+            return self._begin(world, loop.time())
+        begins = max(self._now, self._shares.get(world, 0.0))
+        self._shares[world] = begins + 1
+        chosen: asyncio.Future[Turn] = loop.create_future()
+        heappush(self._waiting, (begins, next(self._numbers), world, chosen))
+        self._watch(loop)
+        try:
+            return await chosen
+        except asyncio.CancelledError:
+            if chosen.done() and not chosen.cancelled():
+                chosen.result().end()
+            raise
+
+    def ended(self, turn: Turn) -> None:
+        """Begin waiting requests in place of one that ended."""
+        self._at_work.pop(turn, None)
+        if self._waiting:
+            self._fill(asyncio.get_running_loop())
+
+    def _begin(self, world: str, now: float) -> Turn:
+        turn = Turn(self, world, now)
+        self._at_work[turn] = None
+        return turn
+
+    def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._waiting and len(self._at_work) < MOST_AT_WORK:
+            begins, _, world, chosen = heappop(self._waiting)
+            if not chosen.done():
+                self._now = begins
+                chosen.set_result(self._begin(world, loop.time()))
+        if not self._waiting:
+            self._shares.clear()
+            self._now = 0.0
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Look after the turns from time to time, while requests wait."""
+        if self._timer is None:
+            at = loop.time() + TURN_SECONDS
+            self._timer = loop.call_at(at, self._pass_over, loop, at)
+
+    def _pass_over(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        """End the turns that wait for something. If the loop is late they only have no time, except very old ones."""
+        self._timer = None
+        now = loop.time()
+        most = TURN_SECONDS if now - due < LATE_SECONDS else PATIENCE_SECONDS
+        for turn in [one for one in self._at_work if one.began + most <= now]:
+            turn.end()
+        if self._waiting:
+            self._watch(loop)
