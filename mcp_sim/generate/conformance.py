@@ -9,12 +9,12 @@ from mcp_sim.generate.schema_constraints import alternatives, validity_test
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, properties, required
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import result_schema
 from mcp_sim.types.time_formats import parse_time
 
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]

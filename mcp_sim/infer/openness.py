@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from mcp_sim.infer.arguments import QUERIES
 from mcp_sim.infer.features import ToolFeatures, group_by_entity
-from mcp_sim.infer.result_schemas import text_place
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.record_kinds.usual_fields import usual_fields
+from mcp_sim.types.result_schemas import text_place
 
 _READS, _ISSUING = frozenset({"get", "list", "search"}), frozenset({"create", "delete"})
 _NAMES = ("title", "name")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support.given import STRING, Json, refused, service, tool, value
 
-from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.result_schemas import result_schema
 
 _TASK: Json = {"title": "Task", "type": "object", "properties": {"id": {"type": "string"}}}
 _ERROR: Json = {

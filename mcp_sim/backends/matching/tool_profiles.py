@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type, properties, required, types_of
 from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.lexicon.terms import by_word, terms
+from mcp_sim.types.result_schemas import result_schema
 
 _SELECTORS = terms("arguments.chooser")
 """Names of arguments that select what a tool does."""

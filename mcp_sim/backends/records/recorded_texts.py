@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.infer.result_schemas import MESSAGE_NAMES
 from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import MESSAGE_NAMES
 
 _FAILS = re.compile(
     r"^\W*(error|failed|failure|invalid|cannot|could not|unable)\b|not found|does not exist|doesn't exist|no such|"

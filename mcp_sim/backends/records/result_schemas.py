@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import shown_result
 from mcp_sim.types.domain import Domain
@@ -18,6 +17,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import result_schema
 
 _SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
 

@@ -18,12 +18,12 @@ from mcp_sim.backends.records.selection import Page
 from mcp_sim.backends.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.backends.refusal import label, value_text
 from mcp_sim.backends.rendering.described_results import is_prose, returns_key, returns_record
-from mcp_sim.infer.result_schemas import TEXT_NAMES, text_place
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import TEXT_NAMES, text_place
 
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mcp_sim.infer.result_schemas import mentions_data
+from mcp_sim.types.result_schemas import mentions_data
 
 _PROSE = re.compile(
     r"\b(human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text|(?:success|confirmation|"

@@ -13,13 +13,13 @@ from mcp_sim.backends.operation import Names
 from mcp_sim.backends.outcome import Outcome, as_text
 from mcp_sim.backends.rendering.described_results import returns_data
 from mcp_sim.backends.rendering.structured import Content, schema_renderer
-from mcp_sim.infer.result_schemas import result_schema, text_place
 from mcp_sim.types import Observation, Record, Tool, ToolResult, Turn
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, schema_of
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.result_schemas import result_schema, text_place
 
 _OPEN: Record = {"type": "object"}
 _PAGED = terms("arguments.cursor") | {"page", "page_size"}

@@ -15,7 +15,6 @@ from mcp_sim.generate.acknowledgements import acknowledgement
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.keys import noun_of_key
-from mcp_sim.infer.result_schemas import MESSAGE_NAMES, result_schema, text_place
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
@@ -24,6 +23,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import MESSAGE_NAMES, result_schema, text_place
 
 
 @backends.register("schema_only")

@@ -11,9 +11,9 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.backends.spreadsheet.given import DEFAULT_NAME, SHEET, WORKBOOK, key_of, sheet_of
-from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.result_schemas import result_schema
 
 
 class SheetRequest(Request):
