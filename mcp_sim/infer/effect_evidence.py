@@ -16,10 +16,11 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import table, terms
 
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
+_ENTERING = table("verbs.entering")
 _SCALAR = frozenset({"string", "integer", ""})
 
 
@@ -45,11 +46,13 @@ class ToolFacts:
 class ServerFacts:
     """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
 
-    `once` are the nouns that only one tool has, `tables` the names of the fields of declared entities.
+    `once` are the nouns that only one tool has, `entered` those that tools only add and remove. `tables` has the names
+    of the fields of declared entities.
     """
 
     nouns: Mapping[Words, str]
     once: frozenset[Words]
+    entered: frozenset[Words]
     tables: Mapping[str, frozenset[str]]
     made: frozenset[str]
     declared: Mapping[str, Entity]
@@ -63,7 +66,8 @@ class ServerFacts:
         counts = Counter(parsed.noun for parsed in named)
         nouns = {noun: "_".join(noun) for noun in counts} | {words(name): name for name in declared}
         once = frozenset(noun for noun, count in counts.items() if count == 1 and "_".join(noun) not in declared)
-        return ServerFacts(nouns, once, _tables(declared.values()), _made(named), declared, held)
+        entered = counts.keys() - {one.noun for one in named if one.word not in _ENTERING} - {*map(words, declared)}
+        return ServerFacts(nouns, once, frozenset(entered), _tables(declared.values()), _made(named), declared, held)
 
 
 def _tables(declared: Iterable[Entity]) -> dict[str, frozenset[str]]:
@@ -166,9 +170,13 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 
 def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose id is required, if the noun is a value: `task` of `set_due_date(task_id, due_date)`."""
-    noun, names = facts.parsed.noun, {*map(snake, properties(facts.input))}
-    if facts.parsed.word not in _ASSIGNING or noun not in server.once or "_".join(noun) not in names:
+    """Return the entity whose id is required, if the noun is a value: `task` of `set_due_date(task_id, due_date)`.
+
+    So it is in `add_label(task_id, label)`, if no tool lists labels or does anything else with them.
+    """
+    noun, names = facts.parsed.noun, {*map(singular, map(snake, properties(facts.input)))}
+    is_assigned = facts.parsed.word in _ASSIGNING and noun in server.once
+    if not (is_assigned or noun in server.entered) or singular("_".join(noun)) not in names:
         return None
     needed = map(snake, required_among(properties(facts.input), facts.input))
     ids = (words(name.removesuffix("_id")) for name in needed if name.endswith("_id"))
@@ -237,6 +245,7 @@ def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Ev
     if entity:
         yield from _verb_of_name(facts)
         yield from _verb_of_schemas(facts, server, entity)
+        yield from _verb_of_value(facts, server, entity)
 
 
 def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
@@ -262,6 +271,12 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     elif parsed.verb == "get" and score < 2 and not facts.output and _takes_list(facts.input):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "it takes a list of values")
+
+
+def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    if facts.parsed.noun in server.entered and entity != "_".join(facts.parsed.noun):
+        yield facts.evidence("verb", facts.parsed.verb, -0.1, f"no tool shows a {facts.parsed.noun[-1]}")
+        yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 
 
 def _takes_list(schema: Record) -> bool:

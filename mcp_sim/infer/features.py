@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from mcp_sim.infer.arguments import is_limited, is_paged
 from mcp_sim.infer.batches import UnfoldedArguments, unfold_arguments
@@ -21,7 +21,8 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import main_type, properties
-from mcp_sim.types.plans import Envelope, Verb
+from mcp_sim.types.lexicon.terms import table
+from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
 
 
@@ -60,6 +61,11 @@ class ToolFeatures:
     def is_upsert(self) -> bool:
         """Whether it creates a record or updates it if it exists."""
         return self.verb == "create" and self.parsed.word == "upsert"
+
+    @property
+    def enters(self) -> How | None:
+        """How an update changes lists of values, by its verb: `append` for `add_label`."""
+        return cast("How | None", table("verbs.entering").get(self.parsed.word)) if self.verb == "update" else None
 
     @property
     def shape(self) -> Record:

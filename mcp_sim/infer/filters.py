@@ -27,8 +27,6 @@ _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.
 _PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
-
-
 ANY_VALUES = terms("arguments.any")
 """Values of a filter that match everything."""
 _PRESENTING = terms("arguments.presenting")
@@ -152,12 +150,20 @@ def fields_of_arguments(
         if verb == "create":
             yield Field(name, _without_default(schema), required=path in needed)
         elif verb == "update":
-            if not is_given or not snake(path).endswith(_REFERENCES):
-                yield Field(_strip_new(name), _without_default(schema))
+            is_field = not is_given or not snake(path).endswith(_REFERENCES)
+            yield from [_updated_field(path, schema, features)] if is_field else []
         elif link != features.entity and link in entities:
             yield Field(name, _without_default(schema), link=link)
         elif not is_given and (path in needed or not is_shown or narrowing_choices(schema)):
             yield from _filtered_field(path, schema)
+
+
+def _updated_field(path: str, schema: Record, features: ToolFeatures) -> Field:
+    """Return the field that an argument of an update shows: a list if values are added to it or removed from it."""
+    name, schema = path.rsplit(".", 1)[-1], _without_default(schema)
+    if features.enters is not None and path in required(features.input) and main_type(schema) != "array":
+        return Field(plural(singular(name)), {"type": "array", "items": schema})
+    return Field(_strip_new(name), schema)
 
 
 def _without_default(schema: Record) -> Record:

@@ -18,7 +18,7 @@ from mcp_sim.infer.roles import Roles
 from mcp_sim.infer.states import MAX_ROWS, find_target_state
 from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
 from mcp_sim.types.lexicon.english import plural, singular_phrase
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
@@ -134,12 +134,13 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
 
     An argument declared as a filter is not the key, unless that is declared too.
     """
-    is_update = features.verb == "update"
+    is_update, is_copy = features.verb == "update", features.verb == "create" and roles.key is not None
     inferred = Plan(
         features.tool.id,
         features.verb,
         features.entity,
-        key=roles.key,
+        key=None if is_copy else roles.key,
+        arguments={"copied": roles.key or ""} if is_copy else {},
         sets=roles.sets,
         how=_write_modes(features, roles, entity),
         fixed=find_target_state(features, entity, rows) if is_update else {},
@@ -162,15 +163,11 @@ def _result_places(features: ToolFeatures) -> Envelope:
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
-    """Return the texts and lists to which values are appended."""
-    if features.verb != "update" or features.parsed.word != "append":
-        return {}
-    texts = {name for name in roles.sets.values() if name in entity.fields and _accepts_appending(entity.fields[name])}
-    return dict.fromkeys(sorted(texts), "append")
-
-
-def _accepts_appending(field: Field) -> bool:
-    return main_type(field.schema) in {"string", "array"} and field.link is None and not constants(field.schema)
+    """Return the lists that values are added to or removed from, and the texts to which they are appended."""
+    kinds = {"array", "string"} if features.parsed.word == "append" else {"array"}
+    fields = [entity.fields[name] for name in sorted(roles.sets.values()) if name in entity.fields]
+    changed = [one.name for one in fields if main_type(one.schema) in kinds and not constants(one.schema)]
+    return dict.fromkeys(changed, features.enters) if features.enters is not None else {}
 
 
 def _is_held(values: Mapping[str, Json], rows: Sequence[Record]) -> bool:

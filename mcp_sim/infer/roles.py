@@ -6,7 +6,7 @@ show, of writes before reads. Then each tool gets its roles once.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mcp_sim.infer.arguments import (
@@ -23,18 +23,18 @@ from mcp_sim.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.infer.fields import KnownFields
 from mcp_sim.infer.filters import NAMED, fields_of_arguments, find_filters
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.states import find_described_state
+from mcp_sim.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
 _ONE, _WRITES = frozenset({"get", "update", "delete"}), frozenset({"create", "update"})
 _ORDER = ("create", "update", "get", "list", "search")
 """The verbs whose arguments show fields, the most reliable first."""
-_COPYING, _NAMING = terms("verbs.copying"), terms("verbs.naming")
+_COPYING, _NAMING, _MOVING = terms("verbs.copying"), terms("verbs.naming"), terms("verbs.moving")
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -45,6 +45,7 @@ class Roles:
     """Roles of a tool's arguments. `unexplained` are the arguments without a role."""
 
     key: str | None = None
+    """The argument that names the record; of a create, the one that is copied."""
     sets: Mapping[str, str] = field(default_factory=dict[str, str])
     filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])
     query: str | None = None
@@ -72,13 +73,50 @@ class RoleFinder:
         names = self.naming.get(features.tool.id, frozenset[str]())
         arguments, is_found = _split(properties(features.input), {holder})[1], bool(names or features.singleton)
         key = None if is_found else _key_argument(features, known, arguments)
-        asked = _split(arguments, names)[0] if is_found or is_write or key is not None else arguments
-        found = _read(features, known, asked) if asked else Roles()
-        if key is not None and features.verb == "get" and key not in required(features.input):
-            others = _read(features, known, _split(arguments, {key})[1])
-            found = Roles(filters=others.filters, basis=others.basis)
-        found, written = replace(found, key=key, holder=holder), _split(arguments, {*names, key})[1]
+        if key is not None:
+            found = self._read_beside(key, features, known, _split(arguments, {key})[1])
+        else:
+            asked = _split(arguments, names)[0] if is_found or is_write else arguments
+            found = _read(features, known, asked) if asked else Roles()
+        found, written = replace(found, key=key, holder=holder), _split(arguments, {*names, *found.filters, key})[1]
         return _with_sets(found, features, known, written) if written and is_write else found
+
+    def shown_fields(self, features: ToolFeatures, *, is_shown: bool) -> Iterator[Field]:
+        """Yield the fields that only arguments and verbs show. `is_shown`: results show those of the records."""
+        entity = self.declared.get(features.entity, Entity(features.entity))
+        paths = [path for path in self.roles(features).unexplained if path not in features.settled_arguments]
+        is_given = entity.key_like is not None and bool(entity.fields)
+        yield from fields_of_arguments(features, paths, self.known, is_given=is_given, is_shown=is_shown)
+        if not is_shown and features.entity not in self.declared:
+            yield from find_flags(features, self.known[features.entity].fields)
+
+    def _read_beside(
+        self, key: str, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]
+    ) -> Roles:
+        """Return the roles of arguments that ask for a record besides its key."""
+        if features.verb == "get" and key not in required(features.input):
+            others = _read(features, known, arguments)
+            return Roles(filters=others.filters, basis=others.basis)
+        return Roles(filters=self._parents(features, known, arguments))
+
+    def _parents(
+        self, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]
+    ) -> dict[str, Filter]:
+        """Return the ids that a change requires of the record which the changed one belongs to, as filters.
+
+        They are values instead if the verb moves records, or if the tool writes nothing else.
+        """
+        fields = {name: known.find(snake(name)) for name in arguments if self._is_parent(features, name)}
+        found = {name: Filter(one.name) for name, one in fields.items() if one is not None}
+        is_all = features.verb == "update" and len(arguments) == len(found) and features.parsed.status is None
+        return {} if is_all or features.parsed.word in _MOVING else found
+
+    def _is_parent(self, features: ToolFeatures, argument: str) -> bool:
+        """Whether a change requires an argument that is the id of a record of another entity."""
+        stem = snake(argument).removesuffix("_id")
+        is_other = stem in self.known and stem not in {snake(argument), features.entity}
+        is_needed = features.verb in {"update", "delete"} and argument in required(features.input)
+        return is_other and is_needed and argument not in {*features.item_arguments.paths, *features.settled_arguments}
 
     def _holder_argument(self, features: ToolFeatures) -> str | None:
         """Return the argument that names the record inside which the entity's records are kept."""
@@ -115,11 +153,7 @@ def assign_roles(
         known[name] = KnownFields(name, keys[name], fields, _written(groups[name]))
     finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys))
     for features in _showing_fields(feature_list, declared):
-        entity = declared.get(features.entity, Entity(features.entity))
-        paths = [path for path in finder.roles(features).unexplained if path not in features.settled_arguments]
-        is_given, is_shown = entity.key_like is not None and bool(entity.fields), bool(shown.get(entity.name))
-        new = fields_of_arguments(features, paths, known, is_given=is_given, is_shown=is_shown)
-        known[features.entity].add(new)
+        known[features.entity].add(finder.shown_fields(features, is_shown=bool(shown.get(features.entity))))
     for name, schema in key_schemas(groups, known).items():
         known[name].add([Field(keys[name], schema, required=True)])
     return (
@@ -177,17 +211,23 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
 
 
 def _with_sets(roles: Roles, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]) -> Roles:
-    """Return the roles with those of arguments that are written."""
+    """Return the roles with those of arguments that are written. The key of a create is that of the copied record."""
     key, score = key_argument(features.verb, known.entity, known.key, features.input)
     is_named = features.verb == "create" and _is_new_key(features, key, score)
-    is_copied = features.verb == "create" and score > 1 and features.parsed.word in _COPYING
-    found = dict(find_leaves(arguments, known.entity, known.named.keys()))
-    leaves = _split(found, {key} if is_named or is_copied else ())[1]
-    fields, others = _split(leaves, [path for path in leaves if last_name(path) in known.named])
-    kept = _split(leaves, fields.keys() | without_options(others, required(features.input)).keys())[0]
-    sets = {**({key or "": known.key} if is_named else {}), **_match_fields(kept, known)}
+    copied = key if features.verb == "create" and score > 1 and features.parsed.word in _COPYING else None
+    kept = _written_leaves(_split(arguments, {key} if is_named else {copied})[1], features, known)
+    sets = {key: known.key} if is_named and key is not None else {}
+    sets |= _match_fields(kept, known, is_listed=features.enters is not None)
     left = (path for path, part in _split(kept, sets)[1].items() if part.get("format") != "password")
-    return replace(roles, sets=sets, unexplained=(*roles.unexplained, *left), basis={**roles.basis, "sets": NAMED})
+    basis = {**roles.basis, "sets": NAMED}
+    return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
+
+
+def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:
+    """Return the arguments by path that may be written: those named like fields, and those that are no options."""
+    leaves = dict(find_leaves(arguments, known.entity, known.named.keys()))
+    fields, others = _split(leaves, [path for path in leaves if last_name(path) in known.named])
+    return _split(leaves, fields.keys() | without_options(others, required(features.input)).keys())[0]
 
 
 def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
@@ -198,11 +238,15 @@ def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
     return is_id and score > 2 and features.parsed.word in _NAMING
 
 
-def _match_fields(leaves: Mapping[str, Record], known: KnownFields) -> dict[str, str]:
-    """Return the field that each argument sets, the first one of several; `*` for an object that holds any fields."""
+def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed: bool) -> dict[str, str]:
+    """Return the field that each argument sets, the first one of several; `*` for an object that holds any fields.
+
+    `is_listed`: values enter lists, such as `labels` for a `label`.
+    """
     setters: dict[str, str] = {}
     for path, part in leaves.items():
-        field = known.find(last_name(path))
+        several = known.find(plural(singular(last_name(path)))) if is_listed else None
+        field = several or known.find(last_name(path))
         if path.endswith("*"):
             setters.setdefault("*", path)
         elif field is not None and _may_hold(field.schema, part):

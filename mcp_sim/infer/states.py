@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.infer.features import ToolFeatures
 from mcp_sim.infer.filters import narrowing_choices
-from mcp_sim.infer.verbs import TRANSITIONS, classify_verb
+from mcp_sim.infer.verbs import TRANSITIONS, VERBS_OF_RECORDS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_choices import choices_of
 from mcp_sim.types.domain import Entity, Field
@@ -92,6 +92,19 @@ def _usual_values(held: Sequence[Json], *, is_link: bool) -> list[Json]:
     return [*(value for value in held if value in (0, "", [], {})), *(held[:1] if is_constant else ())]
 
 
+def find_flags(features: ToolFeatures, fields: Mapping[str, Field]) -> Iterator[Field]:
+    """Yield the flag that an update like `pin`, which another one undoes, sets on records that have no such state."""
+    verb = _opposed(features.parsed.word)
+    if features.verb == "update" and verb and not find_target_state(features, Entity("", fields=fields), ()):
+        yield Field(next(iter(_STATES_AFTER.get(verb, ())), participle(verb)), {"type": "boolean"}, required=True)
+
+
+def _opposed(word: str) -> str:
+    """Return the positive one of two opposite verbs: `pin` for itself and `unpin`. '' for other verbs."""
+    verb = _OPPOSITES.get(word, word.removeprefix("un"))
+    return verb if verb in _OPPOSITES.values() or f"un{verb}" in VERBS_OF_RECORDS else ""
+
+
 def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
     flag, status = _find_flag(features.parsed.word, entity), features.parsed.status
@@ -124,9 +137,7 @@ def _spelled(value: str) -> str:
 
 def _find_flag(word: str, entity: Entity) -> dict[str, Json]:
     """Return the flag of an entity that a verb sets, and its value: `pinned` and False for `unpin`."""
-    bare = word.removeprefix("un")
-    is_negative = word in _OPPOSITES or (bare != word and classify_verb(bare) is not None)
-    verb = _OPPOSITES.get(word, bare) if is_negative else word
+    verb = _opposed(word) or word
     flags = {
         snake(name).removeprefix("is_"): name
         for name, field in entity.fields.items()
@@ -134,7 +145,7 @@ def _find_flag(word: str, entity: Entity) -> dict[str, Json]:
     }
     names = (*_STATES_AFTER.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
     found = next((flags[name] for name in names if name in flags), None)
-    return {} if found is None else {found: not is_negative}
+    return {} if found is None else {found: verb == word}
 
 
 def _spell_like(others: Sequence[str], state: str) -> str:

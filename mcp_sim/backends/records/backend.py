@@ -8,6 +8,7 @@ from mcp_sim.backends.records.arguments import ABSENT, argument, with_whole_numb
 from mcp_sim.backends.records.creation import creation
 from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequence
 from mcp_sim.backends.records.filters import sets_any_field
+from mcp_sim.backends.records.nearest_record import nearest_record
 from mcp_sim.backends.records.parts import part_page, part_write
 from mcp_sim.backends.records.record_lookup import find_inside, finder
 from mcp_sim.backends.records.recorded_texts import with_recorded_failures
@@ -150,15 +151,19 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     is_inside = domain.entities[entity].inside is not None
     select = part_page(tool, plan, domain) if is_inside else _selector(tool, plan, domain)
     names = (*plan.filters, *([plan.holder] if plan.holder is not None else []))
+    choose = nearest_record(tool, domain.entities[entity])
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = select(turn)
         if isinstance(page, Observation):
             return Transition(page)
-        if not page.rows:
+        found = choose(page.rows, turn.now)
+        if found is None:
+            if page.rows:
+                return Transition(tool.failure("not_found", f"No {noun(entity)} is left", entity=entity))
             name = next((name for name in names if name in turn.call.arguments), None)
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
-        key, record = page.rows[0]
+        key, record = found
         return Transition(render(Facts(turn, turn.view, record, key, page)))
 
     return answer

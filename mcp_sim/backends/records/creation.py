@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
 from mcp_sim.backends.records.implied_links import implied_links, linked_records, listed_records
+from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.backends.refusal import conflict
 from mcp_sim.generate.defaults import record_maker
 from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
-from mcp_sim.types.json_values import nest_paths
+from mcp_sim.types.json_values import as_key, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
@@ -34,15 +37,23 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
     complete, create_listed = linked_records(entity, domain), listed_records(entity, domain)
     stored = frozenset(field for field, one in entity.fields.items() if one.derived is None)
+    dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
-    known_key, drafted = _key_finder(plan, entity), _draft_state(tool, plan, entity)
+    known_key, drafted, copied = (
+        _key_finder(plan, entity),
+        _draft_state(tool, plan, entity),
+        _copied(tool, plan, entity),
+    )
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        values = {**drafted(turn.call.arguments), **plan.fixed, **assigned_values(turn, sets)}
+        source = copied(turn)
+        if isinstance(source, Observation):
+            return source
+        values = {**source, **drafted(turn.call.arguments), **plan.fixed, **assigned_values(turn, sets)}
         values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values
-        values, given = nest_paths(values, {}), values
+        values, given = nest_paths(values, dotted), values
         values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
         mode: WriteMode = mode_of(turn.call.arguments) or plan.if_exists
         taken = known_key(turn.view, values)
@@ -56,6 +67,29 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         return Effect(key, record, (put, *linked, *create_listed(turn.after([put, *linked]), invent, key, given)))
 
     return create
+
+
+def _copied(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn], Record | Observation]:
+    """Return a function that reads what a copy takes over: all but what is unique, derived, or the time of a change."""
+    argument = plan.arguments.get("copied")
+    if argument is None:
+        return lambda _turn: {}
+    find = finder(tool, replace(plan, key=argument), entity)
+    own = {entity.key} | {name for name, one in entity.fields.items() if _is_own(entity, one)}
+
+    def read(turn: Turn) -> Record | Observation:
+        key = find(turn)
+        if isinstance(key, Observation):
+            return key
+        return {name: value for name, value in (turn.view.get(entity.name, key) or {}).items() if name not in own}
+
+    return read
+
+
+def _is_own(entity: Entity, field: Field) -> bool:
+    """Return whether a copy has a value of its own: a code or an address, or the time of its creation or change."""
+    is_code = is_unique(entity, field) and not is_name(field.name)
+    return is_code or field.derived is not None or time_meaning(field.name, field.schema) in {"created", "updated"}
 
 
 def _draft_state(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], Record]:
@@ -87,7 +121,7 @@ def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | No
     identity = _identity(plan, entity) if plan.if_exists != "refuse" else ()
 
     def known(view: View, values: Record) -> Key | None:
-        taken: Key | None = values.get(entity.key)
+        taken: Key | None = as_key(values.get(entity.key))
         given = [name for name in identity if values.get(name) is not None]
         if taken is not None or not given:
             return taken

@@ -10,7 +10,7 @@ from mcp_sim.backends.records.filters import field_value
 from mcp_sim.backends.refusal import invalid, neighbours, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.json_schema.shapes import as_list, required
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
@@ -29,7 +29,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     by_fields = _finder_by_fields(tool, plan, entity) if plan.filters and not entity.singleton else None
     if plan.key is None and by_fields is not None:
         return by_fields
-    others = _other_names(plan, entity)
+    others, is_addressed = _other_names(plan, entity), _parent_test(tool, plan, entity)
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
@@ -37,7 +37,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         if key is None and others:
             named = (one for field in others for one, _ in turn.view.find(name, field, asked))
             key = next(named, None)
-        if key is not None:
+        if key is not None and is_addressed(turn, key):
             return key
         if asked is ABSENT and plan.key is not None:
             if by_fields is not None and any(path in turn.call.arguments for path in plan.filters):
@@ -46,6 +46,22 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find
+
+
+def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key], bool]:
+    """Compile the test that a record to change belongs to the records that the call requires beside its key.
+
+    A record that names no such record passes.
+    """
+    needed = required(tool.input_schema) if plan.verb in {"update", "delete"} and plan.key is not None else ()
+    asked = [(argument(path), rule.field) for path, rule in plan.filters.items() if path in needed]
+
+    def belongs(turn: Turn, key: Key) -> bool:
+        record = turn.view.get(entity.name, key) or {}
+        held = [(fetch(turn.call.arguments), field_value(record, field)) for fetch, field in asked]
+        return all(value is ABSENT or held is None or str(value) == str(held) for value, held in held)
+
+    return belongs if asked else lambda _turn, _key: True
 
 
 def _other_names(plan: Plan, entity: Entity) -> list[str]:

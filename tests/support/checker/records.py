@@ -47,8 +47,22 @@ def missing_problems(plan: Record, call: Answered, specs: Specs, knowledge: Know
     fact = knowledge.of(entity, key)
     if not call.failed and fact is not None and not fact.exists and not call.written:
         yield "R1", f"{plan['verb']} of {entity} {key!r} succeeds, but it is gone"
-    if call.is_missing and fact is not None and fact.exists and _is_about(key, call, specs.key_of(entity)):
+    if fact is None or not fact.exists:
+        return
+    parents = _other_parents(plan, call, fact)
+    if parents and not call.failed:
+        yield "R2", f"{plan['verb']} of {entity} {key!r} succeeds, but it belongs to {parents}"
+    if call.is_missing and parents == {} and _is_about(key, call, specs.key_of(entity)):
         yield ("R5" if fact.referred else "R3" if fact.made else "R2"), f"{entity} {key!r} exists, but is not found"
+
+
+def _other_parents(plan: Record, call: Answered, fact: Fact) -> Record | None:
+    """Return the known parents of a record that differ from those that a change names; None if some are unknown."""
+    rules = plan["filters"].items() if plan["verb"] in {"update", "delete"} else ()
+    asked = {rule["field"]: call.arguments[name] for name, rule in rules if name in call.arguments}
+    if not fact.is_whole and not asked.keys() <= fact.fields.keys():
+        return None
+    return {name: held for name, one in asked.items() if (held := fact.fields.get(name)) not in (None, one)}
 
 
 def time_problems(entity: str, key: Key, record: Record, now: str) -> Iterator[Finding]:
