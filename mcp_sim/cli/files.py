@@ -15,6 +15,7 @@ from mcp_sim import __version__
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.sinks.stored_trace import StoredTrace
 from mcp_sim.world.trace import header_line
 
 
@@ -61,14 +62,27 @@ def _umask() -> int:
 # traces ---------------------------------------------------------------------------------------------------------------
 
 
-def open_trace(path: Path, scenario: Scenario, inputs: Sequence[Path | int] = (), *, goes_on: bool = False) -> Jsonl:
-    """Open the trace of a scenario: a new file, or with `goes_on` the end of an existing one.
+def open_trace(path: Path, scenario: Scenario, inputs: Sequence[Path | int] = ()) -> Jsonl:
+    """Open the trace of a scenario, a new file.
 
     `inputs` are further files or descriptors that the run reads. Raises `UsageError` if the run reads this file.
     """
+    return Jsonl(_not_read(path, scenario, inputs), _header(scenario))
+
+
+def open_stored_trace(path: Path, scenario: Scenario, store: Path, world: str) -> StoredTrace:
+    """Open the trace of a world in a store, which is continued. Raises `UsageError` if the run reads this file."""
+    return StoredTrace(_not_read(path, scenario, [store]), _header(scenario), world)
+
+
+def _not_read(path: Path, scenario: Scenario, inputs: Sequence[Path | int]) -> Path:
     if path.is_file() and any(_is_same(path, read) for read in (*scenario.files, *inputs)):
         raise UsageError(f"--trace {path}: this run reads that file; the trace would overwrite it")
-    return Jsonl(path, header_line(scenario.name, scenario.sha256, __version__, scenario.path), goes_on=goes_on)
+    return path
+
+
+def _header(scenario: Scenario) -> bytes:
+    return header_line(scenario.name, scenario.sha256, __version__, scenario.path)
 
 
 def _is_same(path: Path, read: Path | int) -> bool:

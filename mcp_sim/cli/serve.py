@@ -7,7 +7,7 @@ import gc
 import logging
 import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, closing
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 
 from mcp_sim import __version__
-from mcp_sim.cli.files import open_trace
+from mcp_sim.cli.files import open_stored_trace, open_trace
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import first_few
@@ -136,9 +136,8 @@ def run(args: argparse.Namespace) -> int:
             with_idle=args.log_level == "debug",
         )
         sinks = list[Sink]()
-        if args.trace is not None:
-            kept = [] if args.store is None else [args.store]
-            sinks.append(open_trace(args.trace, scenario, kept, goes_on=bool(kept)))
+        if args.trace is not None and args.store is None:
+            sinks.append(open_trace(args.trace, scenario))
             stack.callback(sinks[-1].close)
         simulator = Simulator(
             scenario, [*sinks, log], args.ledger_keep
@@ -206,8 +205,13 @@ async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) ->
     from mcp_sim.simulator.persistence import StoreKeeper, identity  # noqa: PLC0415 (needed for --store only)
 
     store = stores["sqlite"].model_validate({"path": args.store})
-    with store.open(identity(simulator.scenario, args.seed, __version__)) as opened:
-        yield StoreKeeper(simulator, opened, name).world(args.seed, clock)
+    with ExitStack() as stack:
+        opened = stack.enter_context(store.open(identity(simulator.scenario, args.seed, __version__)))
+        trace = None
+        if args.trace is not None:
+            trace = stack.enter_context(closing(open_stored_trace(args.trace, simulator.scenario, args.store, name)))
+        keeper = stack.enter_context(closing(StoreKeeper(simulator, opened, name, trace)))
+        yield keeper.world(args.seed, clock)
 
 
 def _check_stdio(args: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from rpds import HashTrieMap
 
 from mcp_sim.faults.compile import CompiledFault, compile_faults, scaled_perturbations, without_faults
 from mcp_sim.faults.trigger_evaluation import NumberedWhen, call_number, compile_checks, draw_purpose, nested_path
-from mcp_sim.simulator.persistence import past_of
+from mcp_sim.simulator.saved_worlds import past_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Call, Change, Memories, PastCall, Record, Tool, Turn
 from mcp_sim.types.domain import Domain

@@ -1,57 +1,63 @@
-"""Persistence: save a world after every call, and restore it before the next.
+"""Persistence: answer each call on the stored world, and store what it changed before it is answered.
 
-Saved is only what scenario and seed do not determine: writes, counters, memories, facts, the time, the ledger. Several
-processes may use one world in turns.
+A call is stored as a whole or not at all: if the store refuses it, the world is as before the call, which crashes.
+Several processes may use one world in turns; each takes over what the others have stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
-from datetime import datetime, timedelta
-from typing import Any
+import logging
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from time import sleep
 
 import anyio
-from anyio.to_thread import run_sync
-from rpds import HashTrieMap
 
+from mcp_sim.simulator.saved_worlds import delta, replay, restore, snapshot_of
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.simulator.tagged_json import TaggedJsonError, dumps, loads
-from mcp_sim.types import Call, Change, Observation, PastCall, PastVersion, Record
-from mcp_sim.types.clock import Clock, Mode, wall_seconds
-from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_values import decode, encode
-from mcp_sim.types.kinds import OpenStore, SavedWorld
+from mcp_sim.types import Call, Due, Observation
+from mcp_sim.types.clock import Mode
+from mcp_sim.types.errors import Crash, McpSimError, StoreBusy, StoreFailure, Unwritable
+from mcp_sim.types.kinds import OpenStore, Snapshot, StoredEntry, pauses
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world.commits import Version
+from mcp_sim.world.commits import Unsaved
 from mcp_sim.world.idempotency import KEPT
-from mcp_sim.world.state import Overlay, Row, State
-from mcp_sim.world.trace import History, Ledger, observation_of
-from mcp_sim.world.world import World
+from mcp_sim.world.sinks.stored_trace import StoredTrace
+from mcp_sim.world.world import Mark, World
 
-FORMAT = 3
-TAGGED = tuple(field.name for field in fields(Version) if field.name != "state")
-MICROSECOND = timedelta(microseconds=1)
+logger = logging.getLogger(__name__)
+
+SHORT = 64 * 1024
+"""How many bytes the entries behind a snapshot may exceed it by. Then the next process that opens the world makes a new
+one; no call waits for it."""
 
 
 class StoreKeeper:
-    """Keeps one world in an open store, with its ledger."""
+    """Keeps one world in an open store, with its ledger, and copies the ledger to a trace.
 
-    def __init__(self, simulator: Simulator, store: OpenStore, name: str) -> None:
-        self._simulator, self._store, self._name = simulator, store, name
+    The steps of a call: acquire the store; take over entries of other processes; write what the trace lacks; answer in
+    memory; save the new entries, which releases the store; acquire it again to write them to the trace; return the
+    answer. If a step up to saving fails, the world is as it was, and the call crashes. If only the last write of the
+    trace fails, the call is answered, since it is stored. The next call then writes the trace first, or crashes.
+    """
+
+    def __init__(self, simulator: Simulator, store: OpenStore, name: str, trace: StoredTrace | None = None) -> None:
+        self._simulator, self._store, self._name, self._trace = simulator, store, name, trace
         self._lock = anyio.Lock()
-        self._revision = 0
+        self._at: int = 0
         self._lines = list[bytes]()
+        self._agenda: tuple[Due, ...] = ()
 
     def world(self, seed: int | None, clock: Mode | None) -> World:
-        """Return the stored world, or a new one. Raises `UsageError` if the stored world cannot be read."""
-        saved = self._store.acquire(self._name)
-        try:
-            world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=saved is None)
-            self._resume(world, saved)
-            self._put(world)
-        finally:
-            self._store.release()
+        """Return the stored world, or a new one. Raises `StoreFailure`, or `Unwritable` for the trace."""
+        with self._held_now():
+            is_new = not self._store.newest(self._name)
+            world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=is_new)
+            world.unsaved = Unsaved()
+            unread = self._take_over(world)
+            self._save(world, world.unsaved, compacted=unread > SHORT)
+        with self._held_now():
+            self._follow()
         return world
 
     def write(self, line: bytes) -> None:
@@ -59,41 +65,148 @@ class StoreKeeper:
         self._lines.append(line)
 
     def close(self) -> None:
-        return
+        """Write what the trace lacks."""
+        with suppress(StoreFailure, Unwritable), self._held_now():
+            self._follow()
 
     async def answer(self, world: World, call: Call) -> Observation:
-        """Answer a call on the stored state of the world, and store the new state."""
+        """Answer a call on the stored state of the world, and store what it changes.
+
+        Raises `Crash` if the store cannot be read or written.
+        """
         async with self._lock:
-            saved = await run_sync(self._store.acquire, self._name)
             try:
-                self._resume(world, saved)
-                return world.keyed_calls.known(call) or await self._answered(world, call)
-            finally:
-                self._store.release()
+                observation = await self._stored_answer(world, call)
+            except (StoreFailure, Unwritable) as error:
+                logger.error("%s: %s", call.tool, error)  # noqa: TRY400 (the message says it all)
+                raise Crash(call.tool, str(error)) from error
+            await self._finish()
+            return observation
+
+    async def _stored_answer(self, world: World, call: Call) -> Observation:
+        async with self._held():
+            self._take_over(world)
+            self._follow()
+            return world.keyed_calls.known(call) or await self._answered(world, call)
 
     async def _answered(self, world: World, call: Call) -> Observation:
+        mark, before, unsaved = world.mark(), len(self._lines), world.unsaved
+        assert unsaved is not None
         try:
             observation = await self._simulator.answer(world, call)
-            world.keyed_calls.learn(call, observation)
-            return observation
-        finally:
-            self._put(world)
+        except BaseException:
+            with suppress(StoreFailure):  # a crash, or the end of the process, is reported as it is
+                self._save_or_rewind(world, unsaved, mark, before)
+            raise
+        self._save_or_rewind(world, unsaved, mark, before)
+        world.keyed_calls.learn(call, observation)
+        return observation
 
-    def _resume(self, world: World, saved: SavedWorld | None) -> None:
-        if saved is None or saved.revision == self._revision:
+    def _save_or_rewind(self, world: World, unsaved: Unsaved, mark: Mark, before: int) -> None:
+        try:
+            self._save(world, unsaved)
+        except BaseException:
+            world.rewind(mark)
+            del self._lines[before:]
+            raise
+
+    def _save(self, world: World, unsaved: Unsaved, *, compacted: bool = False) -> None:
+        """Store the new lines of the ledger, if any, with what else has changed, and pass them on."""
+        lines = self._lines
+        entries = [StoredEntry(at, line) for at, line in enumerate(lines[:-1], self._at + 1)]
+        newest = self._at + len(lines)
+        if lines:
+            entries.append(StoredEntry(newest, lines[-1], delta(world, unsaved, self._agenda)))
+        if not entries and not compacted:
+            return
+        self._store.save(self._name, entries, Snapshot(newest, snapshot_of(world)) if compacted else None)
+        self._at, self._lines, self._agenda = newest, [], world.version.state.agenda
+        unsaved.clear()
+        for entry in entries:
+            self._pass_on(entry.line)
+
+    def _pass_on(self, line: bytes) -> None:
+        for sink in self._simulator.sinks:
+            try:
+                sink.write(line)
+            except Unwritable as error:
+                logger.warning("%s", error)
+
+    def _take_over(self, world: World) -> int:
+        """Let the world take over what others have stored. Returns how many bytes were read beyond a snapshot."""
+        newest = self._store.newest(self._name)
+        if newest == self._at:
+            return 0
+        mark = world.mark()
+        try:
+            entries, known = self._unread(world, newest)
+            replay(world, entries)
+        except StoreFailure:
+            world.rewind(mark)
+            raise
+        except (McpSimError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            world.rewind(mark)
+            raise self._store.damaged(f"the world {self._name} cannot be read ({error!r})") from error
+        self._at, self._lines, self._agenda = newest, [], world.version.state.agenda
+        return max(0, sum(len(entry.line) for entry in entries) - known)
+
+    def _unread(self, world: World, newest: int) -> tuple[list[StoredEntry], int]:
+        """Return the entries that the world lacks, and the size of the snapshot that it was restored from."""
+        at, size = 0 if self._lines or newest < self._at else self._at, 0
+        snapshot = self._store.snapshot(self._name) if at == 0 else None
+        if snapshot is not None:
+            at, size = snapshot.at, len(snapshot.body)
+            oldest = max(0, at - max(world.ledger.keep, KEPT))
+            restore(world, snapshot.body, [entry.line for entry in self._store.entries(self._name, oldest, at)])
+        return list(self._store.entries(self._name, at)), size
+
+    def _follow(self) -> None:
+        if self._trace is not None:
+            self._trace.follow(self._store)
+
+    async def _finish(self) -> None:
+        """Write the trace. A call that is stored is answered in any case."""
+        if self._trace is None:
             return
         try:
-            _restore(world, decode(saved.state), self._store.lines(self._name, max(world.ledger.keep, KEPT)))
-        except (TaggedJsonError, KeyError, ValueError, TypeError) as error:
-            raise UsageError(f"the world {self._name} cannot be read from its store: {error}") from error
-        self._revision = saved.revision
+            async with self._held():
+                self._follow()
+        except (StoreFailure, Unwritable) as error:
+            logger.warning("%s; the trace gets the call before the next one", error)
 
-    def _put(self, world: World) -> None:
-        """Store the world, if its ledger has new lines."""
-        if self._lines:
-            self._store.save(self._name, SavedWorld(self._revision + 1, encode(_saved_state(world))), self._lines)
-            self._revision += 1
-            self._lines.clear()
+    @asynccontextmanager
+    async def _held(self) -> AsyncGenerator[None]:
+        """Hold the store, in turn with other processes. Raises `StoreBusy` if that takes too long."""
+        for pause in pauses(self._store.patience):
+            if self._acquired():
+                break
+            await anyio.sleep(pause)
+        else:
+            self._store.acquire()
+        try:
+            yield
+        finally:
+            self._store.release()
+
+    @contextmanager
+    def _held_now(self) -> Generator[None]:
+        """Hold the store, as `_held`; the thread waits."""
+        for pause in pauses(self._store.patience):
+            if self._acquired():
+                break
+            sleep(pause)
+        else:
+            self._store.acquire()
+        try:
+            yield
+        finally:
+            self._store.release()
+
+    def _acquired(self) -> bool:
+        with suppress(StoreBusy):
+            self._store.acquire()
+            return True
+        return False
 
 
 def identity(scenario: Scenario, seed: int | None, version: str) -> str:
@@ -101,104 +214,3 @@ def identity(scenario: Scenario, seed: int | None, version: str) -> str:
     number = scenario.seed if seed is None else seed
     about = f"sha256 {scenario.sha256[:16]}, seed {number}, intensity {scenario.intensity!r}, mcp-sim {version}"
     return f"{scenario.name} ({about})"
-
-
-def _saved_state(world: World) -> Record:
-    version = world.version
-    return {
-        "format": FORMAT,
-        "state": {entity: _overlay_json(overlay) for entity, overlay in version.state.overlays.items()},
-        "rest": dumps({name: getattr(version, name) for name in TAGGED} | {"agenda": version.state.agenda}).decode(),
-        "crashed": world.crashed,
-        "elapsed": world.clock.elapsed() // MICROSECOND,
-        "wall": wall_seconds(),
-    }
-
-
-def _restore(world: World, saved_state: Record, lines: Sequence[bytes]) -> None:
-    if saved_state["format"] != FORMAT:
-        raise ValueError(f"its format is {saved_state['format']}, not {FORMAT}")
-    rest: Record = loads(saved_state["rest"].encode())
-    overlays = {entity: _overlay(body) for entity, body in saved_state["state"].items()}
-    size = sum(row.size for overlay in overlays.values() for row in overlay.rows().values())
-    state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"), size)
-    world.version, world.crashed = Version(state=state, **rest), saved_state["crashed"]
-    world.clock = _clock(world.clock, saved_state)
-    world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
-    world.history = History(world.ledger.keep)
-    entries = _lines_since_reset(lines)
-    for past, size in _pasts(entries):
-        world.history.append(past, size)
-    for call, observation in _keyed(entries):
-        world.keyed_calls.learn(call, observation)
-    if world.scenario.reads_past_versions:
-        world.past_versions.clear()
-        world.past_versions.extend(_past_versions(world, [entry["step"] for entry, _ in entries]))
-
-
-def _past_versions(world: World, steps: Sequence[Record]) -> Iterator[PastVersion]:
-    """Yield the versions of the state that the steps record; only the newest if they do not reach back to a reset."""
-    state, index = world.origin.first.state, 0
-    if steps and steps[0]["entry"] == "reset":
-        for step in steps:
-            index = step.get("index", index)
-            changes = [Change.from_json(body) for body in (*step.get("committed", ()), *step.get("absorbed", ()))]
-            if changes or step["entry"] == "reset":
-                state = state.apply(changes)
-                yield PastVersion(index, datetime.fromisoformat(step["at"]), state)
-    else:
-        yield PastVersion(world.version.index, world.clock.start + world.clock.elapsed(), world.version.state)
-
-
-def _clock(clock: Clock, saved_state: Record) -> Clock:
-    return clock.resumed(saved_state["elapsed"] * MICROSECOND, wall_seconds() - saved_state["wall"])
-
-
-def _overlay_json(overlay: Overlay) -> Record:
-    rows = [[key, row.version, row.born, row.record] for key, row in overlay.rows().items()]
-    return {"born": overlay.born, "count": overlay.count, "last_key": overlay.last_key, "rows": rows}
-
-
-def _overlay(body: Record) -> Overlay:
-    rows = {
-        key: Row(record, version, born, 0 if record is None else len(encode(record)))
-        for key, version, born, record in body["rows"]
-    }
-    return Overlay(rows, HashTrieMap(), body["born"], body["count"], body["last_key"])
-
-
-def _pasts(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[PastCall, int]]:
-    """Yield the calls and events of ledger entries, with their size in bytes."""
-    index = 0
-    for entry, size in entries:
-        step = entry["step"]
-        index = step.get("index", index)
-        if step["entry"] != "reset":
-            yield past_of(step, index), size
-
-
-def _keyed(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Call, Observation]]:
-    """Yield the calls with an idempotency key, and their observations."""
-    for entry, _ in entries:
-        key, step = entry["measured"].get("key"), entry["step"]
-        if key is not None:
-            call = Call(step["tool"], step["arguments"], step.get("answers", {}), key)
-            yield call, observation_of(step["served"] or step["truth"]["observation"])
-
-
-def _lines_since_reset(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
-    """Return the steps in ledger lines from the newest reset on, with the length of each line in bytes."""
-    entries = [(entry, len(line)) for line in lines if "step" in (entry := decode(line))]
-    opened = max((at for at, (entry, _) in enumerate(entries) if entry["step"]["entry"] == "reset"), default=0)
-    return entries[opened:]
-
-
-def past_of(step: Mapping[str, Any], index: int) -> PastCall:
-    """Return a ledger entry in the form in which later calls look back at it."""
-    changes = tuple(Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ())))
-    at = datetime.fromisoformat(step["at"])
-    if step["entry"] == "event":
-        return PastCall(index, "", {}, ok=True, at=at, changes=changes)
-    observation = step["served"] or step["truth"]["observation"]
-    ok = "result" in observation and not observation.get("is_error", False)
-    return PastCall(index, step["tool"], step["arguments"], ok, at, changes)

@@ -41,7 +41,10 @@ UNKNOWN_TOOL = -32602
 
 
 class Keeper(Sink, Protocol):
-    """A layer between a world and its simulator that saves the world, so that it outlives its process."""
+    """A layer between a world and its simulator that saves the world, so that it outlives its process.
+
+    As the only sink of the world it passes entries on to the sinks of the simulator, once they are saved.
+    """
 
     async def answer(self, world: World, call: Call) -> Observation:
         """Answer a call through the simulator, and save the world."""
@@ -57,7 +60,7 @@ class Simulator:
 
     def __init__(self, scenario: Scenario, sinks: Sequence[Sink] = (), ledger_keep: int = 1000) -> None:
         self.scenario = scenario
-        self._sinks = tuple(sinks)
+        self.sinks = tuple(sinks)
         self._ledger_keep = ledger_keep
         entries = scaled_perturbations(scenario)
         self._timed = tuple(entry for entry in entries if entry.enabled and entry.perturbation.is_timed())
@@ -135,17 +138,15 @@ class Simulator:
         """Return a new world of a simulator that is started; `open` does both.
 
         A `keeper` answers the world's calls instead of the simulator. With `is_new=False` it restores the world, so
-        that no opening step is written. `sinks` get the ledger of this world, besides those of the simulator. Raises
-        `UsageError` if the simulator is not started.
+        that no opening step is written. `sinks` get the ledger of this world, besides those of the simulator, unless it
+        has a keeper. Raises `UsageError` if the simulator is not started.
         """
         if not self._pipeline_makers:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
         origin = self._origin(self._seed(seed), stream)
         answer = self.answer if keeper is None else keeper.answer
-        kept = () if keeper is None else (keeper,)
-        world = World(
-            name, origin, self._clock(clock), answer, grade_world, (*self._sinks, *sinks, *kept), self._ledger_keep
-        )
+        to = (*self.sinks, *sinks) if keeper is None else (keeper,)
+        world = World(name, origin, self._clock(clock), answer, grade_world, to, self._ledger_keep)
         if is_new:
             world.open()
         return world

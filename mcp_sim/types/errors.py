@@ -4,6 +4,8 @@ McpSimError
 +-- DocumentError   a document cannot be used; has every problem found
 +-- UsageError      invalid usage of a command or an API
 |   +-- BadArguments  the arguments of a call are not JSON
+|   +-- StoreFailure  a store of worlds cannot be read or written
+|       +-- StoreBusy   another process has it
 +-- UnknownKind     a name that no registry has
 +-- StaleChange     a change was computed from an older version of a record
 +-- Unwritable      a sink cannot take an entry
@@ -67,6 +69,14 @@ class BadArguments(UsageError):
     def __init__(self, tool: str, reason: str) -> None:
         self.tool, self.reason = tool, reason
         super().__init__(f"the arguments of {tool} {reason}")
+
+
+class StoreFailure(UsageError):
+    """A store of worlds cannot be read or written. The message names the file and says what to do."""
+
+
+class StoreBusy(StoreFailure):
+    """Another process has the store. It may be asked for again."""
 
 
 class UnknownKind(McpSimError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, cast
@@ -60,6 +60,27 @@ class Version:
     """The number of steps in the ledger so far."""
     applied: frozenset[str] = frozenset()
     """The ids of the perturbations that were applied, or in force, at some call."""
+
+
+@dataclass(slots=True)
+class Unsaved:
+    """The names of what has changed in a version since a world was last saved."""
+
+    memories: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    scopes: set[str] = field(default_factory=set[str])
+    """The scopes of calls, in `Version.occurrences`."""
+
+    def note(self, turn: Turn) -> None:
+        """Note what a call that is committed changes."""
+        self.memories.update(turn.memories.staged)
+        self.scopes.add(turn.draws.scope)
+
+    def clear(self) -> None:
+        self.memories.clear()
+        self.scopes.clear()
+
+    def copy(self) -> Unsaved:
+        return Unsaved(set(self.memories), set(self.scopes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
@@ -20,14 +20,16 @@ from anyio import Lock
 from mcp_sim.types import Call, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.errors import Crash, Unwritable
+from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.catalogue import list_tools
 from mcp_sim.world.commits import (
+    ACTED_UNTIL,
     AnsweredCall,
     Origin,
+    Unsaved,
     Version,
     absorbed_changes,
     applied_after,
@@ -49,6 +51,19 @@ from mcp_sim.world.trace import History, Ledger, crash_line, fork_line, step_lin
 
 MOST_VERSIONS = 256
 """The most versions of the state that are kept for perturbations that read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A world as it was before a call, to which it returns if the call cannot be saved."""
+
+    version: Version
+    crashed: str
+    clock: Clock
+    ledger: Ledger
+    history: History
+    past_versions: deque[PastVersion]
+    unsaved: Unsaved | None
 
 
 class Judge(Protocol):
@@ -84,6 +99,8 @@ class World:
         self.history = History(ledger_keep)
         self.keyed_calls = KeyedCalls()
         self.past_versions = deque[PastVersion](maxlen=MOST_VERSIONS if origin.scenario.reads_past_versions else 0)
+        self.unsaved: Unsaved | None = None
+        """What a store has not saved yet; None for a world that is kept in memory only."""
         self._answer = answer
         self._judge = judge
         self._sinks = sinks
@@ -146,7 +163,12 @@ class World:
         return any(one.id == tool for server in self.scenario.servers for one in self.catalogue(server))
 
     def fork(self, name: str | None = None, stream: str | None = None) -> World:
-        """Return a second world with the same state and history. With a `stream` of its own, its draws differ."""
+        """Return a second world with the same state and history. With a `stream` of its own, its draws differ.
+
+        Raises `UsageError` for a world in a store, which keeps one line of history.
+        """
+        if self.unsaved is not None:
+            raise UsageError(f"the world {self.name} is kept in a store, and cannot be forked")
         origin = self.origin if stream is None else replace(self.origin, stream=stream)
         twin_name = name or f"{self.name}-fork-{next(self._forks)}"
         twin = World(twin_name, origin, self.clock.fork(), self._answer, self._judge, self._sinks, self.ledger.keep)
@@ -162,9 +184,15 @@ class World:
         n = self.version.n
         self.clock = self.clock.restarted()
         self.version, self.crashed = replace(self.origin.first, n=n), ""
+        self._forget()
+        self.open()
+
+    def _forget(self) -> None:
+        """Forget what later calls read of earlier ones; the ledger stays."""
         self.history = History(self.ledger.keep)
         self.keyed_calls = KeyedCalls()
-        self.open()
+        if self.unsaved is not None:
+            self.unsaved.clear()
 
     def continue_with(self, origin: Origin, answer: Callable[[World, Call], Awaitable[Observation]]) -> None:
         """Let another simulator answer from now on. Its perturbations begin with those that the world has so far."""
@@ -181,6 +209,27 @@ class World:
         inconclusive.
         """
         return self._judge(self, answer, strict=strict)
+
+    # what a store calls
+
+    def mark(self) -> Mark:
+        """Return the world as it is now."""
+        unsaved = None if self.unsaved is None else self.unsaved.copy()
+        return Mark(
+            self.version,
+            self.crashed,
+            self.clock.fork(),
+            self.ledger.fork(),
+            self.history.fork(),
+            self.past_versions.copy(),
+            unsaved,
+        )
+
+    def rewind(self, mark: Mark) -> None:
+        """Return to a mark, which is used once."""
+        self.version, self.crashed, self.clock = mark.version, mark.crashed, mark.clock
+        self.ledger, self.history = mark.ledger, mark.history
+        self.past_versions, self.unsaved = mark.past_versions, mark.unsaved
 
     # what the simulator calls
 
@@ -218,6 +267,8 @@ class World:
     def _acts(self, now: datetime) -> Iterator[tuple[datetime, Callable[[datetime], None]]]:
         """Yield the acts of scheduled perturbations since the last call, with their times."""
         since, self.version = mark_acted(self.version, self.clock.start, now)
+        if self.unsaved is not None:
+            self.unsaved.memories.add(ACTED_UNTIL)
         for at, entry, number in scheduled_acts(self.origin, self.clock.start, since, now):
             yield at, partial(self._act, entry, number)
 
@@ -257,6 +308,8 @@ class World:
         version = version_after(self.version, turn, state)
         step = step_of(version.n + 1, turn, answered, absorbed)
         self._record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
+        if self.unsaved is not None:
+            self.unsaved.note(turn)
         self.clock.advance(transition.observation.delay)
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
@@ -268,15 +321,19 @@ class World:
                 sink.write(line)
         self.ledger.append(line)
 
-    def repeat(self, step: Step) -> None:
-        """Take over an entry of the ledger of another run of this scenario, with its changes."""
+    def repeat(self, step: Step, line: bytes = b"", past: PastCall | None = None) -> None:
+        """Take over an entry of the ledger of another run of this scenario, with its changes. No sink gets it.
+
+        `line` is the entry as it was written, if it is known, and `past` its call or event as later calls see it.
+        """
         if step.entry == "reset":
             self.clock = self.clock.restarted()
+            self._forget()
             version = replace(self.origin.first, n=self.version.n)
         else:
             state = self.version.state.apply((*step.committed, *step.absorbed))
             version = replace(self.version, state=state, index=step.index or self.version.index)
-        self._record(step, version, {})
+        self._add(step, self._noticed(step, version), line or step_line(self.name, step, {}), past)
 
     def _commit_due(self, due: Due) -> None:
         """Commit changes by someone other than the agent, as an event."""
@@ -289,23 +346,29 @@ class World:
 
         If anything fails on the way, the world is left as it was.
         """
+        noticed = self._noticed(step, version)
+        line = step_line(self.name, step, measured)
+        for sink in self._sinks:
+            sink.write(line)
+        self._add(step, noticed, line, past)
+
+    def _noticed(self, step: Step, version: Version) -> Version:
+        """Return the version with what expectations know after the entry, and with the number of the entry."""
         scenario = self.scenario
         facts = tuple(
             entry.expectation.notice(known, step, scenario)
             for entry, known in zip(scenario.expectations, version.facts, strict=True)
         )
         applied = applied_after(version.applied, step, self.origin, self.clock.start)
-        line = step_line(self.name, step, measured)
-        self._write(line)
+        return replace(version, facts=facts, n=step.n, applied=applied)
+
+    def _add(self, step: Step, version: Version, line: bytes, past: PastCall | None) -> None:
+        """Add an entry to ledger and history, and make its version visible."""
+        self.ledger.append(line)
         if step.entry == "reset":
             self.past_versions.clear()
         if step.entry == "reset" or version.state.overlays is not self.version.state.overlays:
             self.past_versions.append(PastVersion(version.index, step.at, version.state))
-        self.version = replace(version, facts=facts, n=step.n, applied=applied)
+        self.version = version
         if past is not None:
             self.history.append(past, len(line))
-
-    def _write(self, line: bytes) -> None:
-        for sink in self._sinks:
-            sink.write(line)
-        self.ledger.append(line)

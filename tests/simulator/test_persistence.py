@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
+from zlib import crc32
 
 import anyio
 import pytest
@@ -17,6 +18,7 @@ from rpds import HashTrieMap
 
 from mcp_sim import Simulator, World
 from mcp_sim.server.testing import spawned
+from mcp_sim.simulator import persistence
 from mcp_sim.simulator.persistence import StoreKeeper, identity
 from mcp_sim.simulator.tagged_json import TaggedJsonError, dumps, loads
 from mcp_sim.types import Change, Due, Observation
@@ -86,9 +88,11 @@ async def call_in_store(
             return world
 
 
+@pytest.mark.parametrize("short", [0, persistence.SHORT], ids=["with snapshots", "from the start"])
 async def test_a_process_for_each_call_leaves_the_same_ledger_as_one_for_all(
-    crm: Callable[[str], Simulator], tmp_path: Path
+    crm: Callable[[str], Simulator], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: int
 ) -> None:
+    monkeypatch.setattr(persistence, "SHORT", short)
     simulator = crm(FAULTS)
     whole = await call_in_one_process(simulator)
     for call in CALLS[:-1]:
@@ -224,8 +228,11 @@ async def test_an_empty_file_becomes_a_store_and_any_other_file_is_refused(
 async def test_a_world_that_was_tampered_with_is_refused(crm: Callable[[str], Simulator], tmp_path: Path) -> None:
     simulator = crm("")
     await call_in_store(simulator, tmp_path / "worlds.db", [("create_deal", DEAL)])
+    delta = b'{"occurrences": {}, "rest": "[[[\\"data\\",\\"os\\"]],0]"}'
     with sqlite3.connect(tmp_path / "worlds.db") as connection:
-        connection.execute("UPDATE worlds SET state = ?", (b'{"format": 3, "rest": "[[[\\"data\\",\\"os\\"]],0]"}',))
+        (line,) = connection.execute("SELECT line FROM entries WHERE at = 2").fetchone()
+        changed = (delta, crc32(delta, crc32(line)))
+        connection.execute("UPDATE entries SET delta = ?, checksum = ? WHERE at = 2", changed)
     connection.close()
     with pytest.raises(UsageError, match="cannot be read"):
         await call_in_store(simulator, tmp_path / "worlds.db", [])

@@ -25,7 +25,7 @@ from mcp_sim.types.kinds.registries import (
     triggers,
     world_models,
 )
-from mcp_sim.types.kinds.store import OpenStore, SavedWorld, Sink, Store
+from mcp_sim.types.kinds.store import OpenStore, Sink, Snapshot, Store, StoredEntry, pauses
 from mcp_sim.types.kinds.trigger import Check, Role, Trigger
 from mcp_sim.types.kinds.world_model import Predictor, WorldModel
 
@@ -52,11 +52,12 @@ __all__ = [
     "Perturbation",
     "Predictor",
     "Role",
-    "SavedWorld",
     "ServerEvidence",
     "Sink",
+    "Snapshot",
     "Stage",
     "Store",
+    "StoredEntry",
     "Tables",
     "Trigger",
     "Unreached",
@@ -66,6 +67,7 @@ __all__ = [
     "expectations",
     "families",
     "importers",
+    "pauses",
     "perturbations",
     "stores",
     "triggers",

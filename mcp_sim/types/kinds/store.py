@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from mcp_sim.types.errors import StoreFailure
 from mcp_sim.types.kinds.kind import Kind
 
 
@@ -26,29 +27,61 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SavedWorld:
-    """A world as a store keeps it: bytes that `simulator.persistence` reads, and their revision, from 1."""
+class StoredEntry:
+    """An entry of a stored ledger."""
 
-    revision: int
-    state: bytes
+    at: int
+    """Its number in the ledger of its world, from 1. Unlike the numbers of steps it counts crashes, too."""
+    line: bytes
+    delta: bytes = b""
+    """What else had changed when it was stored, for `simulator.persistence`; empty for all but the last of a save."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A whole world as it was after the entry `at`, so that not all of its entries have to be read."""
+
+    at: int
+    body: bytes
 
 
 class OpenStore(Protocol):
-    """An open store. After `acquire` the caller has it alone, across processes, until `save` or `release`."""
+    """An open store. After `acquire` the caller has it alone, across processes, until `save` or `release`.
 
-    def acquire(self, world: str) -> SavedWorld | None:
-        """Return the newest saved version of a world, or None. Waits while another process has the store.
+    Every method may raise `StoreFailure`. Then nothing was saved.
+    """
 
-        Raises `UsageError` if it cannot be read.
-        """
+    @property
+    def patience(self) -> float:
+        """How long to wait for another process, in seconds."""
         ...
 
-    def lines(self, world: str, most: int) -> Sequence[bytes]:
-        """Return up to `most` of the newest lines of the world's ledger, oldest first."""
+    def acquire(self) -> None:
+        """Take the store. Raises `StoreBusy` at once if another process, or another caller in this one, has it."""
         ...
 
-    def save(self, world: str, saved: SavedWorld, lines: Sequence[bytes]) -> None:
-        """Save a world and append lines to its ledger, both or neither, and release the store."""
+    def newest(self, world: str) -> int:
+        """Return the number of the newest entry of a world, 0 if the store does not have the world."""
+        ...
+
+    def entries(self, world: str, after: int, until: int | None = None) -> Sequence[StoredEntry]:
+        """Return the entries with numbers above `after`, and not above `until`, oldest first, without gaps."""
+        ...
+
+    def find(self, world: str, line: bytes) -> int:
+        """Return the number of the newest entry with this line, 0 if there is none."""
+        ...
+
+    def snapshot(self, world: str) -> Snapshot | None:
+        """Return the newest snapshot of a world, if any."""
+        ...
+
+    def save(self, world: str, entries: Sequence[StoredEntry], snapshot: Snapshot | None = None) -> None:
+        """Append entries to the ledger of a world, replace its snapshot, all or nothing, and release the store."""
+        ...
+
+    def damaged(self, reason: str) -> StoreFailure:
+        """Return the error for a world that cannot be read."""
         ...
 
     def release(self) -> None:
@@ -62,6 +95,18 @@ class Store(Kind):
     def open(self, identity: str) -> AbstractContextManager[OpenStore]:
         """Open the store for one scenario, seed and version, which `identity` names.
 
-        Raises `UsageError` if it keeps worlds of another one, or cannot be opened.
+        Raises `StoreFailure` if it keeps worlds of another one, or cannot be opened.
         """
         raise NotImplementedError
+
+
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.01
+
+
+def pauses(patience: float) -> Iterator[float]:
+    """Yield how long to wait between attempts to take a store, in seconds, until `patience` is used up."""
+    waited, pause = 0.0, SHORTEST_PAUSE
+    while waited < patience:
+        yield pause
+        waited += pause
+        pause = min(2 * pause, LONGEST_PAUSE)

@@ -9,21 +9,20 @@ from mcp_sim.types.errors import Unwritable
 
 
 class Jsonl:
-    """Writes a trace to a file, which is replaced unless `goes_on`. Raises `Unwritable`.
+    """Writes a trace to a file, which is replaced. Raises `Unwritable`.
 
     If a line does not fit on the disk, no part of it is left: what is in the file stays readable.
     """
 
-    def __init__(self, path: Path, header: bytes, *, goes_on: bool = False) -> None:
-        self._path, self._goes_on = path, goes_on
+    def __init__(self, path: Path, header: bytes) -> None:
+        self._path = path
         self._end = 0
         try:
-            self._file = path.open("ab" if goes_on else "wb", buffering=0)
+            self._file = path.open("wb", buffering=0)
         except OSError as error:
             raise self._unwritable(error) from None
         try:
-            if self._file.tell() == 0:
-                self.write(header)
+            self.write(header)
         except Unwritable:
             self.close()
             raise
@@ -43,9 +42,7 @@ class Jsonl:
         self._file.close()
 
     def _take_back(self) -> None:
-        """Remove the beginning of a line. In a pipe, or a file that others write, it stays."""
-        if self._goes_on:
-            return
+        """Remove the beginning of a line. In a pipe it stays."""
         with suppress(OSError):
             self._file.truncate(self._end)
             self._file.seek(self._end)

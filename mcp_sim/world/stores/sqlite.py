@@ -1,45 +1,55 @@
-"""A store of worlds in an SQLite file."""
+"""A store of worlds in an SQLite file.
+
+The file has a write-ahead log and `synchronous = NORMAL`. What was saved outlives a killed process. A power cut, or a
+crash of the operating system, may take back the newest saves, but leaves every save whole.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import sleep
+from typing import TypeVar
+from zlib import crc32
 
 from pydantic import Field
 
-from mcp_sim.types.errors import UsageError
-from mcp_sim.types.kinds import SavedWorld, Store, stores
+from mcp_sim.types.errors import StoreBusy, StoreFailure
+from mcp_sim.types.kinds import Snapshot, Store, StoredEntry, pauses, stores
 
-PATIENCE = 60.0
-"""How long to wait for another process that has the file, in seconds."""
+FORMAT = 4
+TABLES = (
+    "CREATE TABLE about (identity TEXT NOT NULL)",
+    "CREATE TABLE entries (world TEXT NOT NULL, at INTEGER NOT NULL, line BLOB NOT NULL, delta BLOB NOT NULL, "
+    "checksum INTEGER NOT NULL, PRIMARY KEY (world, at))",
+    "CREATE TABLE snapshots (world TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL, "
+    "checksum INTEGER NOT NULL)",
+    f"PRAGMA user_version = {FORMAT}",
+)
+LAST = 2**63 - 1
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+UNWRITABLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS about (identity TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS worlds (name TEXT PRIMARY KEY, revision INTEGER NOT NULL, state BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS entries (
-    world TEXT NOT NULL, at INTEGER NOT NULL, line BLOB NOT NULL, PRIMARY KEY (world, at)
-) WITHOUT ROWID;
-"""
+T = TypeVar("T")
 
 
 @stores.register("sqlite")
 class Sqlite(Store):
-    """Keep worlds in an SQLite file: the state of each, and every line of its ledger. Processes take turns."""
+    """Keep worlds in an SQLite file: every entry of their ledgers, and a snapshot of each. Processes take turns."""
 
     path: Path = Field(description="The file; created if there is none.", examples=["worlds.db"])
+    patience: float = Field(default=60.0, ge=0, description="How long to wait for another process, in seconds.")
 
     @contextmanager
     def open(self, identity: str) -> Generator[OpenSqlite]:
-        """Open the file. Raises `UsageError` if it cannot be opened, or is not a store of this scenario."""
+        """Open the file. Raises `StoreFailure` if it cannot be opened, or is not a store of this scenario."""
+        with _reported(self.path):
+            connection = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
-            connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as error:
-            raise UsageError(f"cannot open the store {self.path}: {error}") from error
-        try:
-            _check_identity(connection, self.path, identity)
-            yield OpenSqlite(connection, self.path)
+            _patiently(lambda: _prepare(connection, self.path, identity), self.patience)
+            yield OpenSqlite(connection, self.path, self.patience)
         finally:
             connection.close()
 
@@ -47,47 +57,138 @@ class Sqlite(Store):
 class OpenSqlite:
     """An open SQLite file. `acquire` begins a transaction, which `save` or `release` ends."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self._path = connection, path
+    def __init__(self, connection: sqlite3.Connection, path: Path, patience: float) -> None:
+        self._connection, self._path, self.patience = connection, path, patience
 
-    def acquire(self, world: str) -> SavedWorld | None:
-        """Begin a transaction and return the saved world, if any. Raises `UsageError` if the file cannot be read."""
-        try:
+    def acquire(self) -> None:
+        if self._connection.in_transaction:
+            raise StoreBusy(f"the store {self._path} is in use by another world of this process")
+        with _reported(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
-            found = self._connection.execute("SELECT revision, state FROM worlds WHERE name = ?", (world,)).fetchone()
-        except sqlite3.OperationalError as error:
-            raise UsageError(f"cannot read the store {self._path}: {error}") from error
-        return SavedWorld(*found) if found else None
 
-    def lines(self, world: str, most: int) -> Sequence[bytes]:
-        newest = "SELECT line FROM entries WHERE world = ? ORDER BY at DESC LIMIT ?"
-        return [line for (line,) in self._connection.execute(newest, (world, most))][::-1]
+    def newest(self, world: str) -> int:
+        with _reported(self._path):
+            newest = "SELECT coalesce(max(at), 0) FROM entries WHERE world = ?"
+            return self._connection.execute(newest, (world,)).fetchone()[0]
 
-    def save(self, world: str, saved: SavedWorld, lines: Sequence[bytes]) -> None:
-        execute = self._connection.execute
-        last = execute("SELECT coalesce(max(at), 0) FROM entries WHERE world = ?", (world,)).fetchone()[0]
-        rows = [(world, last + at, line) for at, line in enumerate(lines, 1)]
-        self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
-        execute("INSERT OR REPLACE INTO worlds VALUES (?, ?, ?)", (world, saved.revision, saved.state))
-        execute("COMMIT")
+    def entries(self, world: str, after: int, until: int | None = None) -> Sequence[StoredEntry]:
+        asked = "SELECT at, line, delta, checksum FROM entries WHERE world = ? AND at > ? AND at <= ? ORDER BY at"
+        with _reported(self._path):
+            rows = self._connection.execute(asked, (world, after, LAST if until is None else until)).fetchall()
+        for place, (at, line, delta, checksum) in enumerate(rows, after + 1):
+            if at != place or _checksum(line, delta) != checksum:
+                raise _damaged(self._path, f"entry {place} of the world {world} is not as it was saved")
+        return [StoredEntry(at, line, delta) for at, line, delta, _ in rows]
+
+    def find(self, world: str, line: bytes) -> int:
+        with _reported(self._path):
+            asked = "SELECT at FROM entries WHERE world = ? AND line = ? ORDER BY at DESC LIMIT 1"
+            found = self._connection.execute(asked, (world, line)).fetchone()
+        return found[0] if found else 0
+
+    def snapshot(self, world: str) -> Snapshot | None:
+        with _reported(self._path):
+            asked = "SELECT at, body, checksum FROM snapshots WHERE world = ?"
+            found = self._connection.execute(asked, (world,)).fetchone()
+        if found is None:
+            return None
+        at, body, checksum = found
+        if _checksum(body) != checksum or at > self.newest(world):
+            raise _damaged(self._path, f"the snapshot of the world {world} is not as it was saved")
+        return Snapshot(at, body)
+
+    def save(self, world: str, entries: Sequence[StoredEntry], snapshot: Snapshot | None = None) -> None:
+        rows = [(world, one.at, one.line, one.delta, _checksum(one.line, one.delta)) for one in entries]
+        with _reported(self._path):
+            self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", rows)
+            if snapshot is not None:
+                row = (world, snapshot.at, snapshot.body, _checksum(snapshot.body))
+                self._connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", row)
+            self._connection.execute("COMMIT")
+
+    def damaged(self, reason: str) -> StoreFailure:
+        return _damaged(self._path, reason)
 
     def release(self) -> None:
-        with suppress(sqlite3.OperationalError):
-            self._connection.execute("ROLLBACK")
+        with suppress(sqlite3.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
 
-def _check_identity(connection: sqlite3.Connection, path: Path, identity: str) -> None:
-    """Create the tables if there are none. Raises `UsageError` unless the file is a store of this scenario."""
-    try:
+def _prepare(connection: sqlite3.Connection, path: Path, identity: str) -> None:
+    """Create the tables in an empty file. Raises `StoreFailure` unless the file is a store of this scenario."""
+    with _reported(path):
+        _check_format(connection, path)
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            raise StoreFailure(f"the store {path} needs a folder in which SQLite can keep a write-ahead log")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("BEGIN IMMEDIATE")
-        for statement in SCHEMA.split(";\n"):
-            connection.execute(statement)
-        found = connection.execute("SELECT identity FROM about").fetchone()
-        if found is None:
-            connection.execute("INSERT INTO about VALUES (?)", (identity,))
-        connection.execute("COMMIT")
+        try:
+            if not _tables(connection):
+                for statement in TABLES:
+                    connection.execute(statement)
+                connection.execute("INSERT INTO about VALUES (?)", (identity,))
+            found = connection.execute("SELECT identity FROM about").fetchone()
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+    if found is None:
+        raise _damaged(path, "it names no scenario")
+    if found[0] != identity:
+        raise StoreFailure(f"{path} has worlds of {found[0]}, not of {identity}; use another file, or remove it")
+
+
+def _check_format(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise `StoreFailure` if the file has tables, and they are not those of a store of this format."""
+    tables = _tables(connection)
+    if tables and "about" not in tables:
+        raise StoreFailure(f"{path} is not a store of worlds; use another file")
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if tables and found != FORMAT:
+        older = f"is {found}" if found else f"is older than {FORMAT}"
+        raise StoreFailure(f"{path} cannot be read: its format {older}, not {FORMAT}; use another file, or remove it")
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def _patiently(attempt: Callable[[], T], patience: float) -> T:
+    """Repeat an attempt while the store is busy. Raises `StoreBusy` when `patience`, in seconds, is used up."""
+    for pause in pauses(patience):
+        with suppress(StoreBusy):
+            return attempt()
+        sleep(pause)
+    return attempt()
+
+
+def _checksum(*parts: object) -> int:
+    """Return the checksum of values as they were stored; -1 if one of them is not bytes any more."""
+    total = 0
+    for part in parts:
+        if not isinstance(part, bytes):
+            return -1
+        total = crc32(part, total)
+    return total
+
+
+@contextmanager
+def _reported(path: Path) -> Generator[None]:
+    """Raise errors of SQLite as `StoreFailure`, in words for the user."""
+    try:
+        yield
     except sqlite3.Error as error:
-        raise UsageError(f"{path} is not a store of worlds: {error}") from error
-    if found is not None and found[0] != identity:
-        raise UsageError(f"{path} has worlds of {found[0]}, not of {identity}; use another file, or remove it")
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        if code in BUSY:
+            raise StoreBusy(f"the store {path} is busy: another process has it") from error
+        if code in UNWRITABLE:
+            raise StoreFailure(f"the store {path} cannot be read or written: {error}") from error
+        if code == sqlite3.SQLITE_NOTADB:
+            raise StoreFailure(f"{path} is not a store of worlds, or is damaged: {error}; use another file") from error
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, reason: str) -> StoreFailure:
+    remedy = f"put back a copy, or remove it with {path.name}-wal and {path.name}-shm to begin again"
+    return StoreFailure(f"the store {path} is damaged: {reason}; {remedy}")
