@@ -90,6 +90,15 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_trust_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Ignore the documents that the user of this machine trusts, and remember no others there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.delenv("MCP_SIM_TRUST", raising=False)
+        yield
+
+
 @pytest.fixture
 def crm(tmp_path: Path) -> Callable[[str], Simulator]:
     """A factory for simulators of a small CRM. Its argument is YAML appended to the scenario."""

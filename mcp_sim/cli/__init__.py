@@ -37,6 +37,7 @@ COMMANDS = {
     "show": "show a trace as a table of calls, answers, changes and faults, or one step in full",
     "explain": "show which faults fire at each call of a trace, and why the others do not",
     "diff": "compare two traces: differences in answers and changes, and in the final state",
+    "trust": "trust documents, so that they may run code, send keys, and name files anywhere",
     "check": "check scenarios and tool specs, and report every problem with its place",
     "import": "create tool specs from live servers, client configurations, OpenAPI or function lists",
     "plan": "show what mcp-sim inferred about each tool",

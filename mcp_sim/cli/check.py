@@ -7,6 +7,7 @@ import sys
 from dataclasses import asdict
 
 from mcp_sim.cli.output import json_option, print_json
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import MOST_NAMED, Palette
 from mcp_sim.simulator.compile import checked
 from mcp_sim.types.errors import Problem
@@ -19,13 +20,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="a scenario, tool spec or tools/list result: a file, a folder of files, or a shipped name",
     )
+    trust_option(parser)
     json_option(parser, "the problems")
     parser.add_argument("--strict", action="store_true", help="exit 1 for warnings too, such as guessed plans")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
-    found = [result for path in args.paths for result in checked(path)]
+    found = [result for path in args.paths for result in checked(path, args.trust)]
     if args.json:
         print_json([asdict(problem) for _, problems in found for problem in problems])
     else:

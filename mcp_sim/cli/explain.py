@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from mcp_sim.cli.output import json_option, print_json
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, read_header, read_worlds
 from mcp_sim.server.call_log import render_observation, shorten
@@ -31,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", metavar="NAME", help="only this world")
     parser.add_argument("--call", type=int, metavar="N", help="only call N of a world")
     parser.add_argument("--id", metavar="ID", help="only this perturbation")
+    trust_option(parser)
     json_option(parser, "the findings")
 
 
@@ -48,7 +50,7 @@ class _Tally:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 2 if the file is not a trace."""
-    scenario = load(args.scenario)
+    scenario = load(args.scenario, trust=args.trust)
     ids = [entry.id for entry in scenario.perturbations]
     if args.id is not None and args.id not in ids:
         raise UsageError(f"the scenario has no perturbation {args.id!r}{did_you_mean(args.id, ids)}")

@@ -13,6 +13,7 @@ import anyio
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.generate.records import Draft
 from mcp_sim.models.generated_worlds.checks import find_problems
@@ -41,6 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_TOTAL,
         help=f"total number of records in all tables; default {DEFAULT_TOTAL}",
     )
+    trust_option(parser)
     parser.add_argument("--by", metavar="MODEL", default="builtin", help="builtin (the default), or openai:MODEL@URL")
     parser.add_argument(
         "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
@@ -61,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if documents have errors or records have flaws, 4 if the model stops answering."""
-    scenario = load(args.scenario)
+    scenario = load(args.scenario, trust=args.trust)
     draft = _draft(scenario, args)
     wanted = sum(_counts(draft).values())
     progress = Progress(sys.stderr, wanted)

@@ -12,6 +12,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import replace_file
+from mcp_sim.spec.trust import is_below
 from mcp_sim.types.errors import UsageError
 
 NO_ANSWER = 4
@@ -51,7 +52,8 @@ async def _run(reference: str, folder: Path) -> int:
         replace_file(folder / name, text)
     for doubt in starter.doubts[:MOST_DOUBTS]:
         _say(doubt)
-    print("\n".join(_summary(starter.files, folder, works=starter.works)))
+    names_outside = isinstance(source.spec, Path) and not is_below(source.spec, folder)
+    print("\n".join(_summary(starter.files, folder, works=starter.works, names_outside=names_outside)))
     return 0
 
 
@@ -66,7 +68,7 @@ def _refuse_existing(folder: Path, names: Iterable[str], reference: str) -> None
         )
 
 
-def _summary(files: Iterable[str], folder: Path, *, works: bool) -> Iterator[str]:
+def _summary(files: Iterable[str], folder: Path, *, works: bool, names_outside: bool) -> Iterator[str]:
     """Yield what was written, and the commands to go on with."""
     yield f"Wrote {', '.join(str(folder / name) for name in files)}."
     if not works:
@@ -74,6 +76,8 @@ def _summary(files: Iterable[str], folder: Path, *, works: bool) -> Iterator[str
     yield "Next:"
     if folder != Path():
         yield f"  cd {shlex.quote(str(folder))}"
+    if names_outside:
+        yield "  mcp-sim trust scenario.yaml  # it names a tool spec outside its folder"
     yield "  mcp-sim check scenario.yaml"
     yield "  mcp-sim run scenario.yaml -- python -m mcp_sim.runs.agents verify_then_retry --script script.yaml"
     yield "  mcp-sim run scenario.yaml --seeds 0..4 -- YOUR AGENT COMMAND"

@@ -18,7 +18,7 @@ def named_line(text: str, option: str, **options: Json) -> EndpointSettings:
     model = named_world_model(text, option, **options).world_model
     if not isinstance(model, Openai):
         raise UsageError(f"{option} {text}: write it as openai:MODEL@URL")
-    return model.line(os.environ)
+    return model.trusted().line(os.environ)
 
 
 def thinking(text: str) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 from mcp_sim.types.errors import UsageError, did_you_mean
@@ -30,6 +31,18 @@ class CommandParser(argparse.ArgumentParser):
         """Raise `ArgumentError` for a value that is not among the choices."""
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(action, f"invalid choice {value!r}{did_you_mean(str(value), action.choices)}")
+
+
+def trust_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--trust PATH`, which may be repeated; `load(..., trust=args.trust)` takes the list."""
+    parser.add_argument(
+        "--trust",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="trust this document, or all below this folder: they may run code, send keys, and name files anywhere",
+    )
 
 
 def _near(option: str, known: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ import yaml
 from mcp_sim.cli.corrections import alternatives, corrections
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.output import json_option, print_json, table_lines
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
@@ -35,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name"
     )
     parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, in full, and their entities")
+    trust_option(parser)
     json_option(parser, "plans and entities")
     parser.add_argument(
         "--write",
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if documents have errors, or with --strict if a plan is a guess, 2 if no tool matches."""
     if args.write and args.tool:
         raise UsageError("--write writes all tools; remove --tool")
-    scenario = load(args.scenario)
+    scenario = load(args.scenario, trust=args.trust)
     domain = scenario.domain
     plans = _chosen(domain, args.tool)
     names = {plan.entity for plan in plans} if args.tool is not None else {*domain.entities}
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.strict and any(plan in scenario.guesses for plan in plans):
         return 1
     if args.write:
-        _write(args.scenario, domain)
+        _write(args.scenario, domain, args.trust)
     return 0
 
 
@@ -125,9 +127,9 @@ def _scalar(text: str) -> str:
 # --write --------------------------------------------------------------------------------------------------------------
 
 
-def _write(reference: str, domain: Domain) -> None:
+def _write(reference: str, domain: Domain, trust: Sequence[Path]) -> None:
     """Insert what was inferred into the spec of each server; a plain list gets a new spec next to it."""
-    files = spec_files(reference)
+    files = spec_files(reference, trust)
     for file in files:
         if file.path in shipped("tool_specs").values():
             raise UsageError(f"{file.path.stem} ships with mcp-sim and cannot be changed; use a copy of it")

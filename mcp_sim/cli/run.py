@@ -16,6 +16,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted, model_keys
 from mcp_sim.runs.reports.report import Report
@@ -41,6 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="the command of your agent, with the placeholders {task}, {url}, {mcp_config}, {dir}",
     )
+    trust_option(parser)
     parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of each seed (default 1)")
     parser.add_argument("--intensity", metavar="0,0.3,0.6", help="intensities of faults, each a condition of its own")
@@ -69,7 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 if the agent passes, 1 if it fails, 3 after a crash or if it does not start, 4 if it is undecided."""
-    scenario = load(args.scenario, world_model=args.world_model)
+    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust)
     _check_folders(args)
     plans = _plans(scenario, args)
     agent = _agent(scenario, args)

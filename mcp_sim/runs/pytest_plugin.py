@@ -101,7 +101,8 @@ def mcp_sim(request: pytest.FixtureRequest, _mcp_sim_thread: WorldThread) -> Ite
     _check(marker)
     seed, _ = getattr(request, "param", (None, 1))
     settings = {name: marker.kwargs[name] for name in ("intensity", "clock") if name in marker.kwargs}
-    world = _mcp_sim_thread.open(_located(marker.args[0], request), seed, **settings)
+    located, rootdir = _located(marker.args[0], request), request.config.rootpath
+    world = _mcp_sim_thread.open(located, seed, trust=[rootdir], **settings)
     yield world
     world.close()
 

@@ -56,12 +56,18 @@ class WorldThread:
         self._stack.close()
 
     def open(
-        self, reference: str | Path, seed: int | None = None, intensity: float | None = None, clock: Mode = "virtual"
+        self,
+        reference: str | Path,
+        seed: int | None = None,
+        intensity: float | None = None,
+        clock: Mode = "virtual",
+        *,
+        trust: Iterable[Path] = (),
     ) -> ThreadedWorld:
-        """Open a new world of a scenario."""
+        """Open a new world of a scenario. `trust`: trusted files and folders."""
         key = str(reference), intensity
         if key not in self._simulators:
-            self._simulators[key] = self.start(with_intensity(load(reference), intensity))
+            self._simulators[key] = self.start(with_intensity(load(reference, trust=trust), intensity))
         simulator = self._simulators[key]
         world = self.portal.call(partial(simulator.world, seed=seed, clock=clock))
         return ThreadedWorld(self, world)

@@ -5,6 +5,7 @@ Problems are noted at their place in the documents. No code that a document name
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +23,9 @@ from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.presets import is_preset, merge_presets, read_preset
-from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, is_readable, locate
+from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, locate
 from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
+from mcp_sim.spec.trust import Trust
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.kinds import world_models
@@ -35,19 +37,33 @@ MOST_UNUSED = 10
 _SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
-def load(reference: str | Path, *, world_model: str | None = None) -> Scenario:
+def load(reference: str | Path, *, world_model: str | None = None, trust: bool | Iterable[Path] = False) -> Scenario:
     """Load the scenario of a file or a shipped name. A tool spec or a tools/list result gets one without faults.
 
-    `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. Raises `UsageError` if there is nothing
+    `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. `trust`: trust these files and folders,
+    or with True this document, with what it names (see `mcp_sim.spec.trust`). Raises `UsageError` if there is nothing
     to read, and `DocumentError` with all problems if the documents cannot be used.
     """
-    override = None if world_model is None else named_world_model(world_model)
-    sources = Sources()
+    override = None if world_model is None else _trusted(named_world_model(world_model))
+    sources = Sources(Trust(trust))
     scenario = _read(locate(reference), sources, override)
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())
     warnings = tuple(sources.sorted())
-    return replace(scenario, sha256=sources.sha256, files=tuple(sources.files), warnings=warnings)
+    untrusted = tuple(dict.fromkeys(sources.untrusted))
+    return replace(scenario, sha256=sources.sha256, files=tuple(sources.files), warnings=warnings, untrusted=untrusted)
+
+
+def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Problem]]]:
+    """Yield, for each document, the files with what it does, and what it does only with the user's trust.
+
+    Raises `UsageError` if there is nothing to read, and `DocumentError` if a document cannot be used.
+    """
+    for path in documents_in(Path(reference)) if is_folder(Path(reference)) else [locate(reference)]:
+        sources = Sources(Trust(trusted=True))
+        if _read(path, sources, None) is None or sources.has_failed:
+            raise DocumentError(sources.sorted())
+        yield [*sources.files, *sources.code], sources.actions
 
 
 def check(references: Iterable[str | Path]) -> list[Problem]:
@@ -55,7 +71,7 @@ def check(references: Iterable[str | Path]) -> list[Problem]:
     return [problem for reference in references for _, found in checked(reference) for problem in found]
 
 
-def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
+def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iterator[tuple[str, list[Problem]]]:
     """Yield each document of a path, folder or shipped name, with its problems."""
     folder = Path(reference)
     try:
@@ -66,7 +82,7 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
     if not paths:
         yield str(reference), [Problem(str(reference), 0, "", "contains no scenario and no tool spec")]
     for path in paths:
-        sources = Sources()
+        sources = Sources(Trust(trust))
         scenario = _read(path, sources, None)
         if scenario is not None and not sources.has_failed:
             sources.problems.extend(_guess_warnings(scenario))
@@ -143,7 +159,7 @@ def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEn
     faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, {fault.id: fault.perturbation for fault in faults})
     stubs = read_stubs(place.at("stubs"), document.stubs, domain)
-    models = (override,) if override else _world_models(place, domain)
+    models = (override,) if override else _world_models(place, domain, path, sources)
     if compiled is None or domain is None or specs is None:
         return None
     records = _records(place.at("world", "records"), document.world, path, sources, domain)
@@ -195,10 +211,21 @@ def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:
     return tuple(stub for stubs in read for stub in stubs)
 
 
-def _world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
-    if place.mapping.get("world_model") is None:
+def _world_models(place: Place, domain: Domain | None, path: Path, sources: Sources) -> tuple[WorldModelEntry, ...]:
+    """Read the world models of a scenario. Those of a trusted document may send the keys that it names."""
+    at = place.at("world_model")
+    if at.value is None:
         return (WorldModelEntry(world_models["builtin"](), "builtin"),)
-    return read_world_models(place.at("world_model"), domain)
+    entries = read_world_models(at, domain)
+    actions = [action for entry in entries for action in entry.world_model.needs_trust(os.environ)]
+    for action in dict.fromkeys(actions):
+        sources.require_trust(at, path, action)
+    return tuple(_trusted(entry) for entry in entries) if sources.is_trusted(path) else entries
+
+
+def _trusted(entry: WorldModelEntry) -> WorldModelEntry:
+    """Return a world model that a trusted document or the command line names."""
+    return replace(entry, world_model=entry.world_model.trusted())
 
 
 def _specs(place: Place, document: ScenarioDocument, path: Path, sources: Sources) -> dict[str, Spec] | None:
@@ -219,7 +246,7 @@ def _specs(place: Place, document: ScenarioDocument, path: Path, sources: Source
 
 
 def _spec(at: Place, value: str, path: Path, sources: Sources, server: str, prefix: str) -> Spec | None:
-    file = spec_file(value, path)
+    file = spec_file(value, path, sources)
     if isinstance(file, str):
         at.error(file)
         return None
@@ -258,9 +285,9 @@ def _state(place: Place, world: WorldPart, path: Path, sources: Sources) -> Plac
     """Return the place of the state that the scenario gives, inline or in a file; None if it gives none."""
     if not isinstance(world.state, str):
         return None if world.state is None else place
-    file = path.parent / world.state
-    if not is_readable(file):
-        place.error(f"no file {world.state!r} beside {path.name}")
+    file = sources.named_file(world.state, path)
+    if isinstance(file, str):
+        place.error(file)
         return None
     root = sources.open(file)
     if root is not None and not root.is_mapping:

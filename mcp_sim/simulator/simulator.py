@@ -13,7 +13,6 @@ from typing import Any, Protocol, Self
 from rpds import HashTrieMap
 
 from mcp_sim.faults.compile import compile_faults, scaled_perturbations, with_intensity
-from mcp_sim.generate.instances import repairer
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.grading.grade import grade_world
 from mcp_sim.simulator.compile import load
@@ -21,7 +20,7 @@ from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.simulator.world_step import WorldStep
 from mcp_sim.types import Call, Observation, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
-from mcp_sim.types.errors import BadArguments, Crash, UsageError
+from mcp_sim.types.errors import BadArguments, Crash, DocumentError, UsageError
 from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Predictor, Sink, Tables, backends, world_models
@@ -71,13 +70,22 @@ class Simulator:
         self._bases: OrderedDict[int, State] = OrderedDict()
 
     @classmethod
-    def load(cls, reference: str | Path, *, world_model: str | None = None, intensity: float | None = None) -> Self:
+    def load(
+        cls,
+        reference: str | Path,
+        *,
+        world_model: str | None = None,
+        intensity: float | None = None,
+        trust: bool = False,
+    ) -> Self:
         """Load a scenario from a file or by a shipped name.
 
         `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. `intensity` (0 to 1) scales its
-        faults. Raises `UsageError` if there is nothing to read, `DocumentError` with all problems if it cannot be used.
+        faults. `trust`: trust the document and what it names, so that it may run code, send keys and name files
+        anywhere. Raises `UsageError` if there is nothing to read, `DocumentError` with all problems if it cannot be
+        used.
         """
-        return cls(with_intensity(load(reference, world_model=world_model), intensity))
+        return cls(with_intensity(load(reference, world_model=world_model, trust=trust), intensity))
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -87,9 +95,14 @@ class Simulator:
         await self.aclose()
 
     async def start(self) -> None:
-        """Bind the world models. The pipeline of a tool is compiled at its first call."""
+        """Bind the world models. The pipeline of a tool is compiled at its first call.
+
+        Raises `DocumentError` if the documents do what needs the user's trust, and do not have it.
+        """
         if self._pipeline_makers:
             return
+        if self.scenario.untrusted:
+            raise DocumentError([*self.scenario.untrusted])
         predictors = [await self._bind(entry) for entry in self.scenario.world_models]
         builtin = world_models["builtin"]()
         needs_builtin = any(entry.world_model.fallback for entry in self.scenario.world_models)
@@ -243,6 +256,8 @@ class Simulator:
     def _pipeline(
         self, tool: Tool, predictor: Predictor, entry: WorldModelEntry, fallback: Predictor | None
     ) -> Pipeline:
+        from mcp_sim.generate.instances import repairer  # noqa: PLC0415 (listing tools must not wait for it)
+
         domain = self.scenario.domain
         plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
         step = WorldStep(

@@ -14,7 +14,7 @@ from pathlib import Path
 from mcp_sim.spec.entries import read_perturbations
 from mcp_sim.spec.parts.scenario import PresetDocument
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sources import Sources, is_file_name, is_readable, shipped
+from mcp_sim.spec.sources import Sources, is_file_name, shipped
 from mcp_sim.spec.trigger_conflicts import conflicts, shadowed_by
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Problem, did_you_mean
@@ -107,7 +107,7 @@ def _check_together(
 def _preset(
     place: Place, name: str, document: Path, sources: Sources, domain: Domain | None, *, adversarial: bool
 ) -> Preset | None:
-    file = _file(name, document)
+    file = _file(name, document, sources)
     if isinstance(file, str):
         place.error(file)
         return None
@@ -120,10 +120,9 @@ def _preset(
     return read_preset(root, domain, allow_adversarial=adversarial)
 
 
-def _file(name: str, document: Path) -> Path | str:
+def _file(name: str, document: Path, sources: Sources) -> Path | str:
     """Return the file that a name in `extends` refers to, or an error message."""
     if is_file_name(name):
-        path = document.parent / name
-        return path if is_readable(path) else f"file {name!r} not found in the folder of {document.name}"
+        return sources.named_file(name, document)
     known = shipped("presets")
     return known.get(name) or f"unknown preset {name!r}{did_you_mean(name, known)}"

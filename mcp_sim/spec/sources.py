@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.places import Place
+from mcp_sim.spec.trust import Trust, is_inside, is_special, read_regular
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -17,16 +18,24 @@ END = 1 << 62
 TOOL_LIST = ".tools.json"
 """The suffix of files with a tools/list result that belong to a tool spec."""
 
+LARGEST_TOTAL = 4 * yaml12.LARGEST
+"""The largest size of all files that a document consists of, in bytes."""
+
 _PACKAGE = Path(__file__).parents[1]
+_FOLDERS = ("scenarios", "tool_specs", "presets")
 
 
 def shipped(folder: str) -> Mapping[str, Path]:
     """Return the documents that ship with mcp-sim in a folder (`scenarios`, `tool_specs`, `presets`), by file stem."""
-    installed = _PACKAGE / "_shipped" / folder
-    home = installed if installed.is_dir() else _PACKAGE.parent / folder
+    home = _home(folder)
     if not home.is_dir():
         return {}
     return {path.stem: path for path in sorted(home.iterdir()) if path.suffix in SUFFIXES and not _is_tool_list(path)}
+
+
+def _home(folder: str) -> Path:
+    installed = _PACKAGE / "_shipped" / folder
+    return installed if installed.is_dir() else _PACKAGE.parent / folder
 
 
 def locate(reference: str | Path) -> Path:
@@ -74,11 +83,23 @@ def documents_in(folder: Path) -> list[Path]:
 
 
 class Sources:
-    """The files that were read for one document, and every problem found in them."""
+    """The files that were read for one document, and every problem found in them.
 
-    def __init__(self) -> None:
+    The first file is the one that the user has named. It may be a pipe; those that documents name are regular files.
+    """
+
+    def __init__(self, trust: Trust | None = None) -> None:
         self.problems: list[Problem] = []
         self.files: list[Path] = []
+        self.code: list[Path] = []
+        """The Python modules in files that documents name."""
+        self.actions: list[Problem] = []
+        """What the documents do only if the user trusts them."""
+        self.untrusted: list[Problem] = []
+        """Those of the actions that the user does not trust them with. They are refused when a world is opened."""
+        self._trust = Trust() if trust is None else trust
+        self._digests: dict[Path, str] = {}
+        self._size = 0
         self._sum = sha256()
 
     @property
@@ -117,17 +138,88 @@ class Sources:
     def bytes_of(self, path: Path) -> bytes | None:
         """Return the content of a file. If it cannot be read or is too large, note the problem and return None."""
         try:
-            with path.open("rb") as stream:
-                data = stream.read(yaml12.LARGEST + 1)
+            if self.files:
+                data = read_regular(path, yaml12.LARGEST + 1)
+            else:
+                with path.open("rb") as stream:
+                    data = stream.read(yaml12.LARGEST + 1)
         except OSError as error:
             self.problems.append(Problem(display(path), 0, "", f"cannot be read: {error.strerror}"))
             return None
         self.files.append(path)
         self._sum.update(data)
+        self._size += len(data)
         if len(data) > yaml12.LARGEST:
             self.problems.append(Problem(display(path), 0, "", f"is larger than {yaml12.LARGEST >> 20} MiB"))
             return None
+        if self._size > LARGEST_TOTAL:
+            message = f"is too much: the files of a document have at most {LARGEST_TOTAL >> 20} MiB in all"
+            self.problems.append(Problem(display(path), 0, "", message))
+            return None
+        self._digests[path] = sha256(data).hexdigest()
         return data
+
+    # what documents may name -----------------------------------------------------------------------------------------
+
+    def named_file(self, value: str, document: Path, *, may_be_folder: bool = False) -> Path | str:
+        """Return the file that a document names, relative to its folder, or a message that says why it may not."""
+        path = document.parent / value
+        try:
+            if not is_inside(path, document) and not self.is_trusted(document):
+                return (
+                    f"{value!r} is outside the folder of {document.name} and the working directory"
+                    f"; {self._advice(document)} to allow it"
+                )
+            if not path.exists() or (path.is_dir() and not may_be_folder):
+                return f"file {value!r} not found in the folder of {document.name}"
+            if is_special(path, may_be_folder=may_be_folder):
+                return f"{value!r} is not a regular file"
+        except (OSError, RuntimeError, ValueError):  # a name that no file can have, or a loop of links
+            return f"file {value!r} not found in the folder of {document.name}"
+        return path
+
+    def require_trust(self, place: Place, document: Path, action: str, code: Sequence[Path] = ()) -> None:
+        """Note what a document does, and a warning unless the user trusts the document and the modules it names."""
+        self.code.extend(code)
+        line = place.document.line(place.path)
+        self.actions.append(Problem(place.document.file, line, place.dotted, action))
+        if self.is_trusted(document, code):
+            return
+        message = f"{action}, which needs your trust: {self._advice(document, code)} if you trust it"
+        self.untrusted.append(Problem(place.document.file, line, place.dotted, message))
+        place.warning(message)
+
+    def is_trusted(self, document: Path, code: Sequence[Path] = ()) -> bool:
+        """Whether the user trusts a document that was read, and the modules that it names."""
+        if self._trust.covers(document) or _is_shipped(document):
+            return True
+        digest = self._digests.get(document)
+        if digest is None or not self._trust.remembers(document, digest):
+            return False
+        return all(self._trust.remembers(module, digest_of(module)) for module in code)
+
+    def _advice(self, document: Path, code: Sequence[Path] = ()) -> str:
+        digests = {document: self._digests.get(document, ""), **{module: digest_of(module) for module in code}}
+        command = (
+            f"run `mcp-sim trust {display(document)}`" if document.is_file() else "save it in a file, and trust that"
+        )
+        changed = [path.name for path, digest in digests.items() if self._trust.has_changed(path, digest)]
+        return f"{f'{changed[0]} has changed since you trusted it; ' if changed else ''}{command}"
+
+
+def _is_shipped(path: Path) -> bool:
+    """Whether a file ships with mcp-sim."""
+    found = path.resolve()
+    return any(found.is_relative_to(_home(folder).resolve()) for folder in _FOLDERS)
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file's content, '' if it cannot be read or is too large."""
+    try:
+        data = read_regular(path, yaml12.LARGEST + 1)
+    except OSError:
+        return ""
+    return sha256(data).hexdigest() if len(data) <= yaml12.LARGEST else ""
 
 
 def display(path: Path) -> str:

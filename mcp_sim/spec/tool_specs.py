@@ -16,7 +16,7 @@ from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, Error, ErrorPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sources import Sources, is_file_name, is_readable, shipped
+from mcp_sim.spec.sources import Sources, is_file_name, shipped
 from mcp_sim.spec.surface import (
     check_blocks,
     dump_parts,
@@ -95,7 +95,7 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
     key = server or name
     tools = {prefix + tool: Tool(prefix + tool, key, at.value, render_failure) for tool, at in found.items()}
     entities = {entity: _entity(entity, part) for entity, part in document.entities.items()}
-    check_sim(place.at("sim"), document.sim, found, path.parent)
+    check_sim(place.at("sim"), document.sim, found, path, sources)
     return Spec(
         server=_server(place, name, document, tuple(tools)),
         tools=tools,
@@ -115,11 +115,10 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
     )
 
 
-def spec_file(value: str, document: Path) -> Path | str:
+def spec_file(value: str, document: Path, sources: Sources) -> Path | str:
     """Return the file that a `tools` value of a document refers to, or an error message."""
     if is_file_name(value):
-        path = document.parent / value
-        return path if is_readable(path) else f"file {value!r} not found in the folder of {document.name}"
+        return sources.named_file(value, document)
     known = shipped("tool_specs")
     return known.get(value) or f"unknown tool spec {value!r}{did_you_mean(value, known)}"
 
@@ -156,9 +155,9 @@ def _tool_list(place: Place, document: ToolSpecDocument, path: Path, sources: So
         return place if place.is_list else place.at("tools")
     if not isinstance(document.tools, str):
         return None
-    file = path.parent / document.tools
-    if not is_readable(file):
-        place.at("tools").error(f"file {document.tools!r} not found in the folder of {path.name}")
+    file = sources.named_file(document.tools, path)
+    if isinstance(file, str):
+        place.at("tools").error(file)
         return None
     other = sources.open(file)
     if other is None or other.is_list:

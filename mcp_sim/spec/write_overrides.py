@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,11 +14,12 @@ from mcp_sim.spec.parts.tool_spec import EntityPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import TOOL_LIST, Sources, locate
 from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
+from mcp_sim.spec.trust import Trust
 from mcp_sim.spec.yaml12 import Path as Parts
 from mcp_sim.spec.yaml12.insertion import insert_entries
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Field
-from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.plans import Filter, Plan
 
@@ -32,12 +33,12 @@ class SpecFile:
     is_list: bool
 
 
-def spec_files(reference: str | Path) -> list[SpecFile]:
+def spec_files(reference: str | Path, trust: bool | Iterable[Path] = False) -> list[SpecFile]:
     """Return the files of a scenario's tool specs, one for each server; for a tool spec or tools/list result, itself.
 
     Raises `DocumentError` if the document cannot be read.
     """
-    path, sources = locate(reference), Sources()
+    path, sources = locate(reference), Sources(Trust(trust))
     place = sources.open(path)
     if place is None:
         raise DocumentError(sources.problems)
@@ -57,7 +58,9 @@ def spec_beside(tools: Path) -> Path:
 
 
 def _spec(sources: Sources, server: str, value: str, document: Path) -> SpecFile:
-    file = Path(spec_file(value, document))
+    file = spec_file(value, document, sources)
+    if isinstance(file, str):
+        raise UsageError(f"{document}: tools: {file}")
     place: Place | None = sources.open(file)
     return SpecFile(server, file, is_list=place is not None and is_tool_list(place.value))
 

@@ -156,6 +156,8 @@ class Scenario:
     """Its documents."""
     warnings: tuple[Problem, ...] = ()
     """The warnings about its documents."""
+    untrusted: tuple[Problem, ...] = ()
+    """What its documents would do and the user has not trusted them to do. Worlds are not opened with it."""
     task: str = ""
     seed: int = 0
     records: Mapping[str, GivenRecords] = field(default_factory=dict[str, GivenRecords])

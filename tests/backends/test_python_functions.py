@@ -50,7 +50,7 @@ def spec(folder: Path, sim: str) -> str:
 
 async def test_a_function_reads_and_writes_records_like_any_other_tool(tmp_path: Path) -> None:
     overridden = spec(tmp_path, "{quote: {python: freight:quote}, list_orders: {verb: list, entity: order}}")
-    async with service(tmp_path, overridden, RECORDS) as sim, sim.open() as world:
+    async with service(tmp_path, overridden, RECORDS, trust=True) as sim, sim.open() as world:
         assert value(await world.call("quote", {"order_id": "A1"})) == "costs 6"
         (order,) = value(await world.call("list_orders", {}))["orders"]
         assert order["cost"] == 6
@@ -59,7 +59,7 @@ async def test_a_function_reads_and_writes_records_like_any_other_tool(tmp_path:
 
 async def test_the_result_of_a_function_is_validated(tmp_path: Path) -> None:
     overridden = spec(tmp_path, "{weigh: {python: freight:weigh}}")
-    async with service(tmp_path, overridden, RECORDS) as sim, sim.open() as world:
+    async with service(tmp_path, overridden, RECORDS, trust=True) as sim, sim.open() as world:
         assert value(await world.call("weigh", {})) == {"kilos": 7}
         with pytest.raises(Crash, match="kilos"):
             await world.call("weigh", {"as": "heavy"})
@@ -68,7 +68,7 @@ async def test_the_result_of_a_function_is_validated(tmp_path: Path) -> None:
 async def test_an_exception_of_a_function_is_a_crash_and_nothing_is_written(tmp_path: Path) -> None:
     overridden = spec(tmp_path, "{quote: {python: freight:quote}, list_orders: {verb: list, entity: order}}")
     records = "records: {order: {rows: [{id: boom, weight: 3}]}}"
-    async with service(tmp_path, overridden, records) as sim, sim.open() as world:
+    async with service(tmp_path, overridden, records, trust=True) as sim, sim.open() as world:
         with pytest.raises(Crash, match="out of paper"):
             await world.call("quote", {"order_id": "boom"})
         (order,) = value(await world.call("list_orders", {}))["orders"]

@@ -15,6 +15,7 @@ from mcp_sim.cli import COMMANDS, main, module_of
 NO_TABLE = {
     "client-config": "prints JSON",
     "completion": "prints a script",
+    "trust": "is for people",
     "connect": "speaks the protocol",
     "demo": "is for people",
     "generate": "writes a file",

@@ -201,7 +201,7 @@ def test_many_problems_of_a_table_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "expected"),
     [
-        ("records: {customer: nowhere.csv}", "no file 'nowhere.csv' beside scenario.yaml"),
+        ("records: {customer: nowhere.csv}", "file 'nowhere.csv' not found in the folder of scenario.yaml"),
         (
             "records: {customer: many}",
             "expected a number of records or a file beside scenario.yaml, got 'many'",
@@ -211,7 +211,7 @@ def test_many_problems_of_a_table_are_counted(tmp_path: Path) -> None:
         ('records: {"*": {count: 3}}', "means every entity, and needs a file"),
         ("records: broken.sqlite", "cannot be read as SQLite: file is not a database"),
         ("records: [1]", "expected a mapping from entities to records, or a file, got a list"),
-        ("state: nowhere.json", "world.state: no file 'nowhere.json' beside scenario.yaml"),
+        ("state: nowhere.json", "world.state: file 'nowhere.json' not found in the folder of scenario.yaml"),
         ("state: people.yaml", "must be a mapping, not a list"),
     ],
 )

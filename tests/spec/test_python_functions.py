@@ -44,7 +44,7 @@ def test_commands_that_only_read_documents_do_not_run_the_module(spec: str, comm
 
 def test_playing_runs_the_module(spec: str) -> None:
     Path("calls.jsonl").write_text('{"tool": "quote_order", "arguments": {"order_id": "A1"}}\n')
-    assert main(["play", spec, "calls.jsonl"]) == 0
+    assert main(["play", spec, "calls.jsonl", "--trust", "."]) == 0
     assert Path("ran").exists()
 
 
@@ -52,7 +52,7 @@ def test_a_module_that_fails_is_a_crash_of_the_call(spec: str, capfdbinary: pyte
     Path("freight.py").write_text("raise RuntimeError('no trucks')\ndef quote(turn): return 1\n")
     Path("calls.jsonl").write_text('{"tool": "quote_order", "arguments": {}}\n')
     assert main(["check", spec]) == 0
-    assert main(["play", spec, "calls.jsonl"]) == 3
+    assert main(["play", spec, "calls.jsonl", "--trust", "."]) == 3
     assert "quote cannot be loaded: RuntimeError: no trucks" in capfdbinary.readouterr().out.decode()
 
 

@@ -12,13 +12,13 @@ from mcp_sim.types import Observation, ToolResult
 Json = Any
 
 
-def service(folder: Path, spec: str, world: str, *, ending: str = "") -> Simulator:
+def service(folder: Path, spec: str, world: str, *, ending: str = "", trust: bool = False) -> Simulator:
     """Return a simulator of a tool spec (without its head) and a world (the content of `world:`)."""
     (folder / "service.yaml").write_text(f"mcp_sim: 1\nname: service\n{dedent(spec)}", encoding="utf-8")
     path = folder / "scenario.yaml"
     text = f"mcp_sim: 1\nname: scenario\ntools: service.yaml\nworld:\n{indent(dedent(world), '  ')}\n{dedent(ending)}"
     path.write_text(text, encoding="utf-8")
-    return Simulator.load(path)
+    return Simulator.load(path, trust=trust)
 
 
 def value(observation: Observation) -> Json:

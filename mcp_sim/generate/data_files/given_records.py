@@ -8,12 +8,12 @@ from pathlib import Path
 
 from mcp_sim.generate.data_files.conversion import ABSENT, FieldType, from_sqlite, from_text, is_year_last
 from mcp_sim.generate.data_files.nested import unnested
-from mcp_sim.generate.data_files.tables import KEY, Table, find_entity, read_tables
+from mcp_sim.generate.data_files.tables import KEY, Table, files_in, find_entity, read_tables
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sources import Sources
+from mcp_sim.spec.sources import Sources, is_file_name
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Problem, did_you_mean
@@ -75,20 +75,31 @@ def _from_file(
     at: Place, file: str, name: str, document: Path, sources: Sources, domain: Domain
 ) -> dict[str, list[Record]]:
     """Return the rows of a file by entity: of all entities, or of the one that the scenario names."""
-    path = document.parent / file
-    if not path.exists():
-        if Path(file).suffix or name == EVERY:
-            at.error(f"no file {file!r} beside {document.name}")
-        else:
-            at.error(f"expected a number of records or a file beside {document.name}, got {file!r}")
+    path = sources.named_file(file, document, may_be_folder=True)
+    if isinstance(path, str):
+        is_name = name == EVERY or is_file_name(file)
+        at.error(path if is_name else f"expected a number of records or a file beside {document.name}, got {file!r}")
         return {}
-    tables = read_tables(path, sources, domain.entities)
+    tables = [table for one in _data_files(path, at, document, sources)
+              for table in read_tables(one, sources, domain.entities)]  # fmt: skip
     if name == EVERY:
         return _all_tables(tables, sources, domain)
     chosen = _chosen([table for table in tables if not table.is_unread], at, file, name)
     if chosen is None or name not in domain.entities:
         return {}
     return _typed(chosen, domain.entities[name], sources, domain)
+
+
+def _data_files(path: Path, at: Place, document: Path, sources: Sources) -> Iterator[Path]:
+    """Yield a file, or the data files in a folder. A link that leads to where the document may not read is an error."""
+    for file in files_in(path) if path.is_dir() else ():
+        named = sources.named_file(str(file.absolute()), document)
+        if isinstance(named, str):
+            at.error(named)
+        else:
+            yield file
+    if not path.is_dir():
+        yield path
 
 
 def _chosen(tables: list[Table], at: Place, file: str, name: str) -> Table | None:

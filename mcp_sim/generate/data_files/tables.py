@@ -70,12 +70,10 @@ def find_entity(table: str, entities: Iterable[str]) -> str | None:
 
 
 def read_tables(path: Path, sources: Sources, entities: Iterable[str]) -> list[Table]:
-    """Return the tables of a file or a folder. Problems are added to `sources`.
+    """Return the tables of a file. Problems are added to `sources`.
 
     `entities` distinguish a mapping of tables from one table that maps keys to records.
     """
-    if path.is_dir():
-        return [table for file in _files(path) for table in read_tables(file, sources, entities)]
     if path.suffix.lower() in CSVS:
         return list(_csv(path, sources))
     if path.suffix.lower() in DATABASES:
@@ -83,7 +81,7 @@ def read_tables(path: Path, sources: Sources, entities: Iterable[str]) -> list[T
     return list(_document(path, sources, entities))
 
 
-def _files(folder: Path) -> list[Path]:
+def files_in(folder: Path) -> list[Path]:
     """Return the data files in a folder, sorted by name."""
     known = (*SUFFIXES, *CSVS, *DATABASES)
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in known and path.is_file())

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from mcp_sim.generate.values import inventor
 from mcp_sim.models.language_model.cache import Cache
@@ -22,11 +31,16 @@ from mcp_sim.models.language_model.engines import ENGINES, Engine, Preset, Think
 from mcp_sim.models.language_model.predictor import ModelPredictor, PredictorSettings
 from mcp_sim.models.language_model.prompt import system
 from mcp_sim.models.language_model.tighten import Bounds
+from mcp_sim.spec.trust import is_below
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Predictor, WorldModel, world_models
 from mcp_sim.types.options import Count, PositiveDuration
+
+DEFAULT_KEY = "OPENAI_API_KEY"
+KEY_URLS = ("https://api.openai.com",)
+"""The URLs that the default key is for."""
 
 CACHE_FOLDER = "mcp-sim-cache"
 
@@ -63,7 +77,8 @@ class Openai(WorldModel):
     The model answers each call as a whole, in the tool's own form. What contradicts a fixed fact (the given state, what
     was written, what was shown) is asked for again, and then corrected; everything else is served as the model says it
     and holds from then on. If a reply cannot be used at all, the call is a crash. An endpoint that does not answer is a
-    crash at once. The key comes from the environment and appears in no trace, log or error.
+    crash at once. The key comes from the environment and appears in no trace, log or error. It goes only to a host that
+    the user named outside the document, unless the user trusts the document.
     """
 
     base_url: str = Field(
@@ -125,11 +140,14 @@ class Openai(WorldModel):
         default=2, description="How often the model is asked about one call before it is a crash."
     )
 
+    _is_trusted: bool = PrivateAttr(default=False)
+
     @field_validator("base_url")
     @classmethod
     def _is_url(cls, url: str) -> str:
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        is_plain = url.isascii() and url.isprintable() and not {" ", "\\"} & set(url)  # read alike by every parser
+        if not is_plain or parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
             raise ValueError(f"{url!r} is not a URL; expected a form like http://127.0.0.1:8000/v1")
         if parts.username or parts.password:
             raise ValueError("a URL with a user or password would end up in traces; use api_key_env")
@@ -151,6 +169,19 @@ class Openai(WorldModel):
     @property
     def makes_records(self) -> bool:
         return True
+
+    def needs_trust(self, environment: Mapping[str, str]) -> Iterator[str]:
+        key = self.api_key_env or DEFAULT_KEY
+        is_sent = self.api_key_env is not None or (bool(environment.get(key)) and not _is_loopback(self.base_url))
+        if is_sent and not _is_named(key, self.base_url, environment):
+            yield f"sends the value of {key} to {urlsplit(self.base_url).netloc}"
+        if self.cache is not None and not is_below(Path(self.cache.dir), Path()):
+            yield f"stores replies in {self.cache.dir}, outside the working directory"
+
+    def trusted(self) -> Self:
+        model = self.model_copy()
+        model._is_trusted = True  # noqa: SLF001 (its own attribute, on a copy)
+        return model
 
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
@@ -212,7 +243,9 @@ class Openai(WorldModel):
         return self.thinking
 
     def _key(self, environment: Mapping[str, str]) -> str:
-        name = self.api_key_env or "OPENAI_API_KEY"
+        name = self.api_key_env or DEFAULT_KEY
+        if not self._is_trusted and not _is_named(name, self.base_url, environment):
+            return KEYLESS
         key = environment.get(name, "").strip()
         if not key and self.api_key_env is not None:
             raise UsageError(f"api_key_env: the environment variable {name} is not set")
@@ -221,3 +254,24 @@ class Openai(WorldModel):
                 f"the environment variable {name} has characters that an HTTP header cannot have; is it the key?"
             )
         return key or KEYLESS
+
+
+def _is_named(variable: str, base_url: str, environment: Mapping[str, str]) -> bool:
+    """Whether the user named an endpoint, outside any document, as the one that the key in a variable is for."""
+    named = (*KEY_URLS, environment.get("OPENAI_BASE_URL", ""))
+    return variable == DEFAULT_KEY and _origin(base_url) in map(_origin, named)
+
+
+def _is_loopback(url: str) -> bool:
+    """Whether a URL is one of this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return the scheme, host and port of a URL."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

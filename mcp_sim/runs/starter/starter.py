@@ -63,11 +63,11 @@ async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, 
     """
     bare = trial / SCENARIO
     bare.write_text(bare_scenario_text(tools), encoding="utf-8")
-    domain = load(bare).domain
+    domain = load(bare, trust=[trial]).domain
     if not domain.tools:
         raise UsageError(f"{', '.join(tools)}: there are no tools")
     bare.write_text(bare_scenario_text(tools, domain), encoding="utf-8")
-    scenario = load(bare)
+    scenario = load(bare, trust=[trial])
     working, tried = None, 0
     async with Simulator(scenario) as simulator:
         async for errand in errands(simulator):
@@ -88,7 +88,7 @@ async def _passing(errand: Errand, tools: Mapping[str, str], domain: Domain, tri
     (trial / SCENARIO).write_text(scenario_text(tools, errand, domain), encoding="utf-8")
     (trial / SCRIPT).write_text(script_text(errand), encoding="utf-8")
     try:
-        scenario = load(trial / SCENARIO)
+        scenario = load(trial / SCENARIO, trust=[trial])
     except DocumentError:
         return []
     script = read_script(trial / SCRIPT)

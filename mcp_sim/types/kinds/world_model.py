@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from pydantic import Field
 
@@ -42,6 +43,14 @@ class WorldModel(Kind):
     def makes_records(self) -> bool:
         """Whether the model makes the records that nothing specifies, so that none are generated."""
         return False
+
+    def needs_trust(self, environment: Mapping[str, str]) -> Iterable[str]:
+        """Yield what the model does only if the user trusts the document, such as to send a key to some host."""
+        return ()
+
+    def trusted(self) -> Self:
+        """Return the model as it is where the user trusts the document, or names the model on a command line."""
+        return self
 
     def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
         """Return the predictor for a scenario.

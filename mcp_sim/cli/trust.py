@@ -1,0 +1,56 @@
+"""`mcp-sim trust`: remember documents that may run code, send keys, and name files anywhere."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcp_sim.cli.files import replace_file
+from mcp_sim.simulator.compile import files_to_trust
+from mcp_sim.spec.sources import digest_of, display
+from mcp_sim.spec.trust import remembered, store_file, store_text
+from mcp_sim.types.errors import UsageError
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="a scenario or tool spec, or a folder of them; without one, the trusted files are listed",
+    )
+    parser.add_argument("--forget", action="store_true", help="trust these files, or all below these folders, no more")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit with 0, 1 if a document has errors, 2 if there is nothing to trust."""
+    if args.forget:
+        return _forget(args.paths)
+    known = remembered()
+    if not args.paths:
+        print("\n".join(known) or "No files are trusted.")
+        return 0
+    for path in args.paths:
+        found = list(files_to_trust(path))
+        if not found:
+            raise UsageError(f"{path}: contains no scenario and no tool spec")
+        for files, actions in found:
+            for action in actions:
+                print(f"{action.file}:{action.line}: {action.path}: {action.message}")
+            known |= {str(file.resolve()): digest_of(file) for file in files if file.is_file()}
+            print(f"Trusted until one of them changes: {', '.join(dict.fromkeys(map(display, files)))}")
+    replace_file(store_file(), store_text(known))
+    return 0
+
+
+def _forget(paths: Sequence[Path]) -> int:
+    if not paths:
+        raise UsageError("--forget needs the files or folders to forget")
+    folders = [path.resolve() for path in paths]
+    known = remembered()
+    kept = {file: one for file, one in known.items() if not any(Path(file).is_relative_to(at) for at in folders)}
+    replace_file(store_file(), store_text(kept))
+    print(f"Forgot {len(known) - len(kept)} files.")
+    return 0

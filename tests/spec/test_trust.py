@@ -1,0 +1,297 @@
+"""Documents from strangers: what they name, send and run without the user's trust."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.endpoint import serving
+
+from mcp_sim import Simulator
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import checked, load
+from mcp_sim.spec.sources import Sources
+from mcp_sim.types.errors import DocumentError
+
+Json = Any
+pytestmark = pytest.mark.time_limit(60)
+SECRET = "correct-horse-battery"
+TOOLS = [
+    {"name": "list_orders", "inputSchema": {"type": "object", "properties": {}}},
+    {"name": "quote_order", "inputSchema": {"type": "object", "properties": {"order_id": {"type": "string"}}}},
+]
+FUNCTION = "from pathlib import Path\nPath('ran').touch()\ndef quote(turn): return 1\n"
+REFERENCES = {
+    "tools of a scenario": {"tools": "FILE"},
+    "tools of a server": {"tools": {"shop": "FILE"}},
+    "tools of a spec": {"tools": "FILE", "name": "shop", "entities": {}},
+    "state": {"tools": "crm", "world": {"state": "FILE"}},
+    "records of all": {"tools": "crm", "world": {"records": "FILE"}},
+    "records of one": {"tools": "crm", "world": {"records": {"contact": {"file": "FILE"}}}},
+    "preset": {"tools": "crm", "extends": "FILE"},
+}
+"""Documents that name a file, each in another place."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a document from a stranger, with secrets above it; the user works in another one."""
+    for name in ("home", "home/downloads", "home/work"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "home" / "secret.json").write_text(f'"{SECRET}"')
+    (tmp_path / "home" / "secret.csv").write_text(f'"{SECRET}\n')
+    monkeypatch.chdir(tmp_path / "home" / "work")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
+    for name in ("MCP_SIM_TRUST", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home" / "downloads"
+
+
+def document(folder: Path, body: Json, name: str = "scenario.yaml") -> Path:
+    path = folder / name
+    path.write_text(json.dumps({"mcp_sim": 1, **body}))
+    return path
+
+
+def naming(body: Json, file: str) -> Json:
+    return json.loads(json.dumps(body).replace('"FILE"', json.dumps(file)))
+
+
+def problems(path: Path) -> str:
+    with pytest.raises(DocumentError) as raised:
+        load(path)
+    return str(raised.value)
+
+
+# files ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", REFERENCES)
+def test_a_file_outside_is_not_read(folder: Path, where: str) -> None:
+    (folder / "link.json").symlink_to(folder.parent / "secret.json")
+    (folder / "folder").symlink_to(folder.parent)
+    for file in (str(folder.parent / "secret.json"), "../secret.json", "link.json", "folder/secret.csv", "/etc/passwd"):
+        found = problems(document(folder, naming(REFERENCES[where], file)))
+        assert "is outside the folder of scenario.yaml" in found, file
+        assert "mcp-sim trust" in found
+        assert SECRET not in found
+        assert "root:" not in found
+
+
+def test_a_link_in_a_folder_of_records_does_not_lead_outside(folder: Path) -> None:
+    (folder / "rows").mkdir()
+    (folder / "rows" / "contact.csv").symlink_to(folder.parent / "secret.csv")
+    body = naming(REFERENCES["records of all"], "rows")
+    assert "outside" in problems(document(folder, body))
+
+
+@pytest.mark.parametrize("where", REFERENCES)
+def test_a_pipe_or_a_device_is_refused_at_once(folder: Path, where: str) -> None:
+    os.mkfifo(folder / "pipe.json")
+    path = document(folder, naming(REFERENCES[where], "pipe.json"))
+    assert "'pipe.json' is not a regular file" in problems(path)
+    for file in ("/dev/zero", "/dev/stdin", "/proc/self/environ"):
+        with pytest.raises(DocumentError, match=r"is not a regular file|is no tool spec"):
+            load(document(folder, naming(REFERENCES[where], file)), trust=True)
+
+
+@pytest.mark.parametrize("where", REFERENCES)
+def test_names_that_no_file_has_are_problems_of_the_document(folder: Path, where: str) -> None:
+    (folder / "loop.json").symlink_to("loop.json")
+    odd = ["./", "/", "..", "~/x.json", "a\0.json", f"{'x' * 5000}.json", "../" * 2000 + "x.json", "loop.json",
+           "file:///etc/passwd", "http://127.0.0.1:1/x.json", "\\\\host\\share.json", "\ud800.json"]  # fmt: skip
+    for file in odd:
+        assert problems(document(folder, naming(REFERENCES[where], file)))
+
+
+def test_files_below_the_folder_or_the_working_directory_need_no_trust(folder: Path) -> None:
+    (folder / "tools.json").write_text(json.dumps(TOOLS))
+    assert load(document(folder, {"tools": "tools.json"})).domain.tools
+    Path("tools.json").write_text(json.dumps(TOOLS))
+    assert load(document(folder, {"tools": "../work/tools.json"})).domain.tools
+
+
+def test_all_files_of_a_document_are_bounded_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_sim.spec.sources.LARGEST_TOTAL", 3_000)
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.json").write_text(json.dumps(TOOLS) + " " * 1_000)
+    body = {"tools": {name: f"{name}.json" for name in ("a", "b", "c")}}
+    assert "is too much" in problems(document(folder, body))
+
+
+def test_a_pipe_on_the_command_line_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder.parent / "work" / "tools.json").write_text(json.dumps(TOOLS))
+    source, target = os.pipe()
+    os.write(target, json.dumps({"mcp_sim": 1, "tools": "crm"}).encode())
+    os.close(target)
+    assert main(["check", f"/dev/fd/{source}"]) == 0
+    os.close(source)
+    assert ": ok" in capsys.readouterr().out
+
+
+# trust ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def outside(folder: Path) -> Path:
+    """Return a scenario whose tools are outside its folder."""
+    (folder.parent / "tools.json").write_text(json.dumps(TOOLS))
+    return document(folder, {"tools": "../tools.json"})
+
+
+def test_trust_for_one_command_or_from_the_environment(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["check", str(outside)]) == 1
+    assert main(["check", str(outside), "--trust", str(outside)]) == 0
+    assert main(["plan", str(outside), "--trust", str(outside.parent)]) == 0
+    assert main(["check", str(outside), "--trust", str(outside.parent.parent / "work")]) == 1
+    monkeypatch.setenv("MCP_SIM_TRUST", f"/nowhere{os.pathsep}{outside.parent}")
+    assert main(["check", str(outside)]) == 0
+    assert Simulator.load(outside, trust=True).scenario.domain.tools
+
+
+def test_remembered_trust_ends_when_the_file_changes(outside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trust", str(outside)]) == 0
+    assert main(["check", str(outside)]) == 0
+    outside.write_text(outside.read_text() + "\n")
+    assert main(["check", str(outside)]) == 1
+    assert "scenario.yaml has changed since you trusted it" in capsys.readouterr().out
+    assert main(["trust", str(outside.parent)]) == 0
+    assert main(["check", str(outside)]) == 0
+    assert main(["trust"]) == 0
+    assert str(outside) in capsys.readouterr().out
+    assert main(["trust", "--forget", str(outside.parent)]) == 0
+    assert main(["check", str(outside)]) == 1
+
+
+# programs -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def freight(folder: Path) -> Path:
+    (folder / "freight.py").write_text(FUNCTION)
+    sim = {"quote_order": {"python": "freight:quote"}}
+    document(folder, {"name": "freight", "tools": TOOLS, "sim": sim}, "freight.yaml")
+    return document(folder, {"tools": "freight.yaml"})
+
+
+def has_run() -> bool:
+    """Whether the module has run since the last look."""
+    has_run = Path("ran").exists()
+    Path("ran").unlink(missing_ok=True)
+    return has_run
+
+
+async def _quote(path: Path, **options: Json) -> None:
+    async with Simulator.load(path, **options).open() as world:
+        await world.call("quote_order", {"order_id": "A1"})
+
+
+async def test_a_function_of_an_untrusted_spec_is_not_run(freight: Path) -> None:
+    with pytest.raises(DocumentError, match=r"sim\.quote_order\.python: runs the Python function freight:quote, which"):
+        await _quote(freight)
+    assert not has_run()
+    ((_, found),) = checked(freight)
+    assert any("runs the Python function" in problem.message for problem in found)
+    await _quote(freight, trust=True)
+    assert has_run()
+
+
+async def test_trust_in_a_function_ends_when_its_module_changes(
+    freight: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trust", str(freight)]) == 0
+    out = capsys.readouterr().out
+    assert "runs the Python function freight:quote" in out
+    assert all(name in out for name in ("scenario.yaml", "freight.yaml", "freight.py"))
+    await _quote(freight)
+    assert has_run()
+    freight.with_name("freight.py").write_text(FUNCTION + "# changed\n")
+    with pytest.raises(DocumentError, match=r"freight\.py has changed since you trusted it"):
+        await _quote(freight)
+    assert not has_run()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_no_other_key_runs_a_module(folder: Path, nested: bool) -> None:
+    (folder / "evil.py").write_text(FUNCTION)
+    plan: Json = {"backend": "python", "operation": f"{folder}/evil.py:quote"}
+    sim = {"quote_order": {"choice": "order_id", "choices": {"A1": plan}} if nested else plan}
+    path = document(folder, {"name": "freight", "tools": TOOLS, "sim": sim})
+    assert "write `python: module:function`" in problems(path)
+
+
+# keys -----------------------------------------------------------------------------------------------------------------
+
+
+def asking(folder: Path, url: str, **options: Json) -> Path:
+    model = {"openai": {"base_url": url, "model": "tiny", "retries": 0, **options}}
+    (folder / "tools.json").write_text(json.dumps(TOOLS))
+    return document(folder, {"tools": "tools.json", "world_model": model})
+
+
+async def _keys_sent(path: Path, engine: Json, **options: Json) -> set[str]:
+    """Return the keys that the endpoint gets when the scenario is served and called."""
+    async with Simulator.load(path, **options).open() as world:
+        await world.call("quote_order", {"order_id": "A1"})
+    return {asked.headers["authorization"] for asked in engine.asked}
+
+
+async def test_a_document_does_not_get_a_key_that_it_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+    async with serving() as engine:
+        path = asking(folder, engine.url, api_key_env="GITHUB_TOKEN")
+        with pytest.raises(DocumentError, match=r"sends the value of GITHUB_TOKEN to 127\.0\.0\.1:") as raised:
+            await _keys_sent(path, engine)
+        assert SECRET not in str(raised.value)
+        assert engine.asked == []
+        assert main(["trust", str(path)]) == 0
+        assert await _keys_sent(path, engine) == {f"Bearer {SECRET}"}
+
+
+async def test_the_default_key_goes_to_hosts_that_the_user_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    async with serving() as engine:
+        path = asking(folder, engine.url)
+        assert await _keys_sent(path, engine) == {"Bearer none"}
+        engine.asked.clear()
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        assert await _keys_sent(path, engine) == {"Bearer none"}
+        engine.asked.clear()
+        monkeypatch.setenv("OPENAI_BASE_URL", engine.url)
+        assert await _keys_sent(path, engine) == {f"Bearer {SECRET}"}
+        engine.asked.clear()
+        monkeypatch.delenv("OPENAI_BASE_URL")
+        assert await _keys_sent(path, engine, world_model=f"openai:tiny@{engine.url}") == {f"Bearer {SECRET}"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://api.openai.com/v1",
+        "https://api.openai.com.evil.example/v1",
+        "https://evil.example/api.openai.com",
+        "https://api.openai.com:8443/v1",
+        "http://127.0.0.1.evil.example/v1",
+    ],
+)
+def test_the_default_key_needs_trust_for_other_hosts(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    (found,) = load(asking(folder, url)).untrusted
+    assert "sends the value of OPENAI_API_KEY to" in found.message
+    assert load(asking(folder, "https://api.openai.com/v1")).untrusted == ()
+    assert load(asking(folder, "https://API.openai.com:443/v1")).untrusted == ()
+
+
+def test_replies_are_stored_below_the_working_directory(folder: Path) -> None:
+    (found,) = load(asking(folder, "http://127.0.0.1:1/v1", cache="../downloads")).untrusted
+    assert "stores replies in ../downloads" in found.message
+    assert load(asking(folder, "http://127.0.0.1:1/v1", cache="replies")).untrusted == ()
+
+
+def test_what_ships_is_trusted() -> None:
+    sources = Sources()
+    path = Path(load("flaky_crm").files[0])
+    assert sources.is_trusted(path)
