@@ -50,6 +50,8 @@ def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
 
 def verb_place(parts: tuple[str, ...], verb_in_description: str) -> int | None:
     """Return the position of the verb in the name of a tool, or None."""
+    if not parts:
+        return None
     if is_verb(parts[0]) or (len(parts) > 1 and (classify_verb(parts[0]) or parts[0] in RECORDLESS_VERBS)):
         return 0
     found = next((at for at, word in enumerate(parts) if is_verb(word) or classify_verb(word)), None)

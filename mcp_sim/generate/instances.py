@@ -22,14 +22,24 @@ from mcp_sim.generate.candidates import (
     text_candidates,
 )
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.patterns import matching_text
-from mcp_sim.generate.schema_constraints import alternatives, validity_test
-from mcp_sim.generate.texts import text_fits
+from mcp_sim.generate.patterns import matches, matching_text
+from mcp_sim.generate.schema_constraints import alternatives, is_plain, validity_test
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.json_schema.contradictions import NoInstance
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.merge import merge_schemas
-from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, properties, required, type_name, types_of
+from mcp_sim.types.json_schema.shapes import (
+    LIMITS,
+    as_list,
+    as_object,
+    constants,
+    main_type,
+    properties,
+    required,
+    type_name,
+    types_of,
+)
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 
@@ -41,11 +51,10 @@ _DEEPEST: Final = 80
 _SIZES: Final = 6
 _ANYTHING: Final[Record] = {}
 _ANY_TYPE: Final[tuple[Json, ...]] = ("a", 1, 0.5, True, None, [], {})
+_USUAL: Final[Record] = {"string": "text", "integer": 1, "number": 1, "boolean": False, "array": [], "null": None}
+"""Values of types about which a schema says nothing else."""
+_DECIDING: Final = LIMITS | {"enum", "const"}
 _KINDS: Final = ("object", "string", "integer", "number", "array", "boolean", "null")
-
-
-class NoInstance(Exception):
-    """No valid value was found. The message is the reason: a bound that was exceeded, or that the search ended."""
 
 
 class Instances:
@@ -97,7 +106,7 @@ class _Part:
     def __init__(self, schema: Record) -> None:
         self.schema = schema
         self.test = validity_test(schema)
-        self.ways = alternatives(schema)
+        self.ways = [schema] if is_plain(schema) else alternatives(schema)
 
 
 class _Search:
@@ -117,6 +126,7 @@ class _Search:
             "null": lambda _way, _schema, _hint, _depth: iter((None,)),
         }
         self.limit: str | None = None
+        self._firsts: dict[int, Json] = {}
 
     # values and candidates --------------------------------------------------------------------------------------------
 
@@ -135,8 +145,21 @@ class _Search:
                 yield candidate
 
     def first(self, schema: Record, hint: Json, depth: int) -> Json:
-        """Return the first valid value, or `ABSENT`."""
-        return next(self.values(schema, hint, depth), ABSENT)
+        """Return the first valid value, or `ABSENT`. It may take a quarter of the candidates that are left."""
+        if hint is ABSENT and schema.keys().isdisjoint(_DECIDING) and main_type(schema) in _USUAL:
+            return _USUAL[main_type(schema)]
+        if hint is ABSENT and id(schema) in self._firsts:
+            return self._firsts[id(schema)]
+        kept = self._left - self._left // 4
+        self._left //= 4
+        try:
+            found = next(self.values(schema, hint, depth), ABSENT)
+        except _Ended:
+            found = ABSENT
+        self._left = max(self._left, 0) + kept
+        if hint is ABSENT or found is ABSENT:
+            self._firsts[id(schema)] = found
+        return found
 
     def _part(self, schema: Record) -> _Part:
         known = self._known.get(id(schema))
@@ -317,7 +340,7 @@ class _Search:
         declared = as_object(way.get("properties"))
         found = [declared[name]] if name in declared else []
         for pattern, part in as_object(way.get("patternProperties")).items():
-            if text_fits(name, {"pattern": pattern}):
+            if matches(pattern, name):
                 found.append(part)
         if not found:
             return _schema(way.get("additionalProperties"))

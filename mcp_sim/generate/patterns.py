@@ -46,6 +46,14 @@ def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int 
     return found
 
 
+def matches(pattern: str, text: str) -> bool:
+    """Whether a pattern matches a text; a pattern that cannot be compiled matches every text."""
+    try:
+        return _form_and_test(pattern)[1](text)
+    except ValueError:
+        return True
+
+
 @lru_cache(maxsize=256)
 def _form_and_test(pattern: str) -> tuple[str, Callable[[str], bool]]:
     """Return the pattern as it is enforced, and a test whether it matches. Raises `ValueError` if it is not valid."""

@@ -12,21 +12,10 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.merge import merge_schemas
-from mcp_sim.types.json_schema.shapes import as_list, as_object, types_of
+from mcp_sim.types.json_schema.shapes import SEARCHED, as_list, as_object, types_of
 from mcp_sim.types.json_schema.validation import compiled
 
 _COMBINED = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not")
-_HARD = frozenset({
-    *_COMBINED, "contains", "propertyNames", "patternProperties", "maxContains", "unevaluatedItems",
-    "unevaluatedProperties", "then", "else",
-})  # fmt: skip
-LIMITS = frozenset({
-    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
-    "minItems", "maxItems", "uniqueItems", "items", "prefixItems", "properties", "required", "additionalProperties",
-    "minProperties", "maxProperties", "dependentRequired", *_HARD,
-})  # fmt: skip
-"""Keywords that may exclude some values of an enum."""
-
 _MOST = 32
 """The largest number of alternatives of one schema that are considered."""
 
@@ -37,7 +26,7 @@ Construct = Callable[[Record], Make]
 
 def is_plain(schema: Record) -> bool:
     """Return whether a schema has none of the keywords that require drawing and validating."""
-    return not schema.keys() & _HARD
+    return not schema.keys() & SEARCHED
 
 
 def constrained_maker(schema: Record, construct: Construct) -> Make:

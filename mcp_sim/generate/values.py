@@ -12,7 +12,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.containers import list_maker, object_maker
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import number_maker
-from mcp_sim.generate.schema_constraints import LIMITS, constrained_maker, is_plain, validity_test
+from mcp_sim.generate.schema_constraints import constrained_maker, is_plain, validity_test
 from mcp_sim.generate.setting import Setting, plain_setting, setting_of
 from mcp_sim.generate.shipped_data import patterns, word_set
 from mcp_sim.generate.texts import text_maker
@@ -20,7 +20,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import SEPARATOR
-from mcp_sim.types.json_schema.shapes import constants, fitting_type, main_type, types_of
+from mcp_sim.types.json_schema.shapes import LIMITS, constants, fitting_type, main_type, types_of
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 

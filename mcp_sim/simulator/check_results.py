@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from mcp_sim.generate.instances import Instances, NoInstance
 from mcp_sim.spec.lint import WITHOUT_END, has_finite_value
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.contradictions import contradiction
+from mcp_sim.types.json_schema.contradictions import NoInstance, contradiction
+from mcp_sim.types.json_schema.expansion import resolve_reference
+from mcp_sim.types.json_schema.shapes import LIMITS, as_object, constants, fitting_type, required, types_of
 
-_HARD: Final = frozenset({
-    "not", "oneOf", "allOf", "if", "pattern", "patternProperties", "propertyNames", "contains", "uniqueItems", "const",
-    "minItems", "maxItems", "minLength", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
-    "dependencies", "unevaluatedProperties", "unevaluatedItems", "multipleOf", "prefixItems", "additionalItems",
-    "$dynamicRef", "$recursiveRef",
+_OBVIOUS: Final = frozenset({
+    "type", "properties", "required", "additionalProperties", "items", "enum", "const", "$ref", "anyOf", "minimum",
+    "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "maxItems",
 })  # fmt: skip
-"""Keywords that may exclude what the other keywords of a schema seem to allow."""
+"""Keywords that are understood without a search."""
+_HARD: Final = (LIMITS | {"additionalItems", "dependencies", "$dynamicRef", "$recursiveRef"}) - _OBVIOUS
+_DEEPEST: Final = 30
+_LONG: Final = 1_000
 
 
 def check_results(specs: Iterable[Spec]) -> None:
@@ -30,9 +32,11 @@ def check_results(specs: Iterable[Spec]) -> None:
 
 
 def _check_result(place: Place, tool: str, schema: Record) -> None:
-    proof = contradiction(schema) or (None if has_finite_value(schema) else WITHOUT_END)
-    if proof is None and not _is_hard(schema):
+    if _has_obvious_value(schema, schema, 0):
         return
+    proof = contradiction(schema) or (None if has_finite_value(schema) else WITHOUT_END)
+    from mcp_sim.generate.instances import Instances  # noqa: PLC0415 (most tools are listed sooner without it)
+
     try:
         Instances(schema).nearest()
         found = None
@@ -44,11 +48,42 @@ def _check_result(place: Place, tool: str, schema: Record) -> None:
         place.warning(f"no valid result of {tool} is generated, so that its calls crash: {found}")
 
 
-def _is_hard(schema: Json) -> bool:
-    """Whether a schema, or one in it, has such a keyword."""
-    if isinstance(schema, list):
-        return any(map(_is_hard, cast("list[Any]", schema)))
-    if not isinstance(schema, dict):
+def _has_obvious_value(schema: Json, root: Record, depth: int) -> bool:
+    """Whether a schema has a value, as far as that is seen without a search. What is optional is left out."""
+    if schema is True or not isinstance(schema, dict) or depth > _DEEPEST:
+        return schema is True
+    body = as_object(cast("Json", schema))
+    words = body.keys() & _OBVIOUS
+    if not _HARD.isdisjoint(body):
         return False
-    body = cast("dict[str, Any]", schema)
-    return not _HARD.isdisjoint(body) or body.get("additionalProperties") is False or any(map(_is_hard, body.values()))
+    if "$ref" in words:
+        target = resolve_reference(root, str(body["$ref"]))
+        return words == {"$ref"} and bool(target) and _has_obvious_value(target, root, depth + 1)
+    if "anyOf" in words:
+        return words == {"anyOf"} and any(_has_obvious_value(part, root, depth + 1) for part in body["anyOf"])
+    if words & {"enum", "const"}:
+        return words <= {"enum", "const", "type"} and any(fitting_type(value, body) for value in constants(body))
+    return any(_OF_TYPE.get(kind, _always)(body, root, depth) for kind in types_of(body) or ("null",))
+
+
+def _always(_schema: Record, _root: Record, _depth: int) -> bool:
+    return True
+
+
+def _has_object(schema: Record, root: Record, depth: int) -> bool:
+    parts, others = as_object(schema.get("properties")), schema.get("additionalProperties", True)
+    return all(_has_obvious_value(parts.get(name, others), root, depth + 1) for name in required(schema))
+
+
+def _has_text(schema: Record, _root: Record, _depth: int) -> bool:
+    return schema.get("minLength", 0) <= min(schema.get("maxLength", _LONG), _LONG)
+
+
+def _has_number(schema: Record, _root: Record, _depth: int) -> bool:
+    """Whether a number is bounded on one side at most, or has room between two bounds."""
+    lows = [schema[word] for word in ("minimum", "exclusiveMinimum") if word in schema]
+    highs = [schema[word] for word in ("maximum", "exclusiveMaximum") if word in schema]
+    return not lows or not highs or max(lows) + 1 < min(highs)
+
+
+_OF_TYPE = {"object": _has_object, "string": _has_text, "number": _has_number, "integer": _has_number}

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from mcp_sim.generate.instances import NoInstance
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.errors import Crash, Rejected
+from mcp_sim.types.json_schema.contradictions import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Predictor

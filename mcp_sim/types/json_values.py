@@ -101,6 +101,11 @@ def nest_paths(values: Record, record: Record) -> Record:
     return found
 
 
+def as_key(value: Json) -> Json:
+    """Return a value as the key of a record: a list or an object as its JSON."""
+    return canonical(value) if isinstance(value, list | dict) else value
+
+
 def with_value(record: Record, parts: Sequence[str], value: Json) -> Record:
     """Return the record with another value at a path; missing objects on the way are created."""
     first, *rest = parts

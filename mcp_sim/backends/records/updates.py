@@ -50,6 +50,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
     moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
+    dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
@@ -60,7 +61,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         refused = check_state(key, before)
         if refused is not None:
             return refused
-        values = nest_paths(values, before)
+        values = nest_paths(values, {**dotted, **before} if dotted else before)
         new_key = values.pop(entity.key, key)
         how = appending if mode_of(turn.call.arguments) == "append" else plan.how
         after = _changed_fields(tool, how, entity, key, before, values)

@@ -27,6 +27,10 @@ _NAMING = frozenset({"enum", "const", "type", "title", "description", "default",
 """Keywords beside which a schema allows each of the values that it lists, if their types fit."""
 
 
+class NoInstance(Exception):
+    """No valid value of a schema was found. The message is the reason: a bound that was exceeded, or none."""
+
+
 def contradiction(schema: Record) -> str | None:
     """Return why a schema allows no value, as far as its own keywords show; None if no contradiction is found.
 

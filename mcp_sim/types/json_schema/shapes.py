@@ -7,6 +7,19 @@ from typing import cast
 
 from mcp_sim.types import Json, Record
 
+SEARCHED = frozenset({
+    "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not", "contains", "propertyNames", "patternProperties",
+    "maxContains", "unevaluatedItems", "unevaluatedProperties", "then", "else",
+})  # fmt: skip
+"""Keywords whose values are found by drawing and validating."""
+
+LIMITS = frozenset({
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
+    "minItems", "maxItems", "uniqueItems", "items", "prefixItems", "properties", "required", "additionalProperties",
+    "minProperties", "maxProperties", "dependentRequired", *SEARCHED,
+})  # fmt: skip
+"""Keywords that may exclude some values of an enum."""
+
 
 def as_object(value: Json) -> Record:
     """Return the value if it is an object, else an empty one."""
