@@ -32,7 +32,7 @@ LINE = b"x" * 900
 
 
 async def main(*, quick: bool) -> None:
-    calls = 150 if quick else CALLS
+    calls = 30 if quick else CALLS
     ends = calls // 15 if quick else ENDS
     with TemporaryDirectory() as folder:
         reference = plain_inserts(Path(folder) / "plain.db", calls)
@@ -107,5 +107,5 @@ def _median(seconds: list[float]) -> float:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="150 calls")
+    parser.add_argument("--quick", action="store_true", help="30 calls")
     asyncio.run(main(quick=parser.parse_args().quick))

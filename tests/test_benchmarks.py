@@ -103,3 +103,19 @@ def test_the_benchmark_of_perfect_answers_replies_with_all_that_a_server_can_ans
 
 def _quick(script: str) -> list[str]:
     return [sys.executable, str(ROOT / "benchmarks" / script), "--quick"]
+
+
+def test_the_benchmark_of_stores_prints_a_ratio_for_one_process_and_two() -> None:
+    done = subprocess.run(_quick("stores.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert sum(row[:1] == ["create,"] and row[-1].endswith("x") for row in rows) == 3
+
+
+def test_killed_servers_lose_and_invent_no_calls_and_leave_a_trace_that_agrees_with_the_store() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "kills.py"), "--trials", "2", "--calls", "60"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    counted = {line.rpartition("  ")[0].strip(): line.split()[-1] for line in done.stdout.splitlines() if line}
+    assert counted["processes killed"] == "3"
+    assert counted["calls answered"] != "0"
+    assert counted["answered calls lost"] == counted["calls invented"] == "0"

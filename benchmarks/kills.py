@@ -1,0 +1,204 @@
+"""Kill servers with SIGKILL under load, and compare what was answered with their store and their traces.
+
+    python benchmarks/kills.py [--trials 100] [--calls 300] [--seed 1]
+
+A trial starts one or two `mcp-sim serve` processes over stdio with one store, sends calls without waiting for answers,
+and kills each process at a random time, some of them while they start. Two processes share a trace or have one each.
+The store and the traces go on through all trials. Counted are answered calls that the store lacks (lost), stored calls
+that were not sent or are there twice (invented), traced lines that are not stored after a kill, and traces and worlds
+that differ from the store after a restart. The exit code is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import IO, Any, cast
+
+from table import print_table
+
+from mcp_sim import Simulator, __version__
+from mcp_sim.cli.files import open_stored_trace
+from mcp_sim.simulator.persistence import StoreKeeper, identity
+from mcp_sim.types.kinds import stores
+
+WORLD = "w"
+SETUPS = (("a.jsonl",), ("a.jsonl", "a.jsonl"), ("a.jsonl", "b.jsonl"))
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+LONGEST_START = 60.0
+
+
+@dataclass
+class Findings:
+    """What was sent and answered so far, by title, and what was wrong."""
+
+    sent: set[str] = field(default_factory=set[str])
+    answered: set[str] = field(default_factory=set[str])
+    kills: int = 0
+    before_answers: int = 0
+    lost: set[str] = field(default_factory=set[str])
+    invented: set[str] = field(default_factory=set[str])
+    only_traced: int = 0
+    differing: int = 0
+    repaired: int = 0
+    """Traces that lacked entries or had a torn line after a kill."""
+
+    @property
+    def problems(self) -> int:
+        return len(self.lost) + len(self.invented) + self.only_traced + self.differing
+
+
+class Server:
+    """A server process, which gets all its calls at once."""
+
+    def __init__(self, folder: Path, trace: str, titles: list[str]) -> None:
+        words = ["serve", "calm_crm", "--store", "worlds.db", "--world", WORLD, "--trace", trace]
+        command = [sys.executable, "-m", "mcp_sim", *words, "--log-level", "error"]
+        path = os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))
+        pipe, log = subprocess.PIPE, (folder / "log").open("ab")
+        environment = {**os.environ, "PYTHONPATH": path}
+        self._process = subprocess.Popen(command, cwd=folder, env=environment, stdin=pipe, stdout=pipe, stderr=log)
+        log.close()
+        self.answered, self.has_answered = set[str](), Event()
+        self._threads = [Thread(target=self._send, args=(titles,)), Thread(target=self._receive, args=(titles,))]
+        for thread in self._threads:
+            thread.start()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join()
+
+    def _send(self, titles: list[str]) -> None:
+        requests = (_request(number, title) for number, title in enumerate(titles))
+        try:
+            with cast("IO[bytes]", self._process.stdin) as stdin:
+                stdin.write(b"".join(requests))
+                stdin.flush()
+                self._process.wait()
+        except BrokenPipeError:
+            return
+
+    def _receive(self, titles: list[str]) -> None:
+        for line in cast("IO[bytes]", self._process.stdout):
+            if line.endswith(b"\n"):
+                answer = json.loads(line)
+                if "result" in answer and not answer["result"].get("isError"):
+                    self.answered.add(titles[answer["id"]])
+                    self.has_answered.set()
+        self.has_answered.set()
+
+
+def _request(number: int, title: str) -> bytes:
+    arguments = {"title": title, "amount": number, "contact_id": "con_00001"}
+    params = {"name": "create_deal", "arguments": arguments, "_meta": META}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
+
+
+def run_trial(folder: Path, number: int, calls: int, draws: random.Random, findings: Findings) -> None:
+    """Start servers, kill them, and check what they left."""
+    setup = SETUPS[number % len(SETUPS)]
+    servers = list[Server]()
+    for place, trace in enumerate(setup):
+        titles = [f"{number}-{place}-{n}" for n in range(calls)]
+        findings.sent.update(titles)
+        servers.append(Server(folder, trace, titles))
+    if draws.random() < 0.15:
+        time.sleep(draws.uniform(0, 1.5))
+    else:
+        for server in servers:
+            server.has_answered.wait(LONGEST_START)
+    for server in draws.sample(servers, len(servers)):
+        time.sleep(draws.uniform(0, 0.8))
+        server.kill()
+        findings.kills += 1
+        findings.before_answers += not server.answered
+        findings.answered |= server.answered
+    _check(folder, findings)
+
+
+def _check(folder: Path, findings: Findings) -> None:
+    """Compare store and traces, as they were left and after a restart."""
+    if not (folder / "worlds.db").exists():
+        return
+    traces = sorted(folder.glob("*.jsonl"))
+    with closing(sqlite3.connect(folder / "worlds.db")) as connection:
+        is_store = bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchall())
+        stored = [line for (line,) in connection.execute("SELECT line FROM entries ORDER BY at")] if is_store else []
+    for trace in traces:
+        whole = trace.read_bytes().split(b"\n")
+        findings.only_traced += len(set(whole[1:-1]) - set(stored))
+        findings.repaired += whole[-1] != b"" or whole[1:-1] != stored
+    gained = {asyncio.run(reopened(folder / "worlds.db", trace)) for trace in traces or [folder / SETUPS[0][0]]}
+    with closing(sqlite3.connect(folder / "worlds.db")) as connection:
+        stored = [line for (line,) in connection.execute("SELECT line FROM entries ORDER BY at")]
+    findings.differing += sum(trace.read_bytes().splitlines()[1:] != stored for trace in traces)
+    steps: list[dict[str, Any]] = [json.loads(line)["step"] for line in stored]
+    findings.differing += [step["n"] for step in steps] != list(range(1, len(steps) + 1))
+    findings.differing += gained != {sum(step["entry"] == "call" for step in steps)}
+    titles = Counter(step["arguments"]["title"] for step in steps if step["entry"] == "call")
+    findings.lost |= findings.answered - titles.keys()
+    findings.invented |= titles.keys() - findings.sent | {title for title, count in titles.items() if count > 1}
+
+
+async def reopened(path: Path, trace: Path) -> int:
+    """Open the stored world, as a server does when it starts. Returns how many deals it has gained."""
+    async with Simulator(Simulator.load("calm_crm").scenario) as simulator:
+        store = stores["sqlite"].model_validate({"path": path})
+        with (
+            store.open(identity(simulator.scenario, None, __version__)) as opened,
+            closing(open_stored_trace(trace, simulator.scenario, path, WORLD)) as written,
+        ):
+            world = StoreKeeper(simulator, opened, WORLD, written).world(None, "virtual")
+            return world.view.count("deal") - simulator.base().count("deal")
+
+
+def main(trials: int, calls: int, seed: int) -> int:
+    draws, findings = random.Random(seed), Findings()
+    with TemporaryDirectory() as name:
+        for number in range(trials):
+            run_trial(Path(name), number, calls, draws, findings)
+            if findings.problems:
+                print(f"trial {number}: {findings.problems} problems so far", file=sys.stderr)
+        log = (Path(name) / "log").read_text(encoding="utf-8")
+    rows = [
+        ["calls sent", len(findings.sent)],
+        ["calls answered", len(findings.answered)],
+        ["processes killed", findings.kills],
+        ["of these before any answer", findings.before_answers],
+        ["traces completed or repaired after a kill", findings.repaired],
+        ["answered calls lost", len(findings.lost)],
+        ["calls invented", len(findings.invented)],
+        ["lines traced and not stored", findings.only_traced],
+        ["traces or worlds unlike the store after a restart", findings.differing],
+    ]
+    print_table(f"{trials} trials", ["counted", "number"], [[what, f"{number:,}"] for what, number in rows])
+    if log:
+        print(log, file=sys.stderr)
+    return 1 if findings.problems else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--calls", type=int, default=300, help="calls sent to each process")
+    parser.add_argument("--seed", type=int, default=1, help="of the random times")
+    options = parser.parse_args()
+    sys.exit(main(options.trials, options.calls, options.seed))
