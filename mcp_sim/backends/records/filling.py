@@ -62,7 +62,7 @@ class Filler:
             return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
-        return self._part(schema, path, needed=True) or _null
+        return self._part(schema, path, path.rpartition(".")[2], needed=True) or _null
 
     def _rows(self, schema: Record) -> Fill:
         if self.is_batch:
@@ -100,7 +100,8 @@ class Filler:
             here = f"{path}.{name}" if path else name
             needed = name in required(schema)
             usual = needed or ("required" not in schema and not is_optional(part))
-            fill = self._part(part, here, needed=needed, usual=usual, of_record=path == self.envelope.record)
+            is_field = path == self.envelope.record
+            fill = self._part(part, here, name, needed=needed, usual=usual, of_record=is_field)
             if fill is not None:
                 parts.append((name, fill))
 
@@ -115,7 +116,7 @@ class Filler:
         return fill_object
 
     def _part(
-        self, schema: Record, path: str, *, needed: bool, usual: bool = False, of_record: bool = False
+        self, schema: Record, path: str, name: str, *, needed: bool, usual: bool = False, of_record: bool = False
     ) -> Fill | None:
         """Return what fills one property, or None if it is left out.
 
@@ -130,8 +131,8 @@ class Filler:
             return self._placed(schema, path, needed=needed)
         if self._holds_places(path):
             return self.filled(schema, path)
-        fill = self._by_name(schema, path, needed=needed, of_record=of_record)
-        return self._open(path.rpartition(".")[2], schema, path) if fill is None and (needed or usual) else fill
+        fill = self._by_name(schema, name, needed=needed, of_record=of_record)
+        return self._open(name, schema, path) if fill is None and (needed or usual) else fill
 
     def _placed(self, schema: Record, path: str, *, needed: bool) -> Fill:
         """Return what fills a place of the envelope. A cursor that leads nowhere is left out where null is invalid."""
@@ -144,9 +145,8 @@ class Filler:
         known = path in (self.envelope.rows, self.envelope.record)
         return known or any(place.startswith(f"{path}.") for place in self.places)
 
-    def _by_name(self, schema: Record, path: str, *, needed: bool, of_record: bool) -> Fill | None:
+    def _by_name(self, schema: Record, name: str, *, needed: bool, of_record: bool) -> Fill | None:
         """Return what fills a property by its name, or None if the name has no known meaning."""
-        name = path.rpartition(".")[2]
         plain = snake(name)
         if self.plan.verb in DONE and is_success_flag(name, schema):
             return _true
