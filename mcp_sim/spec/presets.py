@@ -74,6 +74,9 @@ def merge_presets(
     presets = list[Preset]()
     for index, name in enumerate(names):
         here = at.at(index) if at.is_list else at
+        if name in names[:index]:
+            here.error(f"{name!r} is listed already")
+            continue
         preset = _preset(here, name, document, sources, domain, adversarial=adversarial)
         if preset is not None and not preset.entries and preset.left_out:
             here.error(f"none of the faults of {name!r} fits these tools: {preset.left_out[0][1]}")

@@ -18,6 +18,7 @@ END = 1 << 62
 TOOL_LIST = ".tools.json"
 """The suffix of files with a tools/list result that belong to a tool spec."""
 
+MOST_FILES = 1_000
 LARGEST_TOTAL = 4 * yaml12.LARGEST
 """The largest size of all files that a document consists of, in bytes."""
 
@@ -137,6 +138,10 @@ class Sources:
 
     def bytes_of(self, path: Path) -> bytes | None:
         """Return the content of a file. If it cannot be read or is too large, note the problem and return None."""
+        if len(self.files) >= MOST_FILES:
+            message = f"is one file too many: a document consists of at most {MOST_FILES}"
+            self.problems.append(Problem(display(path), 0, "", message))
+            return None
         try:
             if self.files:
                 data = read_regular(path, yaml12.LARGEST + 1)

@@ -122,6 +122,10 @@ def test_all_files_of_a_document_are_bounded_together(folder: Path, monkeypatch:
     assert "is too much" in problems(document(folder, body))
 
 
+def test_a_preset_is_read_once(folder: Path) -> None:
+    assert "'flaky' is listed already" in problems(document(folder, {"tools": "crm", "extends": ["flaky"] * 3_000}))
+
+
 def test_a_pipe_on_the_command_line_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder.parent / "work" / "tools.json").write_text(json.dumps(TOOLS))
     source, target = os.pipe()
@@ -265,6 +269,17 @@ async def test_the_default_key_goes_to_hosts_that_the_user_named(folder: Path, m
         engine.asked.clear()
         monkeypatch.delenv("OPENAI_BASE_URL")
         assert await _keys_sent(path, engine, world_model=f"openai:tiny@{engine.url}") == {f"Bearer {SECRET}"}
+
+
+async def test_an_endpoint_without_a_key_gets_nothing_of_the_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", SECRET)
+    monkeypatch.setenv("OPENAI_PROJECT_ID", SECRET)
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Own: {SECRET}\nAuthorization: {SECRET}")
+    async with serving() as engine:
+        assert await _keys_sent(asking(folder, engine.url), engine) == {"Bearer none"}
+        assert all(SECRET not in str(dict(asked.headers)) for asked in engine.asked)
 
 
 @pytest.mark.parametrize(

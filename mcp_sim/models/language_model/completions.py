@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import cast
 
-from mcp_sim.models.language_model.connection import Disconnected, Refused
+from mcp_sim.models.language_model.connection import KEYLESS, Disconnected, Refused
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered
@@ -56,9 +56,6 @@ def _usage(usage: Record) -> dict[str, int]:
     }
     return {name: count for name, count in counts.items() if isinstance(count, int)}
 
-
-KEYLESS = "none"
-"""Sent as the key if there is none, since local engines need no key."""
 
 MAX_REASON = 300
 TOO_LONG = re.compile(

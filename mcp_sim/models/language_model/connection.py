@@ -20,6 +20,9 @@ from mcp_sim.types.json_schema.shapes import as_object
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
+KEYLESS = "none"
+"""Sent as the key if there is none, since local engines need no key."""
+
 MAX_BYTES = 16 * 1024 * 1024
 RETRIED = frozenset({408, 409, 429})
 FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0
@@ -83,16 +86,26 @@ _CONNECTION_ENDED = frozenset({"RemoteProtocolError", "ReadError", "WriteError"}
 """The HTTP client's exceptions for connections that ended after they had begun."""
 
 
+_NEUTRAL = frozenset({"Accept", "Content-Type", "User-Agent"})
+"""The package's headers that hold nothing of the environment."""
+
+
 @asynccontextmanager
 async def open_connection(base_url: str, key: str, retries: int) -> AsyncGenerator[Connection]:
-    """Yield a connection with the headers and the settings of the openai package."""
+    """Yield a connection with the headers and the settings of the openai package.
+
+    Without a key, nothing that the environment has for the endpoint of the key is sent: no organisation, no headers.
+    """
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 (400 ms, and only who asks needs it)
 
     hooks = {"response": [size_limit(base_url)]}
     http = DefaultAsyncHttpxClient(event_hooks=hooks, timeout=None, follow_redirects=False)
     async with AsyncOpenAI(base_url=base_url, api_key=key, http_client=http) as client:
         own = {"Authorization": f"Bearer {key}", "Accept-Encoding": "identity"}
-        headers = {name: text for name, text in client.default_headers.items() if isinstance(text, str)}
+        is_kept = _NEUTRAL.__contains__ if key == KEYLESS else bool
+        headers = {
+            name: text for name, text in client.default_headers.items() if isinstance(text, str) and is_kept(name)
+        }
         yield Connection(http, base_url, {**own, **headers}, retries)
 
 

@@ -13,13 +13,12 @@ from typing import Any, TypeAlias
 from anyio import CapacityLimiter, fail_after
 
 from mcp_sim.models.language_model.completions import (
-    KEYLESS,
     REDIRECTS,
     TOO_LONG,
     failure_reason,
     read_completion,
 )
-from mcp_sim.models.language_model.connection import Connection, Disconnected, Refused, open_connection
+from mcp_sim.models.language_model.connection import KEYLESS, Connection, Disconnected, Refused, open_connection
 from mcp_sim.models.language_model.engines import LAST_WITH_SCHEMA, RESPONSE_FORMATS, Engine, response_format
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply

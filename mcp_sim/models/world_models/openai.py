@@ -23,7 +23,7 @@ from pydantic import (
 
 from mcp_sim.generate.values import inventor
 from mcp_sim.models.language_model.cache import Cache
-from mcp_sim.models.language_model.completions import KEYLESS
+from mcp_sim.models.language_model.connection import KEYLESS
 from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, open_endpoint
