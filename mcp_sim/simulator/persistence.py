@@ -15,6 +15,7 @@ import anyio
 
 from mcp_sim.simulator.saved_worlds import delta, replay, restore, snapshot_of
 from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.simulator.tagged_json import TaggedJsonError
 from mcp_sim.types import Call, Due, Observation
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, StoreBusy, StoreFailure, Unwritable
@@ -30,6 +31,9 @@ logger = logging.getLogger(__name__)
 SHORT = 64 * 1024
 """How many bytes the entries behind a snapshot may exceed it by. Then the next process that opens the world makes a new
 one; no call waits for it."""
+
+SHORT_WAIT = 1.0
+"""How long the end of a process waits for another one, in seconds."""
 
 
 class StoreKeeper:
@@ -50,13 +54,14 @@ class StoreKeeper:
 
     def world(self, seed: int | None, clock: Mode | None) -> World:
         """Return the stored world, or a new one. Raises `StoreFailure`, or `Unwritable` for the trace."""
-        with self._held_now():
+        patience = self._store.patience
+        with self._held_now(patience):
             is_new = not self._store.newest(self._name)
             world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=is_new)
             world.unsaved = Unsaved()
             unread = self._take_over(world)
             self._save(world, world.unsaved, compacted=unread > SHORT)
-        with self._held_now():
+        with self._held_now(patience):
             self._follow()
         return world
 
@@ -66,7 +71,7 @@ class StoreKeeper:
 
     def close(self) -> None:
         """Write what the trace lacks."""
-        with suppress(StoreFailure, Unwritable), self._held_now():
+        with suppress(StoreFailure, Unwritable), self._held_now(min(SHORT_WAIT, self._store.patience)):
             self._follow()
 
     async def answer(self, world: World, call: Call) -> Observation:
@@ -77,7 +82,7 @@ class StoreKeeper:
         async with self._lock:
             try:
                 observation = await self._stored_answer(world, call)
-            except (StoreFailure, Unwritable) as error:
+            except (StoreFailure, Unwritable, TaggedJsonError) as error:
                 logger.error("%s: %s", call.tool, error)  # noqa: TRY400 (the message says it all)
                 raise Crash(call.tool, str(error)) from error
             await self._finish()
@@ -189,9 +194,9 @@ class StoreKeeper:
             self._store.release()
 
     @contextmanager
-    def _held_now(self) -> Generator[None]:
+    def _held_now(self, patience: float) -> Generator[None]:
         """Hold the store, as `_held`; the thread waits."""
-        for pause in pauses(self._store.patience):
+        for pause in pauses(patience):
             if self._acquired():
                 break
             sleep(pause)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import suppress
 from mmap import ACCESS_READ, mmap
@@ -11,6 +12,8 @@ from stat import S_ISREG
 from mcp_sim.types.errors import Unwritable
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import OpenStore
+
+logger = logging.getLogger(__name__)
 
 BEGINNING = b'{"format":'
 
@@ -96,10 +99,13 @@ class StoredTrace:
             line_end = text.find(b"\n", found + 1)
             at = store.find(self._world, text[found + 1 : line_end])
             if at:
-                kept = end if behind == end else line_end + 1
-                if behind != end and (at == 1 or text[line_end:end].count(self._start) != text[kept:end].count(b"\n")):
+                if behind == end:
+                    return end, at
+                lost = text[line_end + 1 : end].count(b"\n")
+                if at == 1 or text[line_end:end].count(self._start) != lost:
                     break
-                return kept, at
+                logger.warning("%s: removed %d entries that the store does not have", self._path, lost)
+                return line_end + 1, at
             behind = found + 1
         if behind == end:
             return end, self._at
