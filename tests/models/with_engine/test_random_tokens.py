@@ -41,9 +41,7 @@ CALLS = int(os.environ.get("MCP_SIM_ENGINE_CALLS", "100")) // (WORLDS * len(WALK
 LIMIT = 600 if CALLS < 20 else 7_200
 """Seconds for all of them."""
 LEAST_OWN = 0.6
-"""The share of text that must be the model's own where nothing is fixed."""
-LEAST_OWN_OF_DESK = 0.3
-"""That share where calls give the titles of tickets, which are served as they were given."""
+"""The share of text that must be the model's own, of the text that no call and no record determines."""
 
 
 @dataclass
@@ -62,7 +60,7 @@ class Drive:
     crashes: list[str] = field(default_factory=list[str])
     reports: list[Report] = field(default_factory=list[Report])
     letters: Counter[bool] = field(default_factory=Counter[bool])
-    """Characters of texts: is what is served the model's own?"""
+    """Characters of open texts: is what is served the model's own?"""
 
     @property
     def violations(self) -> list[str]:
@@ -77,7 +75,8 @@ class Drive:
             f"{self.calls} calls, {self.succeeded} succeeded, {self.asked} asked, {self.settled} settled, "
             f"{self.attempts} attempts, "
             f"{len(self.crashes)} crashes, {len(self.invalid)} invalid, {len(self.violations)} violations, "
-            f"{self.values_fixed} of {self.values_shown} values fixed, {100 * self.own:.1f} % of the text own"
+            f"{self.values_fixed} of {self.values_shown} values fixed, {100 * self.own:.1f} % "
+            f"of {self.letters.total()} open characters own"
         )
 
 
@@ -85,9 +84,10 @@ async def driven(scenario: Scenario, seed: int, calls: int, drive: Drive) -> Non
     """Walk through one world, and add to the drive what came of it."""
     async with Simulator(scenario, ledger_keep=4 * calls).open(seed=seed) as world:
         walker = Walker(tools_of(world), seed, world)
-        made = set[str]()
+        made, known = set[str](), stored_texts(world)
         for _ in range(calls):
             tool, arguments = walker.call()
+            known.update(text for _, text in texts_in(arguments))
             drive.calls += 1
             call = json.dumps([tool.id, arguments], sort_keys=True)
             try:
@@ -96,7 +96,7 @@ async def driven(scenario: Scenario, seed: int, calls: int, drive: Drive) -> Non
                 drive.crashes.append(str(crash))
                 continue
             walker.learn(tool, arguments, observation)
-            _note(drive, world, tool, observation)
+            _note(drive, world, tool, observation, known)
             judge: Any = Draft202012Validator(tool.input_schema)
             is_settled = call in made or not judge.is_valid(arguments)
             drive.settled += is_settled and not world.ledger.newest["measured"].get("asked")
@@ -104,7 +104,14 @@ async def driven(scenario: Scenario, seed: int, calls: int, drive: Drive) -> Non
         drive.reports.append(judged(world.ledger, plans_json(scenario.domain), own_ids=True))
 
 
-def _note(drive: Drive, world: World, tool: Tool, observation: Observation) -> None:
+def stored_texts(world: World) -> set[str]:
+    """Return the texts in the records of a world."""
+    rows = (record for entity in world.view.entities() for _, record in world.view.rows(entity))
+    return {text for record in rows for _, text in texts_in(record)}
+
+
+def _note(drive: Drive, world: World, tool: Tool, observation: Observation, known: set[str]) -> None:
+    """Add an answer to the drive. A text is open unless it is `known`: from a record, a call or an earlier answer."""
     drive.succeeded += observation.ok
     measured = world.ledger.newest["measured"]
     drive.asked += measured.get("asked", False)
@@ -118,7 +125,9 @@ def _note(drive: Drive, world: World, tool: Tool, observation: Observation) -> N
     if measured.get("asked"):
         own = {text for _, text in texts_in(measured["reply"]["raw"])}
         for _, text in served_texts(observation):
-            drive.letters[text in own] += len(text)
+            if text not in known:
+                drive.letters[text in own] += len(text)
+    known.update(text for _, text in served_texts(observation))
 
 
 def log(line: str) -> None:
@@ -177,7 +186,7 @@ async def test_what_the_world_leaves_open_is_served_as_the_model_said_it(engine:
     await driven(with_model(str(desk(tmp_path)), engine, **OFF), 1, 20, drive)
     log(f"desk: {drive.shown()}")
     check(drive)
-    assert drive.own >= LEAST_OWN_OF_DESK
+    assert drive.own >= LEAST_OWN
 
 
 def unheard_of(scenario: Scenario, count: int) -> Iterator[tuple[str, Json]]:
@@ -202,9 +211,11 @@ async def test_records_that_no_one_mentioned_yet_are_as_the_model_says_where_the
         scenario = with_model(name, engine, **OFF)
         scenario = replace(scenario, domain=replace(scenario.domain, open=True))
         async with Simulator(scenario, ledger_keep=100).open(seed=4) as world:
+            known = stored_texts(world)
             for tool, arguments in unheard_of(scenario, 2):
                 drive.calls += 1
-                _note(drive, world, scenario.domain.tools[tool], await world.call(tool, arguments))
+                known.update(text for _, text in texts_in(arguments))
+                _note(drive, world, scenario.domain.tools[tool], await world.call(tool, arguments), known)
             drive.reports.append(judged(world.ledger, plans_json(scenario.domain), own_ids=True))
     log(f"open worlds: {drive.shown()}")
     check(drive)
