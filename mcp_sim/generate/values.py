@@ -23,6 +23,10 @@ from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.json_schema.shapes import LIMITS, constants, fitting_type, main_type, types_of
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.record_kinds.usual_fields import field_schema
+
+_ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
+"""Keywords that allow every value."""
 
 
 def value_maker(entity: str, name: str, schema: Record, setting: Setting | None = None) -> Make:
@@ -36,6 +40,7 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting | None 
         return constrained_maker(schema, lambda way: constructed(entity, name, way))
 
     def constructed(entity: str, name: str, schema: Record) -> Make:
+        schema = _with_usual_type(name, schema)
         choices = _choices(schema)
         if choices:
             return choice_maker(choices, setting.usual)
@@ -54,6 +59,14 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting | None 
                 return object_maker(entity, name, schema, compiled)
 
     return compiled(entity, name, schema)
+
+
+def _with_usual_type(name: str, schema: Record) -> Record:
+    """Return a schema that allows any value with the usual type of the field, if that is a number or a flag."""
+    if schema.keys() - _ANNOTATIONS:
+        return schema
+    usual = field_schema(snake(name))
+    return {**schema, **usual} if main_type(usual) in {"integer", "number", "boolean"} else schema
 
 
 def _choices(schema: Record) -> list[Json]:

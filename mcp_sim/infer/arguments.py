@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Paging
@@ -88,8 +88,8 @@ def without_options(arguments: Mapping[str, Record], needed: AbstractSet[str]) -
 
 
 def _is_option(path: str, schema: Record, needed: AbstractSet[str]) -> bool:
-    """Whether an argument only controls how a call is made. An id among the `needed` does not."""
-    is_kept = path in needed and last_name(path).endswith("_id")
+    """Whether an argument only controls how a call is made. An id among the `needed`, and objects, do more."""
+    is_kept = (path in needed and last_name(path).endswith("_id")) or bool(properties(items(schema)))
     return (last_name(path) in OPTIONS and not is_kept) or find_switch(path, schema) is not None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_sim.infer.arguments import OPTIONS
+from mcp_sim.infer.arguments import LIMITS, OPTIONS
 from mcp_sim.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName, Words, first_nouns, last_nouns, noun_spans
@@ -16,12 +16,12 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import table, terms
+from mcp_sim.types.lexicon.terms import by_word, table, terms
 
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES, _ASSIGNING = terms("nouns.attributes"), terms("verbs.assigning")
 _ENTERING = table("verbs.entering")
-_SCALAR = frozenset({"string", "integer", ""})
+_SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class ServerFacts:
     entered: frozenset[Words]
     tables: Mapping[str, frozenset[str]]
     made: frozenset[str]
+    shown: frozenset[str]
     declared: Mapping[str, Entity]
     held: Container[str]
     """The entities with given records."""
@@ -64,18 +65,17 @@ class ServerFacts:
         """Collect the nouns of tools that create, get, list or change something."""
         named = [parsed for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"]
         counts = Counter(parsed.noun for parsed in named)
-        nouns = {noun: "_".join(noun) for noun in counts} | {words(name): name for name in declared}
-        once = frozenset(noun for noun, count in counts.items() if count == 1 and "_".join(noun) not in declared)
+        nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
+        once = {noun for noun, count in counts.items() if count == 1} - {*map(words, declared)}
         entered = counts.keys() - {one.noun for one in named if one.word not in _ENTERING} - {*map(words, declared)}
-        return ServerFacts(nouns, once, frozenset(entered), _tables(declared.values()), _made(named), declared, held)
+        tables = {one.name: frozenset(map(snake, one.fields)) for one in declared.values() if not one.singleton}
+        return ServerFacts(nouns, frozenset(once), frozenset(entered), tables, *_made_and_shown(named), declared, held)
 
 
-def _tables(declared: Iterable[Entity]) -> dict[str, frozenset[str]]:
-    return {one.name: frozenset(map(snake, one.fields)) for one in declared if not one.singleton}
-
-
-def _made(named: Iterable[ParsedName]) -> frozenset[str]:
-    return frozenset("_".join(one.noun) for one in named if one.verb == "create" and one.word in STRONG)
+def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the entities that tools surely create, and those that they surely create, get, list or search."""
+    sure = [("_".join(one.noun), one.verb == "create") for one in named if one.word in STRONG and one.verb in _SHOWING]
+    return frozenset(name for name, is_made in sure if is_made), frozenset(name for name, _ in sure)
 
 
 def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
@@ -192,12 +192,8 @@ def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 def _named_by_keys(schema: Record) -> set[str]:
     """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
-    names = [snake(name) for name in properties(schema)]
-    return {
-        noun
-        for name in names
-        for noun in (name, name.removesuffix("_id"), name.removesuffix("_ids"), name.removesuffix("_key"))
-    }
+    names = map(snake, properties(schema))
+    return {noun for name in names for noun in (name, *(name.removesuffix(f"_{end}") for end in ("id", "ids", "key")))}
 
 
 def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -210,9 +206,8 @@ def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the first entity that the first line of the description mentions."""
     mentioned = tuple(singular(word) for word in words(facts.tool.description.partition("\n")[0].lower()))
     found = (mentioned[start:end] for start, end in noun_spans(len(mentioned)))
-    return next(
-        (server.nouns[noun] for noun in found if noun in server.nouns and not _ATTRIBUTES.issuperset(noun)), None
-    )
+    known = (server.nouns[noun] for noun in found if noun in server.nouns and not _ATTRIBUTES.issuperset(noun))
+    return next(known, None)
 
 
 def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
@@ -264,13 +259,14 @@ def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
     parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
+    is_bare = required(facts.input) == {key} and snake(key or "").endswith("id")
     is_needed = score >= 2 and key in required(facts.input)
-    if parsed.verb == "create" and is_needed and parsed.word in WEAK and entity in server.made:
-        yield facts.evidence("verb", "create", -0.1, "another tool creates such records")
-        yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates")
-    elif parsed.verb == "get" and score < 2 and not facts.output and _takes_list(facts.input):
+    if is_needed and _may_rename(facts) and entity in (server.shown if is_bare else server.made):
+        yield facts.evidence("verb", "create", -0.1, "other tools have such records")
+        yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates or shows")
+    elif parsed.verb == "get" and score < 2 and not facts.output and _asks_for_several(facts.input):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
-        yield facts.evidence("verb", "list", 0.65, "it takes a list of values")
+        yield facts.evidence("verb", "list", 0.65, "it takes a list of values, or a number of rows")
 
 
 def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
@@ -279,7 +275,9 @@ def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 
 
-def _takes_list(schema: Record) -> bool:
-    """Whether a list of plain values is required: `get_prices(symbols)`."""
+def _asks_for_several(schema: Record) -> bool:
+    """Whether a list of plain values is required, or a number of rows or days asked for: `get_prices(symbols)`."""
     lists = [property_of(schema, name) for name in required(schema)]
-    return any(main_type(part) == "array" and main_type(items(part)) in _SCALAR for part in lists)
+    numbers = [snake(name) for name, part in properties(schema).items() if main_type(part) == "integer"]
+    is_numbered = not (LIMITS | by_word("arguments.length").keys()).isdisjoint(numbers)
+    return is_numbered or any(main_type(part) == "array" and main_type(items(part)) in _SCALAR for part in lists)

@@ -55,12 +55,8 @@ def infer(
     given = read_given_state(state, collect_nouns(parsed_names, tools)) if state is not None else Given()
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
-    declared = {
-        **singletons,
-        **given.entities,
-        **{name: _with_given_place(one, given) for name, one in declared.items()},
-    }
-    declared = link_given_keys(declared, given.records)
+    placed = {name: _with_given_place(one, given) for name, one in declared.items()}
+    declared = link_given_keys({**singletons, **given.entities, **placed}, given.records)
     feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given.records)
     shown_fields = collect_shown_fields(feature_list, declared)
     specified = {name for name, one in declared.items() if not one.open}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.infer.names import last_nouns
@@ -11,22 +12,29 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type
 from mcp_sim.types.lexicon.english import singular_phrase, snake, words
 
+_ID = re.compile(r"\b(?:id|ID|identifier)\b")
+
 
 def link_of(entity: str, field: Field, keys: Mapping[str, Record]) -> str | None:
     """Return the entity that a field of an entity refers to, by its name: `project_id`, `parent_id`, `tag_ids`.
 
-    `keys` has the key schema of every entity.
+    So does `project` if its description says that it is an id. `keys` has the key schema of every entity.
     """
     many = main_type(field.schema) == "array" and snake(field.name).endswith("_ids")
-    schema, name = items(field.schema) if many else field.schema, snake(field.name)
-    stem = (name.removesuffix("s") if many else name).removesuffix("_id")
-    if field.link is not None or stem in {name, entity, ""}:
+    schema = items(field.schema) if many else field.schema
+    stem = _referred_noun(snake(field.name).removesuffix("s") if many else snake(field.name), schema, keys)
+    if field.link is not None or stem in {entity, ""}:
         return field.link
     nouns = ("_".join(noun) for noun in last_nouns(tuple(stem.split("_"))))
     stems = (entity.removeprefix("sub"), entity) if stem == "parent" else (stem, *nouns)
     found = next((one for one in stems if one in keys), None)
     kinds = {main_type(schema), main_type(keys[found])} - {""} if found is not None else set[str]()
     return found if len(kinds) < 2 else None
+
+
+def _referred_noun(name: str, schema: Record, keys: Container[str]) -> str:
+    is_id = name in keys and _ID.search(str(schema.get("description", "")))
+    return name if is_id else name.removesuffix("_id") if name.endswith("_id") else ""
 
 
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:

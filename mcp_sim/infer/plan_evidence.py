@@ -50,8 +50,7 @@ class PlanFacts:
 
     def evidence(self, attribute: Attribute, weight: float, reason: str) -> Evidence:
         """Return evidence about the value that an attribute has in the plan."""
-        value = getattr(self.plan, attribute, None)
-        return Evidence(self.plan.tool, attribute, value, weight, reason)
+        return Evidence(self.plan.tool, attribute, getattr(self.plan, attribute, None), weight, reason)
 
 
 def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
