@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
@@ -177,8 +177,7 @@ class _BatchRequest:
         """Return the batch, after asking again for invalid rows."""
         rows: dict[int, Record] = {}
         asked, refused, first, conversation = 0, 0, "", self.conversation
-        while len(rows) < len(self.keys) and asked < MAX_ATTEMPTS:
-            wanted = [place for place in range(len(self.keys)) if place not in rows]
+        while asked < MAX_ATTEMPTS and (wanted := self._missing(rows)):
             try:
                 reply = await (self._again(conversation, len(wanted), asked) if asked else self._first())
             except TooLong:
@@ -187,12 +186,16 @@ class _BatchRequest:
                 raise
             asked += 1
             problems = self._accept_rows(reply, wanted, rows)
-            left = [self._fixed_fields(place) for place in wanted if place not in rows]
+            left = [self._fixed_fields(place) for place in self._missing(rows)]
             refused += len(left)
             first = first or next(iter(problems), "")
             conversation = [*conversation, *prompt.again(reply.content, left, problems)]
         made = tuple(rows.get(place) for place in range(len(self.keys)))
         return Batch(self.open.entity.name, self.first, made, asked, refused, first)
+
+    def _missing(self, rows: Container[int]) -> list[int]:
+        """Return the places that have no valid row yet."""
+        return [place for place in range(len(self.keys)) if place not in rows]
 
     async def _first(self) -> Reply:
         await self._replied.wait()

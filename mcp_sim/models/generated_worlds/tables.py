@@ -80,10 +80,17 @@ class OpenFields:
 def find_open_fields(domain: Domain, entity: Entity, keys: Mapping[str, Sequence[Key]]) -> OpenFields:
     """Return the open fields of an entity, in a world that will have these keys."""
     settled = {rule.name for rule in inherited_fields(domain, entity)} | {name for name, _ in adjustments(entity)}
-    fields = [field for field in entity.fields.values() if field.name not in settled and _is_open(field, entity)]
-    links = {f.name: f.link for f in fields if f.link is not None and _is_free(domain, entity, f, keys)}
-    kept = [field for field in fields if field.link is None or field.name in links]
-    return OpenFields(entity, {field.name: field.schema for field in kept}, links)
+    fields = dict[str, Record]()
+    links = dict[str, str]()
+    for field in entity.fields.values():
+        if field.name in settled or not _is_open(field, entity):
+            continue
+        if field.link is not None:
+            if not _is_free(domain, entity, field, keys):
+                continue
+            links[field.name] = field.link
+        fields[field.name] = field.schema
+    return OpenFields(entity, fields, links)
 
 
 def candidates(draft: Draft, link: str, when: datetime, *place: object) -> list[Key]:
@@ -101,12 +108,9 @@ def candidates(draft: Draft, link: str, when: datetime, *place: object) -> list[
     return [key for key in there if key in drawn]
 
 
-def record_schema(find_open_fields: OpenFields, among: Mapping[str, Sequence[Key]]) -> Record:
+def record_schema(found: OpenFields, among: Mapping[str, Sequence[Key]]) -> Record:
     """Return the schema of one record in a reply; `among` has the candidates of each link."""
-    fields = {
-        name: _linking(schema, among[name]) if name in among else schema
-        for name, schema in find_open_fields.fields.items()
-    }
+    fields = {name: _linking(schema, among[name]) if name in among else schema for name, schema in found.fields.items()}
     return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 

@@ -140,13 +140,18 @@ class Absorption:
         for subject in subjects:
             for name, shown in self._known_fields(subject):
                 target = self._link(subject.entity, name)
-                wrong = [] if target is None else [key for key in _listed(shown) if self._leads_nowhere(target, key)]
-                if target is not None and wrong:
-                    problem = f"{subject.entity.name} {subject.key!r}: {name} {wrong[0]!r} is no {target.name}"
-                    rest = [key for key in _listed(shown) if key not in wrong]
-                    true = rest if isinstance(shown, list) else self._true_link(subject, name, target)
-                    if not equal(true, shown):  # a record may keep the link to what was deleted
-                        yield Contradiction((*subject.path, name), problem, true)
+                if target is not None:
+                    yield from self._dangling_link(subject, name, shown, target)
+
+    def _dangling_link(self, subject: Subject, name: str, shown: Json, target: Entity) -> Iterator[Contradiction]:
+        wrong = [key for key in _listed(shown) if self._leads_nowhere(target, key)]
+        if not wrong:
+            return
+        rest = [key for key in _listed(shown) if key not in wrong]
+        true = rest if isinstance(shown, list) else self._true_link(subject, name, target)
+        if not equal(true, shown):  # a record may keep the link to what was deleted
+            problem = f"{subject.entity.name} {subject.key!r}: {name} {wrong[0]!r} is no {target.name}"
+            yield Contradiction((*subject.path, name), problem, true)
 
     def _leads_nowhere(self, target: Entity, key: Json) -> bool:
         if not isinstance(key, str | int) or isinstance(key, bool) or target.singleton or target.inside is not None:

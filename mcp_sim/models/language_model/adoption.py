@@ -41,9 +41,10 @@ MISSES = "no such record exists: the call fails"
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """An answer without contradictions, what it is about, and what the call writes."""
+    """An answer, what it is about, and what the call writes."""
 
     observation: Observation
+    readable: Readable | None
     value: Json
     subjects: Sequence[Subject]
     changes: tuple[Change, ...]
@@ -142,25 +143,23 @@ class Adoption:
 
     def _judged(self, observation: Observation, *, is_last: bool) -> _Judged:
         """Return the answer with its contradictions corrected. Raises `Rejected` before the last attempt."""
-        repaired = list[str]()
+        repaired, judged = list[str](), self._read(observation)
         for _ in range(MAX_ROUNDS):
-            readable = Readable.of(observation)
-            judged = self._read(observation, None if readable is None else readable.value)
             found = self._contradictions(judged)
-            if not found or readable is None:
+            if not found or judged.readable is None:
                 break
             problems = [one.problem for one in found if one.problem]
             if problems and not is_last:
                 raise Rejected("", problems)
             repaired += [".".join(map(str, one.path)) for one in found]
-            value = self.with_total(corrected(readable.value, found), found)
-            observation = replace(observation, body=readable.write(value))
-        else:
-            readable = Readable.of(observation)
-            judged = self._read(observation, None if readable is None else readable.value)
+            judged = self._read(self._corrected(judged.observation, judged.readable, found))
         if repaired:
             self.figures["repaired"] = [*dict.fromkeys(repaired)]
         return judged
+
+    def _corrected(self, observation: Observation, readable: Readable, found: Sequence[Contradiction]) -> Observation:
+        value = self.with_total(corrected(readable.value, found), found)
+        return replace(observation, body=readable.write(value))
 
     def _contradictions(self, judged: _Judged) -> list[Contradiction]:
         """Return what contradicts the world, and note what is shown and fixed."""
@@ -186,10 +185,12 @@ class Adoption:
             label = ".".join(map(str, path))
             yield Contradiction(path, f"{label} was {ours!r} in the answer to the same call, not {theirs!r}", ours)
 
-    def _read(self, observation: Observation, value: Json) -> _Judged:
+    def _read(self, observation: Observation) -> _Judged:
+        readable = Readable.of(observation)
+        value = None if readable is None else readable.value
         subjects = self.subjects(value)
         changes = self._changes(subjects, observation) if self.tool.is_write else ()
-        return _Judged(observation, value, subjects, changes)
+        return _Judged(observation, readable, value, subjects, changes)
 
     def _changes(self, subjects: Sequence[Subject], observation: Observation) -> tuple[Change, ...]:
         if self.reported is not None:

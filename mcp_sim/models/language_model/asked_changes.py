@@ -106,14 +106,13 @@ def _is_key(value: Json) -> bool:
 
 
 def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
+    """Return a reported change; None if the world cannot follow it."""
     found = find_key(view, entity.name, reported.key)
     key = reported.key if found is None else found
     stored = view.get(entity.name, key)
     if reported.op == "delete":
         return None if stored is None else Change("remove", entity.name, key)
-    was_used = view.version(entity.name, key) > 0 and not entity.natural
-    is_unknown = reported.op == "update" and entity.name in disclosure.domain.specified
-    if stored is None and (was_used or is_unknown):
+    if stored is None and not _may_appear(reported, key, entity, view, disclosure.domain):
         return None
     said = {
         name: value
@@ -121,6 +120,12 @@ def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Di
         if _fits(entity, name, value, view) and disclosure.may_change(entity.name, stored, name, value)
     }
     return Change("put", entity.name, key, {**(stored or {}), **said, entity.key: key})
+
+
+def _may_appear(reported: ReportedChange, key: Key, entity: Entity, view: View, domain: Domain) -> bool:
+    """Whether a record may be new: its id was never used, and an update does not name a record of a given entity."""
+    was_used = view.version(entity.name, key) > 0 and not entity.natural
+    return not was_used and not (reported.op == "update" and entity.name in domain.specified)
 
 
 def _fits(entity: Entity, name: str, value: Json, view: View) -> bool:

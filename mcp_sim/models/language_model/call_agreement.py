@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from mcp_sim.backends.records.accepted_keys import has_usual_form
 from mcp_sim.models.language_model.absorption import Contradiction
@@ -59,34 +60,49 @@ class CallAgreement:
 
     def _written(self) -> Iterator[Subject]:
         """Yield the new record of a create, and the record that an update names."""
-        arguments = self.turn.call.arguments
         written = {(change.entity, str(change.key)) for change in self.changes if change.record is not None}
-        key = str(value_at(arguments, self.plan.key)) if self.plan.key is not None else None
         is_one = self.entity is not None and [name for name, _ in written] == [self.entity.name]
-        place = self.plan.envelope.record
         for subject in self.subjects:
-            if is_one and place is not None and subject.path == split_path(place):
+            is_written = (subject.entity.name, str(subject.key)) in written
+            if (is_one and subject.path == self._place) or (is_written and self._is_own(subject)):
                 yield subject
-                continue
-            is_new = self.plan.verb == "create" and subject.key not in scalars(arguments)
-            if (subject.entity.name, str(subject.key)) in written and (
-                is_new or (self.plan.verb == "update" and str(subject.key) == key)
-            ):
-                yield subject
+
+    @property
+    def _place(self) -> Path | None:
+        """The path of the record that the call is about, in the answer."""
+        place = self.plan.envelope.record
+        return None if place is None else split_path(place)
+
+    def _is_own(self, subject: Subject) -> bool:
+        """Whether an update names a written record, or a create does not."""
+        arguments = self.turn.call.arguments
+        if self.plan.verb == "create":
+            return subject.key not in scalars(arguments)
+        if self.plan.verb != "update" or self.plan.key is None:
+            return False
+        return str(subject.key) == str(value_at(arguments, self.plan.key))
 
     def _taken_ids(self) -> Iterator[Contradiction]:
         """Yield the id of a new record that another one has or had, unless the call asks for that very record."""
-        entity, view = self.entity, self.turn.view
+        entity = self.entity
         if self.plan.verb != "create" or entity is None or entity.natural:
             return
-        new = [one.key for one in self.changes if one.entity == entity.name and view.get(entity.name, one.key) is None]
-        for subject in self.subjects if len(new) == 1 else ():
-            if subject.entity.name != entity.name or subject.key in (*new, *scalars(self.turn.call.arguments)):
-                continue
-            record = view.get(entity.name, subject.key)
-            if view.version(entity.name, subject.key) > 0 and not self._is_asked_for(record):
+        new = [key for key in self._written_keys(entity) if self.turn.view.get(entity.name, key) is None]
+        if len(new) != 1:
+            return
+        for subject in self.subjects:
+            if subject.entity.name == entity.name and subject.key != new[0] and self._is_taken(entity, subject.key):
                 problem = f"the id {subject.key!r} is taken; the new {entity.name} needs another one"
                 yield Contradiction((*subject.path, subject.key_field), problem, new[0])
+
+    def _written_keys(self, entity: Entity) -> list[Key]:
+        return [one.key for one in self.changes if one.entity == entity.name and one.record is not None]
+
+    def _is_taken(self, entity: Entity, key: Key) -> bool:
+        """Whether an id is that of a record that is or was there, and that the call does not ask for."""
+        was_used = self.turn.view.version(entity.name, key) > 0
+        is_asked_for = self._is_asked_for(self.turn.view.get(entity.name, key))
+        return was_used and not is_asked_for and key not in scalars(self.turn.call.arguments)
 
     def _is_asked_for(self, record: Record | None) -> bool:
         """Whether an existing record has what the call sets: creating it again may return it."""
@@ -98,41 +114,38 @@ class CallAgreement:
 
     def _misidentified(self) -> Iterator[Contradiction]:
         """Yield the id of another record than the one that the call names, or an empty id."""
-        plan, entity = self.plan, self.entity
-        if plan.envelope.record is None or entity is None:
+        place, entity = self._place, self.entity
+        if place is None or entity is None:
             return
-        place = split_path(plan.envelope.record)
         shown = as_object(get_part(self.value, place)).get(entity.key, NOWHERE)
-        key = self._asked_key(entity) if plan.verb != "create" else self._new_key(entity, shown)
+        key = self._asked_key(entity) if self.plan.verb != "create" else self._new_key(entity, shown)
         if shown is NOWHERE or key is None or str(shown) == str(key) or self._is_called(place, shown, key):
             return
         yield Contradiction((*place, entity.key), f"the call is about {entity.name} {key!r}, not {shown!r}", key)
 
     def _asked_key(self, entity: Entity) -> Key | None:
         """Return the id that a get or an update asks for: that of a known record, or one that looks like an id."""
-        plan, arguments = self.plan, self.turn.call.arguments
-        asked: Json = NOWHERE if plan.key is None else value_at(arguments, plan.key)
-        is_renamed = any(
-            name == entity.key and value_at(arguments, at) is not NOWHERE for at, name in plan.sets.items()
-        )
-        if (
-            plan.verb not in ("get", "update")
-            or is_renamed
-            or not isinstance(asked, str | int)
-            or isinstance(asked, bool)
-        ):
+        plan, view = self.plan, self.turn.view
+        asked: Json = NOWHERE if plan.key is None else value_at(self.turn.call.arguments, plan.key)
+        if plan.verb not in ("get", "update") or self._given_keys(entity) or not _is_key(asked):
             return None
-        stored = find_key(self.turn.view, entity.name, asked)
-        has_form = self.turn.view.last_key(entity.name) is not None and has_usual_form(self.turn.view, entity, asked)
+        stored = find_key(view, entity.name, asked)
+        if stored is not None:
+            return stored
+        has_form = view.last_key(entity.name) is not None and has_usual_form(view, entity, asked)
         is_id = (plan.key or "").lower().endswith(entity.key.lower()) and any(map(str.isdigit, str(asked)))
-        return stored if stored is not None else asked if has_form or is_id else None
+        return asked if has_form or is_id else None
+
+    def _given_keys(self, entity: Entity) -> list[Json]:
+        """Return what the call says that the key of the written record is."""
+        arguments = self.turn.call.arguments
+        given = (value_at(arguments, at) for at, name in self.plan.sets.items() if name == entity.key)
+        return [key for key in given if key is not NOWHERE]
 
     def _new_key(self, entity: Entity, shown: Json) -> Key | None:
         """Return the id of a new record: that of the arguments, or one instead of an empty one; else None."""
-        arguments = self.turn.call.arguments
-        given = (value_at(arguments, at) for at, name in self.plan.sets.items() if name == entity.key)
-        named = next((one for one in given if isinstance(one, str | int) and one != ""), None)
-        new = [one.key for one in self.changes if one.entity == entity.name and one.record is not None]
+        named = next((one for one in self._given_keys(entity) if isinstance(one, str | int) and one != ""), None)
+        new = self._written_keys(entity)
         return new[0] if named is None and shown in EMPTY and len(new) == 1 else named
 
     def _is_called(self, place: Path, shown: Json, key: Key) -> bool:
@@ -147,3 +160,7 @@ class CallAgreement:
             return True
         is_known = self.entity is not None and find_key(self.turn.view, self.entity.name, key) is not None
         return not is_known and shown not in EMPTY and restates(key, shown)
+
+
+def _is_key(value: Json) -> TypeGuard[Key]:
+    return isinstance(value, str | int) and not isinstance(value, bool)

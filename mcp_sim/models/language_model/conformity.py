@@ -36,23 +36,23 @@ def conform(
         return observation, []
     if validator is not None and body.form != "structured":
         raise Rejected("", ["the answer is not structured"])
-    names = [*_copied_facts(body, schema)]
-    copied: list[Path] = [(name,) for name in names]
-    problems = [f"{name!r} is a part of the turn, not of the observation" for name in names]
+    copied: list[Path] = [(name,) for name in _copied_facts(body, schema)]
+    problems = [f"{path[0]!r} is a part of the turn, not of the observation" for path in copied]
     problems += validator.problems(body.value) if validator is not None else ()
     if not problems:
         return observation, []
     if not is_last:
         raise Rejected("", problems)
-    readable = Readable.of(observation)
-    if copied and readable is not None:
-        body = readable.write(_without(readable.value, copied))
+    body = _without_parts(body, copied)
     if validator is None:
         return replace(observation, body=body), copied
-    valid, omitted = _valid_rest(body.value, validator)
-    if not validator.is_valid(valid):
-        raise Rejected("", problems)
+    valid, omitted = _valid_rest(body.value, validator, problems)
     return replace(observation, body=body.with_value(valid)), [*copied, *omitted]
+
+
+def _without_parts(body: ToolResult, paths: list[Path]) -> ToolResult:
+    readable = Readable.of(Observation(body)) if paths else None
+    return body if readable is None else readable.write(_without(readable.value, paths))
 
 
 def _copied_facts(body: ToolResult, schema: Record | None) -> Iterator[str]:
@@ -69,10 +69,10 @@ def _has_objects(part: Json) -> bool:
     return isinstance(part, list) and any(isinstance(one, dict) for one in cast("list[Json]", part))
 
 
-def _valid_rest(value: Json, validator: Validator) -> tuple[Json, list[Path]]:
+def _valid_rest(value: Json, validator: Validator, problems: list[str]) -> tuple[Json, list[Path]]:
     """Return the value without the smallest parts that violate the schema, and their paths.
 
-    What remains may still be invalid.
+    Raises `Rejected` with the problems if what remains is still invalid.
     """
     omitted = list[Path]()
     while len(omitted) < MAX_OMITTED:
@@ -85,6 +85,8 @@ def _valid_rest(value: Json, validator: Validator) -> tuple[Json, list[Path]]:
                 break
         else:
             break
+    if not validator.is_valid(value):
+        raise Rejected("", problems)
     return value, omitted
 
 

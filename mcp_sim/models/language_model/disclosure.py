@@ -134,23 +134,29 @@ def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: 
 
     Texts that the call's own arguments contain are no leaks.
     """
-    given = canonical(arguments)
-    texts = list(_texts(value))
-    problems = [
-        f"the answer holds {mark!r}, which no real system would show"
-        for mark in MARKS
-        if mark not in given and any(mark in text for text in texts)
-    ]
-    reasoning_start = reasoning.strip()[:REASONING_PREFIX]
-    if len(reasoning_start) == REASONING_PREFIX and any(reasoning_start in text for text in texts):
+    given, texts = canonical(arguments), list(_texts(value))
+    marks = (mark for mark in MARKS if mark not in given and _is_in_any(mark, texts))
+    problems = [f"the answer holds {mark!r}, which no real system would show" for mark in marks]
+    beginning = reasoning.strip()[:REASONING_PREFIX]
+    if len(beginning) == REASONING_PREFIX and _is_in_any(beginning, texts):
         problems.append("the answer repeats the reasoning")
-    known = _plain(given)
-    secrets = [secret for secret in map(_plain, withheld) if secret and secret not in known]
-    if secrets and any(secret in _plain(text) for text in texts for secret in secrets):
+    if _shows_secret(texts, withheld, given):
         problems.append(  # prose: data
             "the answer tells what the agent has to find out by itself; leave it out"
         )
     return problems
+
+
+def _is_in_any(part: str, texts: Sequence[str]) -> bool:
+    return any(part in text for text in texts)
+
+
+def _shows_secret(texts: Sequence[str], withheld: Sequence[str], given: str) -> bool:
+    """Whether a withheld text that is not given is in one of the texts."""
+    known = _plain(given)
+    secrets = [secret for secret in map(_plain, withheld) if secret and secret not in known]
+    plain = [*map(_plain, texts)] if secrets else []
+    return any(_is_in_any(secret, plain) for secret in secrets)
 
 
 def without_chat_marks(text: str, arguments: Record) -> str:

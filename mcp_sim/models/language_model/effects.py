@@ -121,15 +121,15 @@ class Effect:
         if self.draft is not None and self.draft.ok:
             return self.draft.transition.changes
         entity, key = self.entity, self._named_key()
-        if entity is not None and self.plan.verb == "create":
-            return self._plain_create(entity, subjects)
-        if entity is None or key is None:
-            return ()
-        stored = find_key(self.turn.view, entity.name, key)
-        if self.plan.verb == "delete":
-            gone = key if stored is None and not self.plan.guessed else stored
-            return () if gone is None else (Change("remove", entity.name, gone),)
-        return self._plain_update(entity, key if stored is None else stored) if self.plan.verb == "update" else ()
+        match self.plan.verb:
+            case "create" if entity is not None:
+                return self._plain_create(entity, subjects)
+            case "update" if entity is not None and key is not None:
+                return self._plain_update(entity, key)
+            case "delete" if entity is not None and key is not None:
+                return self._plain_delete(entity, key)
+            case _:
+                return ()
 
     def _is_generated(self, change: Change) -> bool:
         """Whether a change creates a record of another entity of which only the generator knows."""
@@ -158,8 +158,16 @@ class Effect:
 
     def _plain_update(self, entity: Entity, key: Key) -> tuple[Change, ...]:
         """Return the update of a record by the arguments of the call."""
+        stored = find_key(self.turn.view, entity.name, key)
+        key = key if stored is None else stored
         before = self.turn.view.get(entity.name, key) or {entity.key: key}
         return (Change("put", entity.name, key, {**before, **self._given()}),)
+
+    def _plain_delete(self, entity: Entity, key: Key) -> tuple[Change, ...]:
+        """Return the removal of a record; also of an unknown one, if the plan is sure."""
+        stored = find_key(self.turn.view, entity.name, key)
+        gone = key if stored is None and not self.plan.guessed else stored
+        return () if gone is None else (Change("remove", entity.name, gone),)
 
     def _completed(self, change: Change, entity: Entity, issued: Key | None, subjects: Sequence[Subject]) -> Change:
         """Return a write with what the reply shows of its record instead of what the generator made."""
@@ -199,17 +207,18 @@ class Effect:
         self, new: Sequence[Change], entity: Entity, subjects: Sequence[Subject], observation: Observation
     ) -> Iterator[Key]:
         """Yield the id that the reply shows of each new record; its own id if the arguments determine it."""
-        shown = (one.key for one in subjects if one.entity.name == entity.name)
-        unused = [key for key in dict.fromkeys(shown) if self._may_issue(entity, key)]
-        is_prose = len(new) == 1 and entity.key not in _fields_of(observation)
-        texts = [key for key in _ids_in(observation) if self._may_issue(entity, key)] if is_prose else []
+        shown = [key for key in self._shown_ids(entity, subjects) if self._may_issue(entity, key)]
+        if not shown and len(new) == 1 and entity.key not in _fields_of(observation):
+            shown = [key for key in _ids_in(observation) if self._may_issue(entity, key)]
         for change in new:
-            if any(equal(change.key, value) for value in self.turn.call.arguments.values()):
-                yield change.key
-            elif unused:
-                yield unused.pop(0)
-            else:
-                yield texts[0] if texts else change.key
+            yield change.key if self._is_given(change.key) or not shown else shown.pop(0)
+
+    def _is_given(self, key: Key) -> bool:
+        return any(equal(key, value) for value in self.turn.call.arguments.values())
+
+    @staticmethod
+    def _shown_ids(entity: Entity, subjects: Sequence[Subject]) -> Iterable[Key]:
+        return dict.fromkeys(one.key for one in subjects if one.entity.name == entity.name)
 
     def _may_issue(self, entity: Entity, key: Key) -> bool:
         """Whether a new record may get this id: it is unused, and was not deleted."""

@@ -13,7 +13,7 @@ from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.subjects import scalars
 from mcp_sim.types import Json, Key, PastCall, Record, Turn
 from mcp_sim.types.clock import iso
-from mcp_sim.types.domain import Domain
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.plans import Plan
 
@@ -59,24 +59,30 @@ def relevant_records(plan: Plan, domain: Domain) -> RelevantRecords:
 
 def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None, disclosure: Disclosure) -> Record:
     """Return what is true before the call: time, relevant records (null: none), events since the last turn."""
-    facts: Record = {"now": iso(turn.now)}
-    planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
-    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
-    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
-    if records:
-        facts["records"] = records
-    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
-    if related:
-        facts["related records"] = related
-    counted = relevant.counted
-    if counted is not None and disclosure.is_counted(counted):
-        facts["count"] = {counted: turn.view.count(counted)}
-        rows = (disclosure.record(counted, row) for _, row in islice(turn.view.rows(counted), MAX_ROWS))
-        facts["rows"] = _within(MAX_SIZE, (row for row in rows if row is not None))
+    facts: Record = {"now": iso(turn.now), **_named_records(turn, relevant, disclosure)}
+    if relevant.counted is not None and disclosure.is_counted(relevant.counted):
+        facts |= _rows_of(turn, relevant.counted, disclosure)
     events = list(_events_since(turn, last, disclosure))
     if events:
         facts["since the last turn"] = events[::-1]
     return facts
+
+
+def _named_records(turn: Turn, relevant: RelevantRecords, disclosure: Disclosure) -> Record:
+    """Return the records that the call names, and those that they refer to."""
+    planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
+    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
+    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
+    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
+    found = {"records": records, "related records": related}
+    return {name: shown for name, shown in found.items() if shown}
+
+
+def _rows_of(turn: Turn, entity: str, disclosure: Disclosure) -> Record:
+    """Return the number of records of an entity, and the first of them."""
+    rows = (disclosure.record(entity, row) for _, row in islice(turn.view.rows(entity), MAX_ROWS))
+    shown = _within(MAX_SIZE, (row for row in rows if row is not None))
+    return {"count": {entity: turn.view.count(entity)}, "rows": shown}
 
 
 def _is_settled(turn: Turn, domain: Domain, at: tuple[str, Key]) -> bool:
@@ -107,9 +113,15 @@ def _also_named(turn: Turn, domain: Domain) -> Iterator[tuple[str, Key]]:
     for value in islice(scalars(turn.call.arguments), MAX_NAMED):
         if isinstance(value, str) and len(value) >= SHORTEST_NAME:
             yield from ((name, value) for name in domain.entities if turn.view.get(name, value) is not None)
-            for name, entity in domain.entities.items():
-                for field in (field for field in NAMES if field in entity.fields and field != entity.key):
-                    yield from ((name, key) for key, _ in turn.view.find(name, field, value)[:MAX_NAMED])
+            for entity in domain.entities.values():
+                yield from _called(turn, entity, value)
+
+
+def _called(turn: Turn, entity: Entity, name: str) -> Iterator[tuple[str, Key]]:
+    """Yield the records of an entity that have this name."""
+    for field in NAMES:
+        if field in entity.fields and field != entity.key:
+            yield from ((entity.name, key) for key, _ in turn.view.find(entity.name, field, name)[:MAX_NAMED])
 
 
 def _related(turn: Turn, named: Sequence[tuple[str, Key]], domain: Domain) -> Iterator[tuple[str, Key]]:

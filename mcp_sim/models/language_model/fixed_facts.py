@@ -249,16 +249,24 @@ def restates(given: Json, shown: Json) -> bool:
     if given in EMPTY or shown in EMPTY:
         return given in EMPTY
     if isinstance(given, str) and isinstance(shown, str):
-        ours, theirs = " ".join(given.casefold().split()), " ".join(shown.casefold().split())
-        is_shortened = theirs in ours and len(theirs) >= len(ours) / 2
-        return is_shortened or ours in theirs or _may_be_one_moment(given, shown)
+        return _restates_text(given, shown)
     if _is_plain_list(given) and _is_plain_list(shown):
-        return all(any(restates(one, part) for part in cast("list[Json]", shown)) for one in cast("list[Json]", given))
-    if _is_number(given) and _is_number(shown):
-        return equal(given, shown)
-    if type(given) is not type(shown) or isinstance(given, dict | list):
+        parts = cast("list[Json]", shown)
+        return all(any(restates(one, part) for part in parts) for one in cast("list[Json]", given))
+    return not _are_comparable(given, shown) or equal(given, shown)
+
+
+def _restates_text(given: str, shown: str) -> bool:
+    ours, theirs = (" ".join(text.casefold().split()) for text in (given, shown))
+    is_shortened = theirs in ours and len(theirs) >= len(ours) / 2
+    return is_shortened or ours in theirs or _may_be_one_moment(given, shown)
+
+
+def _are_comparable(one: Json, other: Json) -> bool:
+    """Whether two values are plain ones of one type, so that they say the same only if they are equal."""
+    if _is_number(one) and _is_number(other):
         return True
-    return equal(given, shown)
+    return type(one) is type(other) and not isinstance(one, dict | list)
 
 
 def _is_plain_list(value: Json) -> bool:

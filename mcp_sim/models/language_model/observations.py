@@ -57,21 +57,24 @@ def _parsed(text: str) -> Any:
 def _protocol_shape(value: Json) -> Observation | None:
     """Return the observation of a value in a shape of the protocol: a result, an error; None for plain data."""
     body = as_object(value)
-    if "jsonrpc" in body and body.keys() <= _ENVELOPE and "result" in body:
+    if {"jsonrpc", "result"} <= body.keys() <= _ENVELOPE:
         return _protocol_shape(body["result"])
+    shapes = (_rpc_error(body), _refusal(body), _call_result(body))
+    return next((Observation(shape) for shape in shapes if shape is not None), None)
+
+
+def _rpc_error(body: Record) -> RpcError | None:
     error = as_object(body.get("error"))
-    if error and body.keys() <= _ENVELOPE and _is_rpc_error(error):
-        return Observation(RpcError(error["code"], error["message"], error.get("data")))
-    if body.keys() == {"isError", "text"} and body["isError"] is True and isinstance(body["text"], str):
-        return Observation(ToolResult(body["text"], form="text", is_error=True))
-    if body and body.keys() <= _RESULT and _is_content(body.get("content")):
-        return Observation(_call_result(body))
-    return None
+    code, message = error.get("code"), error.get("message")
+    if type(code) is not int or code > _LEAST_RPC_CODE or not isinstance(message, str):
+        return None
+    return RpcError(code, message, error.get("data")) if body.keys() <= _ENVELOPE else None
 
 
-def _is_rpc_error(error: Record) -> bool:
-    code = error.get("code")
-    return type(code) is int and code <= _LEAST_RPC_CODE and isinstance(error.get("message"), str)
+def _refusal(body: Record) -> ToolResult | None:
+    if body.keys() != {"isError", "text"} or body["isError"] is not True or not isinstance(body["text"], str):
+        return None
+    return ToolResult(body["text"], form="text", is_error=True)
 
 
 def _is_content(value: Json) -> bool:
@@ -80,7 +83,9 @@ def _is_content(value: Json) -> bool:
     return all(isinstance(as_object(block).get("type"), str) for block in cast("list[Any]", value))
 
 
-def _call_result(body: Record) -> ToolResult:
+def _call_result(body: Record) -> ToolResult | None:
+    if not body.keys() <= _RESULT or not _is_content(body.get("content")):
+        return None
     content = cast("list[Record]", body["content"])
     is_error = body.get("isError") is True
     if body.get("structuredContent") is not None:

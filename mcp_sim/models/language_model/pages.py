@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import Self, cast
 
 from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, is_absent, is_closed
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
@@ -15,8 +15,30 @@ from mcp_sim.types import Json, Key
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.plans import Envelope
 from mcp_sim.types.result_parts import MISSING, get_part, split_path
 from mcp_sim.types.views import find_key
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The parts of an answer that show a page: its rows, and others, `MISSING` if it or the plan has none."""
+
+    rows: list[Json] | None
+    total: Json
+    more: Json
+    cursor: Json
+
+    @classmethod
+    def of(cls, value: Json, envelope: Envelope) -> Self:
+        places = (envelope.rows, envelope.total, envelope.more, envelope.cursor)
+        rows, *others = (MISSING if place is None else get_part(value, split_path(place)) for place in places)
+        return cls(cast("list[Json]", rows) if isinstance(rows, list) else None, *others)
+
+    @property
+    def size(self) -> int:
+        """The number of rows; -1 if there is no list of them."""
+        return -1 if self.rows is None else len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +58,22 @@ class Pages:
         Rows come first: totals are judged once the rows are right.
         """
         plan = self.tool.plan
-        shown: Json = self._part(value, plan.envelope.rows)
-        if plan.guessed or plan.verb not in ("list", "search") or not isinstance(shown, list):
+        shown = _Page.of(value, plan.envelope)
+        if plan.guessed or plan.verb not in ("list", "search") or shown.rows is None:
             return
-        rows = cast("list[Json]", shown)
-        known = self._known()
-        wrong = [*self._unknown_rows(rows)] or [*self._wrong_rows(rows, self._part(known, plan.envelope.rows))]
-        wrong = wrong or [*self._wrong_total(value, rows, known)]
-        yield from wrong or self._wrong_end(value, rows, known)
+        known = _Page.of(self._known(), plan.envelope)
+        wrong = [*self._unknown_rows(shown.rows)] or [*self._wrong_rows(shown.rows, known.rows)]
+        wrong = wrong or [*self._wrong_total(shown, known)]
+        yield from wrong or self._wrong_end(shown, known)
 
-    def _wrong_rows(self, rows: list[Json], known: Json) -> Iterator[Contradiction]:
+    def _wrong_rows(self, rows: list[Json], known: list[Json] | None) -> Iterator[Contradiction]:
         """Yield that the rows are not those of the page, if the world knows these.
 
         A tool may hide some unless it is asked for them: rows that the model shows again after a complaint stay.
         """
-        if not isinstance(known, list) or (rows and self.is_repeated):
+        if known is None or (rows and self.is_repeated):
             return
-        true = self._true_rows(rows, cast("list[Json]", known))
+        true = self._true_rows(rows, known)
         if true is not None:
             place = self.tool.plan.envelope.rows or ""
             problem = f"{place or 'the list'} has {len(rows)} rows, but other rows exist for this call: {len(true)}"
@@ -60,17 +81,25 @@ class Pages:
 
     def _true_rows(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
         """Return the rows that the page must have; None if it has them. A shown row stays as it is."""
-        keys = [self._key(row) for row in known]
-        if not rows or None in keys:
-            true = [row for row in known if self._is_exact or self._is_hit(row)]
-            return true if true and not rows else None
+        if not rows:
+            return (known if self._is_exact else [*filter(self._is_hit, known)]) or None
+        keys = [*map(self._key, known)]
+        if None in keys:
+            return None
+        if not self._is_exact:
+            return self._with_hits(rows, known)
         shown = {self._key(row): row for row in rows}
-        if self._is_exact:
-            is_right = shown.keys() == {*keys} and len(rows) == len(known)
-            return None if is_right else [shown.get(key, row) for key, row in zip(keys, known, strict=True)]
+        true = [shown.get(key, row) for key, row in zip(keys, known, strict=True)]
+        return None if shown.keys() == {*keys} and len(rows) == len(known) else true
+
+    def _with_hits(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
+        """Return the rows of a search with the known ones that match its query; None if it has them.
+
+        The page has as many rows as the model shows, or as the world's own.
+        """
+        shown = {self._key(row) for row in rows}
         missing = [row for row in known if self._key(row) not in shown and self._is_hit(row)]
-        room = max(len(rows), len(known)) - len(missing)
-        return [*rows[:room], *missing] if missing else None
+        return [*rows[: max(len(rows), len(known)) - len(missing)], *missing] if missing else None
 
     def _key(self, row: Json) -> Key | None:
         """Return the key of a row, as the world has it."""
@@ -88,65 +117,66 @@ class Pages:
         parts = as_object(row).values()
         return isinstance(text, str) and any(isinstance(one, str) and text.lower() in one.lower() for one in parts)
 
-    def _unknown_rows(self, rows: Json) -> Iterator[Contradiction]:
+    def _unknown_rows(self, rows: list[Json]) -> Iterator[Contradiction]:
         """Yield the rows of records that certainly do not exist, also if several rows share their id."""
         entity, place = self.tool.entity, self.tool.plan.envelope.rows
-        if entity is None or place is None or not isinstance(rows, list):
+        if entity is None or place is None:
             return
-        for at, row in enumerate(cast("list[Json]", rows)):
+        for at, row in enumerate(rows):
             key: Json = as_object(row).get(entity.key)
             is_key = isinstance(key, str | int) and find_key(self.facts.turn.view, entity.name, key) is None
             if is_key and is_absent(self.facts.turn.view, self.facts, self.domain, entity, key):
                 yield Contradiction((*split_path(place), at), f"there is no {entity.name} {key!r}", OMITTED)
 
-    def _wrong_total(self, value: Json, rows: Sequence[Json], known: Json) -> Iterator[Contradiction]:
-        plan = self.tool.plan
-        total, known_total = self._part(value, plan.envelope.total), self._part(known, plan.envelope.total)
-        if plan.envelope.total is None or not _is_count(total):
-            return
-        shown, start = len(rows), self._offset()
-        true: Json = total
-        if _is_count(known_total) and (self._has_rows_of(rows, known) or total > self._count()):
-            true = max(known_total, shown)
-        elif start is not None and total < start + shown and shown:
-            true = start + shown
-        elif not shown and self._asks_for_rows() and start is not None and total > start:
-            true = start
-        elif total < shown:
-            true = shown
-        if true != total:
-            yield Contradiction(split_path(plan.envelope.total), f"{plan.envelope.total} is {true}, not {total}", true)
+    def _wrong_total(self, shown: _Page, known: _Page) -> Iterator[Contradiction]:
+        place = self.tool.plan.envelope.total
+        true = self._true_total(shown, known) if _is_count(shown.total) else shown.total
+        if place is not None and true != shown.total:
+            yield Contradiction(split_path(place), f"{place} is {true}, not {shown.total}", true)
 
-    def _wrong_end(self, value: Json, rows: list[Json], known: Json) -> Iterator[Contradiction]:
+    def _true_total(self, shown: _Page, known: _Page) -> int:
+        """Return the total that the world knows; else the nearest one that agrees with the rows of the page."""
+        if _is_count(known.total) and (self._has_rows_of(shown, known) or shown.total > self._count()):
+            return max(known.total, shown.size)
+        start = self._offset()
+        if shown.size:
+            return max(shown.total, (start or 0) + shown.size)
+        is_past_the_end = start is not None and self._asks_for_rows()
+        return max(0, min(shown.total, start) if is_past_the_end else shown.total)
+
+    def _wrong_end(self, shown: _Page, known: _Page) -> Iterator[Contradiction]:
         """Yield that an answer says otherwise than its total, or the world, whether there are more rows."""
-        envelope = self.tool.plan.envelope
-        more, cursor = self._part(value, envelope.more), self._part(value, envelope.cursor)
-        known_cursor = self._part(known, envelope.cursor)
-        is_more = self._is_more(value, rows, known)
+        place, is_more = self.tool.plan.envelope.more or "", self._is_more(shown, known)
         if is_more is None:
             return
-        if isinstance(more, bool) and more is not is_more:
-            yield Contradiction(split_path(envelope.more or ""), f"{envelope.more} is {not more}, not {more}", not more)
-        if cursor is MISSING or (not cursor and not is_more):
-            return
-        if known_cursor is not MISSING and bool(known_cursor) is is_more:
-            if known_cursor != cursor:
-                yield Contradiction(split_path(envelope.cursor or ""), "", known_cursor)
-        elif not is_more:
-            yield Contradiction(split_path(envelope.cursor or ""), f"this is the last page: no {envelope.cursor}", None)
-        elif not cursor:
-            shown = (self._offset() or 0) + len(rows)
-            problem = f"{envelope.total} is more than {shown}, but there is no {envelope.cursor}"
-            yield Contradiction(split_path(envelope.total or ""), problem, shown)
+        if isinstance(shown.more, bool) and shown.more is not is_more:
+            yield Contradiction(split_path(place), f"{place} is {is_more}, not {shown.more}", is_more)
+        if shown.cursor is not MISSING and (shown.cursor or is_more):
+            yield from self._wrong_cursor(shown, known, is_more=is_more)
 
-    def _is_more(self, value: Json, rows: list[Json], known: Json) -> bool | None:
-        """Return whether there are rows after those of the page; None if that is unknown."""
+    def _wrong_cursor(self, shown: _Page, known: _Page, *, is_more: bool) -> Iterator[Contradiction]:
+        """Yield that a cursor is not the world's own; else one at the end, or that there is none before the end."""
         envelope = self.tool.plan.envelope
-        ends = [self._part(known, place) for place in (envelope.more, envelope.cursor)]
-        if self._has_rows_of(rows, known) and any(end is not MISSING for end in ends):
-            return any(end is not MISSING and bool(end) for end in ends)
-        total, offset = self._part(value, envelope.total), self._offset()
-        return offset + len(rows) < total if rows and offset is not None and _is_count(total) else None
+        place = split_path(envelope.cursor or "")
+        if known.cursor is not MISSING and bool(known.cursor) is is_more:
+            if known.cursor != shown.cursor:
+                yield Contradiction(place, "", known.cursor)
+        elif not is_more:
+            yield Contradiction(place, f"this is the last page: no {envelope.cursor}", None)
+        elif not shown.cursor:
+            end = (self._offset() or 0) + shown.size
+            problem = f"{envelope.total} is more than {end}, but there is no {envelope.cursor}"
+            yield Contradiction(split_path(envelope.total or ""), problem, end)
+
+    def _is_more(self, shown: _Page, known: _Page) -> bool | None:
+        """Return whether there are rows after those of the page; None if that is unknown."""
+        ends = [end for end in (known.more, known.cursor) if end is not MISSING]
+        if ends and self._has_rows_of(shown, known):
+            return any(map(bool, ends))
+        offset = self._offset()
+        if not shown.size or offset is None or not _is_count(shown.total):
+            return None
+        return offset + shown.size < shown.total
 
     def _offset(self) -> int | None:
         """Return how many rows the call skips; None if that is unknown."""
@@ -178,10 +208,9 @@ class Pages:
         heads = {name.partition(".")[0] for name in explained if name is not None}
         return all(name in heads or value in (None, "") for name, value in arguments.items())
 
-    def _has_rows_of(self, rows: Sequence[Json], known: Json) -> bool:
+    def _has_rows_of(self, shown: _Page, known: _Page) -> bool:
         """Whether an answer has as many rows as the world's own."""
-        theirs = self._part(known, self.tool.plan.envelope.rows)
-        return self._is_exact and isinstance(theirs, list) and len(cast("list[Json]", theirs)) == len(rows)
+        return self._is_exact and known.size == shown.size
 
     def _asks_for_rows(self) -> bool:
         limit = self.tool.plan.paging.limit
@@ -190,10 +219,6 @@ class Pages:
     def _count(self) -> int:
         entity = self.tool.entity
         return 0 if entity is None else self.facts.turn.view.count(entity.name)
-
-    @staticmethod
-    def _part(value: Json, place: str | None) -> Json:
-        return MISSING if place is None else get_part(value, split_path(place))
 
 
 def _is_count(value: Json) -> bool:

@@ -160,19 +160,15 @@ def _subject(body: Record, path: Path, entity: Entity | None, kind: str, around:
     found = identity_of(body, kind.removesuffix(_ENTRY))
     if found is not None:
         return Subject(path, Entity(kind, found[0]), found[1], found[0], body)
+    return _named_subject(body, path, kind, around) if len(body) > 1 else None
+
+
+def _named_subject(body: Record, path: Path, kind: str, around: frozenset[str]) -> Subject | None:
     called = next((one for one in NAMES if isinstance(body.get(one), str) and body[one] != ""), None)
-    if called is None or len(body) == 1:
+    if called is None:
         return None
-    is_global = not _GLOBAL.isdisjoint(body[called])
-    return Subject(
-        path,
-        Entity(kind, called, natural=True),
-        body[called],
-        called,
-        body,
-        _NOWHERE if is_global else around,
-        is_named=True,
-    )
+    container = around if _GLOBAL.isdisjoint(body[called]) else _NOWHERE
+    return Subject(path, Entity(kind, called, natural=True), body[called], called, body, container, is_named=True)
 
 
 def _differ(one: Record, other: Record) -> bool:

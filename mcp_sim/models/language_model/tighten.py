@@ -8,7 +8,7 @@ valid under the original, which still validates them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -91,7 +91,7 @@ class _Tightening:
         self.left -= 1
         if self.left < 0 or depth > MAX_DEPTH or schema in (False, {"not": {}}):
             return None
-        if self.bounds.is_open and (schema is True or schema == {}):
+        if self.bounds.is_open and schema in (True, {}):
             return {}
         if not isinstance(schema, dict):
             return self._text({})
@@ -99,22 +99,13 @@ class _Tightening:
         if found is None:
             return None
         body, taken = found
-        if "const" in body:
-            return {"const": body["const"]}
-        if "enum" in body:
-            allowed = [choice for choice in body["enum"] if _is_of(choice, body.get("type"))]
-            return {"enum": allowed} if allowed else None
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in body:
-                return self._any(_branches(body, keyword), taken, depth)
-        if isinstance(body.get("type"), list):
-            return self._any([{**body, "type": one} for one in body["type"]], taken, depth)
-        return self._typed(body, taken, depth)
+        if "const" in body or "enum" in body:
+            return _choices(body)
+        branches = _branches(body)
+        return self._typed(body, taken, depth) if branches is None else self._any(branches, taken, depth)
 
     def _flat(self, schema: Record, path: tuple[str, ...]) -> tuple[Record, tuple[str, ...]] | None:
         """Return the schema with its references and `allOf` merged, and the references taken; None if it recurs."""
-        if "$ref" not in schema and "allOf" not in schema:
-            return schema, path
         flat = {name: value for name, value in schema.items() if name not in ("$ref", "allOf")}
         parts: list[Json] = [part for part in schema.get("allOf") or () if part is not True]
         if "$ref" in schema:
@@ -138,25 +129,13 @@ class _Tightening:
 
     def _typed(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
         named = body.get("type") or _type_of(body)
-        if named is None:
-            return {} if self.bounds.is_open else self._text(body)
-        match named:
-            case "object":
-                return self._object(body, path, depth)
-            case "array":
-                return self._array(body, path, depth)
-            case "integer" | "number" if self.bounds.is_open and not _NUMERIC & body.keys():
-                return {"type": named, "minimum": -LARGEST, "maximum": LARGEST}
-            case "integer":
-                return _integer(body)
-            case "number":
-                return _number(body)
-            case "boolean":
-                return {"type": "boolean"}
-            case "null":
-                return {"type": "null"}
-            case _:
-                return self._text(body)
+        if named is None and self.bounds.is_open:
+            return {}
+        if named in ("integer", "number") and self.bounds.is_open and not _NUMERIC & body.keys():
+            return {"type": named, "minimum": -LARGEST, "maximum": LARGEST}
+        if named in ("object", "array"):
+            return (self._object if named == "object" else self._array)(body, path, depth)
+        return _PLAIN.get(str(named), self._text)(body)
 
     def _text(self, body: Record) -> Record:
         """Return a string schema with a maximum length or a bounded pattern: engines reject the two together."""
@@ -169,16 +148,11 @@ class _Tightening:
         return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
     def _object(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
-        declared = cast("Record", body.get("properties") or {})
         other: Json = body.get("additionalProperties", {})
         required = _required(body)
-        made: Record = {}
-        for name in (*declared, *(name for name in required if name not in declared)):
-            narrowed = self.narrowed(declared.get(name, other), path, depth + 1)
-            if narrowed is not None:
-                made[name] = narrowed
-            elif name in required:
-                return None
+        made = self._properties(body, required, other, path, depth)
+        if not made.keys() >= {*required}:
+            return None
         if int(body.get("minProperties", 0)) > len(required):
             required = self._filled(body, made, other, path, depth)
         if int(body.get("maxProperties", len(made))) < len(made):
@@ -189,6 +163,20 @@ class _Tightening:
             "required": [name for name in made if name in required],
             "additionalProperties": self.bounds.is_open and other is not False and "maxProperties" not in body,
         }
+
+    def _properties(
+        self, body: Record, required: Iterable[str], other: Json, path: tuple[str, ...], depth: int
+    ) -> Record:
+        """Return the declared and the required properties, up to a required one that no small value satisfies."""
+        declared = cast("Record", body.get("properties") or {})
+        made: Record = {}
+        for name in dict.fromkeys((*declared, *required)):
+            narrowed = self.narrowed(declared.get(name, other), path, depth + 1)
+            if narrowed is not None:
+                made[name] = narrowed
+            elif name in required:
+                break
+        return made
 
     def _filled(self, body: Record, made: Record, other: Json, path: tuple[str, ...], depth: int) -> list[str]:
         """Require every property, and add generated names up to `minProperties`."""
@@ -272,40 +260,45 @@ def _required(body: Record) -> list[str]:
     return list(names)
 
 
-def _branches(body: Record, keyword: str) -> list[Json]:
-    """Return each branch of `anyOf` or `oneOf`, merged with the keywords beside them."""
-    rest = {name: value for name, value in body.items() if name != keyword}
-    return [{"allOf": [rest, branch]} if isinstance(branch, dict) else branch for branch in body[keyword]]
+def _choices(body: Record) -> Record | None:
+    """Return the only value, or the choices of the declared type."""
+    if "const" in body:
+        return {"const": body["const"]}
+    allowed = [choice for choice in body["enum"] if _is_of(choice, body.get("type"))]
+    return {"enum": allowed} if allowed else None
+
+
+def _branches(body: Record) -> list[Json] | None:
+    """Return the alternatives of a schema, each merged with the keywords beside them; None if it has none."""
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in body:
+            rest = {name: value for name, value in body.items() if name != keyword}
+            return [{"allOf": [rest, branch]} if isinstance(branch, dict) else branch for branch in body[keyword]]
+    types: Json = body.get("type")
+    return [{**body, "type": one} for one in cast("list[Json]", types)] if isinstance(types, list) else None
 
 
 def _merged(one: Record, other: Record) -> Record:
     """Merge two schemas as far as one schema can express both. Neither has a `$ref` or an `allOf`."""
-    both = {name: _both(name, one[name], other[name]) for name in one if name in other}
+    both = {name: _MERGES.get(name, _first)(one[name], other[name]) for name in one if name in other}
     return {**one, **other, **both}
 
 
-def _both(keyword: str, one: Json, other: Json) -> Json:
-    match keyword:
-        case "properties":
-            return {**one, **other, **{name: {"allOf": [one[name], other[name]]} for name in one if name in other}}
-        case "required":
-            return list(dict.fromkeys([*one, *other]))
-        case "items" | "contains":
-            return {"allOf": [one, other]}
-        case "anyOf" | "oneOf":
-            return [{"allOf": [mine, yours]} for mine in one for yours in other][:MAX_BRANCHES]
-        case "enum":
-            return [choice for choice in one if choice in other]
-        case "type":
-            return _common_type(one, other)
-        case "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties":
-            return max(one, other)
-        case "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties":
-            return min(one, other)
-        case "additionalProperties":
-            return one if other is True else other
-        case _:
-            return one
+def _first(one: Json, _other: Json) -> Json:
+    return one
+
+
+def _all(one: Json, other: Json) -> Json:
+    return {"allOf": [one, other]}
+
+
+def _both_properties(one: Record, other: Record) -> Record:
+    return {**one, **other, **{name: _all(one[name], other[name]) for name in one if name in other}}
+
+
+def _pairs(one: Sequence[Json], other: Sequence[Json]) -> list[Json]:
+    """Return the branches that satisfy one of each."""
+    return [_all(mine, yours) for mine in one for yours in other][:MAX_BRANCHES]
 
 
 def _common_type(one: Json, other: Json) -> Json:
@@ -316,6 +309,28 @@ def _common_type(one: Json, other: Json) -> Json:
     if not common and {"integer", "number"} <= {*ones, *others}:
         common = ["integer"]
     return common[0] if len(common) == 1 else common
+
+
+_PLAIN: Mapping[str, Callable[[Record], Record | None]] = {
+    "integer": _integer,
+    "number": _number,
+    "boolean": lambda _: {"type": "boolean"},
+    "null": lambda _: {"type": "null"},
+}
+"""Bounds the schemas of types without parts, except texts."""
+
+_MERGES: Mapping[str, Callable[[Any, Any], Json]] = {
+    "properties": _both_properties,
+    "required": lambda one, other: list(dict.fromkeys([*one, *other])),
+    **dict.fromkeys(("items", "contains"), _all),
+    **dict.fromkeys(("anyOf", "oneOf"), _pairs),
+    "enum": lambda one, other: [choice for choice in one if choice in other],
+    "type": _common_type,
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+    "additionalProperties": lambda one, other: one if other is True else other,
+}
+"""How the values of a keyword that two schemas have are merged; of other keywords, the first value is taken."""
 
 
 def _listed(types: Json) -> list[Any]:

@@ -51,11 +51,9 @@ class WrittenFacts:
         if self.plan.verb != "create":
             return set() if is_known else {entity}
         parts = {*words(entity)}
-        return {
-            name
-            for name in self.domain.entities
-            if not parts.isdisjoint(words(name)) and not (is_known and name == entity)
-        }
+        return {name for name in self.domain.entities if not parts.isdisjoint(words(name))} - (
+            {entity} if is_known else set()
+        )
 
     def note_reported(self, changes: Sequence[Change]) -> None:
         """Note what is fixed after changes that the model said: all values that they write, and no more unsettled."""
