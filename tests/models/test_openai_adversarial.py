@@ -357,6 +357,7 @@ async def test_marks_of_chat_templates_appear_in_no_prompt_no_matter_who_said_th
     assert not any(mark in text for text in prompts for mark in ("<|im_", "<think>", "</think>"))
 
 
+DONE = [{"type": "text", "text": "Done."}]
 THOUGHT = (
     "The user wants a ticket, so I have to think about what a bicycle shop would write in its summary, and about " * 2
 )
@@ -369,6 +370,8 @@ THOUGHT = (
         completion(json.dumps(ticket(summary="### **World:** It slips."))),
         completion(json.dumps(ticket(summary=f"{THOUGHT}!")), reasoning=THOUGHT),
         completion(json.dumps(ticket(summary="The key is under  the RED mat."))),
+        completion(json.dumps({"content": DONE, "structuredContent": ticket(summary="Under the red mat.")})),
+        completion(json.dumps({"error": {"code": -32_001, "message": "No.", "data": ["under the red mat"]}})),
     ],
 )
 async def test_an_answer_that_shows_thoughts_marks_or_what_is_withheld_is_not_served(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mcp_sim.models.language_model import prompt
@@ -106,28 +106,32 @@ class ModelPredictor:
         if is_last:
             reply = replace(reply, content=without_chat_marks(reply.content, turn.call.arguments))
         with _with_raw_reply(reply):
-            reply, read = (
-                _read(reply, tool.schema, rejected) if is_last else (reply, read_observation(reply, tool.schema))
-            )
+            reply, read = _read(reply, tool.schema, rejected, is_last=is_last)
             _refuse(self._leaks(turn, read, reply))
             observation, omitted = conform(read, tool.schema, tool.validator, is_last=is_last)
-            is_unclear = tool.is_unclear and not has_failed(observation)
-            reported = await self._reported_changes(turn, tool, user, observation) if is_unclear else None
-            if reported is not None and not reported.items:
-                tool = replace(tool, is_write=False)
-            adoption = replace(
-                self._adoption(turn, tool, draft), reported=reported, is_repeated=_is_repeated(reply, rejected)
-            )
-            if is_unclear:
-                adoption.figures["changes"] = UNKNOWN if reported is None else len(reported.items) or NOTHING
+            adoption = await self._asked_adoption(turn, tool, draft, user, observation)
+            adoption.is_repeated = _is_repeated(reply, rejected)
             transition = adoption.adopt(observation, is_last=is_last)
         turn.memories.shared[self._conversation.owner] = SecondLook(turn, observation, transition)
         self._conversation.remember(turn, user, transition)
-        self._keep(turn, tool, adoption, transition)
+        self._keep(turn, adoption, transition)
         if omitted:
             repaired = (*(".".join(map(str, path)) for path in omitted), *adoption.figures.get("repaired", ()))
             adoption.figures["repaired"] = list(repaired)
         return _measured(transition, reply, rejected, adoption.figures)
+
+    async def _asked_adoption(
+        self, turn: Turn, tool: CompiledTool, draft: Draft | None, user: str, observation: Observation
+    ) -> Adoption:
+        """Return the adoption of an answer; if the plan does not show what the call changed, the model is asked."""
+        if not tool.is_unclear or has_failed(observation):
+            return self._adoption(turn, tool, draft)
+        reported = await self._reported_changes(turn, tool, user, observation)
+        if reported is not None and not reported.items:
+            tool = replace(tool, is_write=False)
+        adoption = replace(self._adoption(turn, tool, draft), reported=reported)
+        adoption.figures["changes"] = UNKNOWN if reported is None else len(reported.items) or NOTHING
+        return adoption
 
     def _tool(self, turn: Turn) -> CompiledTool:
         """Return the tool of a call. It only reads if the model has said so of such a call."""
@@ -179,24 +183,28 @@ class ModelPredictor:
         if draft is None or tool.plan.entity is None:
             return {}
         body = draft.transition.observation.body
-        view = turn.view.after(draft.transition.changes)
-        is_certain = draft.is_determined and (
-            draft.ok or (tool.entity is not None and is_closed(self._domain, tool.entity))
-        )
-        if is_certain and isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT:
+        if isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT and self._is_certain(tool, draft):
             shown: Json = {"isError": True, "text": body.value} if body.is_error else body.value
+            view = turn.view.after(draft.transition.changes)
             return {"likely": self._disclosure.value(view, tool.plan.entity, shown)}
-        written = [
-            {name: value for name, value in record.items() if (change.entity, name) not in draft.made}
-            for change in draft.transition.changes
-            if (record := self._disclosure.record(change.entity, change.record)) is not None
-        ]
+        written = [*self._written(draft)]
         return {"written": written} if written and len(str(written)) <= MAX_DRAFT else {}
 
+    def _is_certain(self, tool: CompiledTool, draft: Draft) -> bool:
+        """Whether a draft is determined; a refusal only if all records are known."""
+        is_known = tool.entity is not None and is_closed(self._domain, tool.entity)
+        return draft.is_determined and (draft.ok or is_known)
+
+    def _written(self, draft: Draft) -> Iterator[Record]:
+        """Yield the fields that a draft writes and that are not generated, of each record that may be shown."""
+        for change in draft.transition.changes:
+            record = self._disclosure.record(change.entity, change.record)
+            if record is not None:
+                yield {name: value for name, value in record.items() if (change.entity, name) not in draft.made}
+
     def _leaks(self, turn: Turn, observation: Observation, reply: Reply) -> list[str]:
-        shown = [prompt.observation_value(observation)]
-        if isinstance(observation.body, ToolResult):
-            shown.extend(block.get("text") for block in observation.body.content)
+        body = observation.body
+        shown: Json = [body.value, *body.content] if isinstance(body, ToolResult) else asdict(body)
         return find_leaks(shown, reply.reasoning, self._settings.withheld, turn.call.arguments)
 
     def _earlier(self, turn: Turn, tool: CompiledTool) -> Observation | None:
@@ -207,9 +215,9 @@ class ModelPredictor:
             return None
         return kept[1]
 
-    def _keep(self, turn: Turn, tool: CompiledTool, adoption: Adoption, transition: Transition) -> None:
+    def _keep(self, turn: Turn, adoption: Adoption, transition: Transition) -> None:
         """Keep the answer of a read for the next equal one. If it identifies nothing, the model is not asked again."""
-        memory = self._conversation.memory(turn)
+        memory, tool = self._conversation.memory(turn), adoption.tool
         observation = transition.observation
         body = observation.body
         if tool.is_write or tool.varies or not isinstance(body, ToolResult):
@@ -235,8 +243,15 @@ def _reads(turn: Turn, tool: CompiledTool) -> str:
     return f"reads/{tool.kind_of_call(turn.call.arguments)}"
 
 
-def _read(reply: Reply, schema: Record | None, rejected: Sequence[Attempt]) -> tuple[Reply, Observation]:
-    """Return the last reply and its observation; those of the newest earlier reply that can be read, if it cannot."""
+def _read(
+    reply: Reply, schema: Record | None, rejected: Sequence[Attempt], *, is_last: bool
+) -> tuple[Reply, Observation]:
+    """Return a reply and its observation.
+
+    If the last one cannot be read, these are of the newest earlier reply that can.
+    """
+    if not is_last:
+        return reply, read_observation(reply, schema)
     try:
         return reply, read_observation(ended(reply), schema)
     except Rejected:
