@@ -76,7 +76,8 @@ class Instances:
                     return found
         except _Ended:
             pass
-        raise NoInstance(search.limit or "no valid value was found")
+        reason = search.limit or "no valid value was found"
+        raise NoInstance(f"{search.lacking}: {reason}" if search.lacking else reason)
 
 
 def repairer(schema: Record) -> Callable[[Json], Json]:
@@ -110,7 +111,10 @@ class _Part:
 
 
 class _Search:
-    """One search. `limit` is the first bound on sizes that was exceeded, in words."""
+    """One search.
+
+    `limit` is the first bound on sizes that was exceeded, in words; `lacking` the required property without a value.
+    """
 
     def __init__(self, known: dict[int, _Part], merged: dict[tuple[int, int], Record]) -> None:
         self._known, self._merged = known, merged
@@ -126,6 +130,7 @@ class _Search:
             "null": lambda _way, _schema, _hint, _depth: iter((None,)),
         }
         self.limit: str | None = None
+        self.lacking = ""
         self._firsts: dict[int, Json] = {}
 
     # values and candidates --------------------------------------------------------------------------------------------
@@ -272,10 +277,12 @@ class _Search:
         names = dict.fromkeys((*given, *(name for name in properties(way) if name in needed), *sorted(needed)))
         base: Record = {}
         for name in names:
+            self.lacking = ""
             value = self.first(self._property(way, name), given.get(name, ABSENT), depth + 1)
             if value is not ABSENT:
                 base[name] = value
             elif name in needed:
+                self.lacking = f"{name}.{self.lacking}".removesuffix(".")
                 return
         bodies = [base, {name: base[name] for name in base if name in needed}]
         for body in bodies:

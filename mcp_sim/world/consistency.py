@@ -234,8 +234,10 @@ class _Setting:
 
 def _settings_of(plan: Plan, entity: Entity | None) -> list[_Setting]:
     fields: Mapping[str, Field] = entity.fields if entity is not None else {}
+    key = entity.key if entity is not None else None
+    nullable = {name for name in plan.sets.values() if name != key and (name not in fields or _may_be_null(fields[name]))}
     return [
-        _Setting(argument, name, plan.how.get(name, "set"), name not in fields or _may_be_null(fields[name]))
+        _Setting(argument, name, plan.how.get(name, "set"), name in nullable)
         for argument, name in plan.sets.items()
         if name not in fields or fields[name].derived is None
     ]
