@@ -37,7 +37,7 @@ from mcp_sim.types.kinds import stores
 
 WORLD = "w"
 SETUPS = (("a.jsonl",), ("a.jsonl", "a.jsonl"), ("a.jsonl", "b.jsonl"))
-META = {
+META: dict[str, Any] = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
@@ -178,16 +178,16 @@ def main(trials: int, calls: int, seed: int) -> int:
             if findings.problems:
                 print(f"trial {number}: {findings.problems} problems so far", file=sys.stderr)
         log = (Path(name) / "log").read_text(encoding="utf-8")
-    rows = [
-        ["calls sent", len(findings.sent)],
-        ["calls answered", len(findings.answered)],
-        ["processes killed", findings.kills],
-        ["of these before any answer", findings.before_answers],
-        ["traces completed or repaired after a kill", findings.repaired],
-        ["answered calls lost", len(findings.lost)],
-        ["calls invented", len(findings.invented)],
-        ["lines traced and not stored", findings.only_traced],
-        ["traces or worlds unlike the store after a restart", findings.differing],
+    rows: list[tuple[str, int]] = [
+        ("calls sent", len(findings.sent)),
+        ("calls answered", len(findings.answered)),
+        ("processes killed", findings.kills),
+        ("of these before any answer", findings.before_answers),
+        ("traces completed or repaired after a kill", findings.repaired),
+        ("answered calls lost", len(findings.lost)),
+        ("calls invented", len(findings.invented)),
+        ("lines traced and not stored", findings.only_traced),
+        ("traces or worlds unlike the store after a restart", findings.differing),
     ]
     print_table(f"{trials} trials", ["counted", "number"], [[what, f"{number:,}"] for what, number in rows])
     if log:

@@ -229,7 +229,7 @@ def flipped(content: bytes, draws: random.Random) -> bytes:
     damaged = bytearray(content)
     for _ in range(draws.choice((1, 8))):
         damaged[draws.randrange(len(damaged))] ^= 1 << draws.randrange(8)
-    return damaged
+    return bytes(damaged)
 
 
 async def test_a_store_that_is_damaged_while_it_is_served_is_a_crash(
