@@ -259,7 +259,7 @@ def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
     parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
-    is_bare = required(facts.input) == {key} and snake(key or "").endswith("id")
+    is_bare = [*required(facts.input)] == [key] and snake(key or "").endswith("id")
     is_needed = score >= 2 and key in required(facts.input)
     if is_needed and _may_rename(facts) and entity in (server.shown if is_bare else server.made):
         yield facts.evidence("verb", "create", -0.1, "other tools have such records")

@@ -80,12 +80,16 @@ class EntityBuilder:
         key, rows = self.keys[name], self.given.records.get(name, ())
         linked = [replace(one, link=link_of(name, one, schemas)) for one in self.fields[name].values()]
         if key != "name" and all(one.name == key or one.link is not None for one in linked):
-            linked.append(Field("name", {"type": "string"}, required=True))
+            linked.append(Field("name", {"type": "string"}, required=not self._takes_any(mine)))
         linked = [one if self._is_resolved(one, rows) else replace(one, link=None) for one in linked]
         choices = self._listed_choices(mine)
         whole = {one.name: _with_choices(one, choices.get(one.name, ()), rows) for one in linked}
         made = find_creation_time(mine, whole) if name not in self.declared else {}
         return {key: replace(whole[key], required=True), **{n: one for n, one in whole.items() if n != key}, **made}
+
+    def _takes_any(self, mine: Sequence[ToolFeatures]) -> bool:
+        """Whether callers choose the fields of records."""
+        return any("*" in self.roles[one.tool.id].sets.values() for one in mine)
 
     def _is_resolved(self, field: Field, rows: Sequence[Record]) -> bool:
         """Whether the values in the given records are keys of given records that they link to."""

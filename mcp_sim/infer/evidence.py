@@ -52,8 +52,7 @@ def supporting(evidence: Iterable[Evidence], attribute: Attribute, value: Any) -
 
 def basis_of(evidence: Sequence[Evidence]) -> Basis:
     """Return the basis of values that this evidence supports. Its confidence is the sum of the weights, 0 to 1."""
-    total = sum(one.weight for one in evidence)
     certain = any(one.source == "declared" for one in evidence)
-    confidence = 1.0 if certain else round(min(_MOST, max(_LEAST, total)), 2)
+    confidence = 1.0 if certain else round(min(_MOST, max(_LEAST, sum(one.weight for one in evidence))), 2)
     reasons = tuple(dict.fromkeys(one.reason for one in evidence))
     return Basis("declared" if certain else "inferred", confidence, reasons)

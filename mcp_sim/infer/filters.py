@@ -72,9 +72,8 @@ def _equal_filter(argument: str, schema: Record, known: KnownFields, *, partiall
         return None
     is_said = _PARTIAL.search(str(schema.get("description", ""))) is not None
     is_part = is_said or (partially and _is_loose(field))
-    if main_type(field.schema) == "array" or (is_part and not many):
-        return FoundFilter(Filter(field.name, "contains"), NAMED)
-    return FoundFilter(Filter(field.name, "in" if many else "equals"), NAMED)
+    holds = main_type(field.schema) == "array" or (is_part and not many)
+    return FoundFilter(Filter(field.name, "contains" if holds else "in" if many else "equals"), NAMED)
 
 
 def _is_loose(field: Field) -> bool:

@@ -262,7 +262,5 @@ def _may_hold(field: Record, argument: Record) -> bool:
 def _weakest(found: Iterable[Basis]) -> Basis:
     """Return the least confidence of several, with all reasons."""
     listed = [*found]
-    reasons = (reason for one in listed for reason in one.reasons)
-    return Basis(
-        "inferred", min((one.confidence for one in listed), default=_BY_NAME.confidence), tuple(dict.fromkeys(reasons))
-    )
+    reasons = tuple(dict.fromkeys(reason for one in listed for reason in one.reasons))
+    return Basis("inferred", min((one.confidence for one in listed), default=_BY_NAME.confidence), reasons)
