@@ -42,6 +42,8 @@ class OperationsBackend(Backend):
     """Fact of an outcome -> other names that a result may have for it."""
     idle: ClassVar[frozenset[str]] = frozenset()
     """Names of required arguments that no operation needs, such as `encoding`."""
+    lengthy: ClassVar[Collection[str]] = ()
+    """Names of operations that may take long: they run what the caller wrote, or compare whole texts."""
     confidence: ClassVar[float] = 0.85
     """How sure a match by words and arguments is."""
 
@@ -146,6 +148,9 @@ class OperationsBackend(Backend):
             return Transition(render(turn, outcome, changed=bool(changes)), changes, guessed=outcome.guessed)
 
         return answer
+
+    def may_take_long(self, plan: Plan) -> bool:
+        return any(one.operation in self.lengthy for one in plan.variants)
 
     def result_names(self, binding: Binding) -> Names:
         """Return other names that the results of a tool may have for facts."""

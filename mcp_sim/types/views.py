@@ -89,6 +89,11 @@ class Written(Protocol):
 class View(Protocol):
     """A read-only version of a world's state. Iteration is always in the order of creation."""
 
+    @property
+    def size(self) -> int:
+        """The size of the written records, in bytes as JSON."""
+        ...
+
     def get(self, entity: str, key: Key) -> Record | None:
         """Return the record, or None."""
         ...

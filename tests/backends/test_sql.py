@@ -542,3 +542,22 @@ async def test_a_spec_may_choose_the_dialect(tmp_path: Path) -> None:
     async with simulator(tmp_path, [tool("run", text=TEXT)], PEOPLE, chosen).open() as world:
         rows = await answered(world, "run", text="SELECT id::text AS n FROM public.people WHERE name ILIKE 'a%'")
         assert rows == [{"n": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("SELECT printf('%.*c', 900000000, 'x')", "too big"),
+        ("SELECT format('%900000000d', 1)", "too big"),
+        ("SELECT sum(date('now') > n) FROM n", "more than 1,000,000 steps"),
+        ("SELECT sum(hex(zeroblob(4000)) || n LIKE '%0%0%0%0%0%0%0%0%0%0%0x') FROM n", "more than 1,000,000 steps"),
+        (f"SELECT '' GLOB '{'*a' * 5_000}'", "longer than 1,000 characters"),
+        (f"SELECT 'x' REGEXP '{'(' * 4_000}a{')*' * 4_000}'", "longer than 4,000 characters"),
+    ],
+)
+async def test_functions_that_take_too_long_are_refused(database: Simulator, statement: str, reason: str) -> None:
+    numbers = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 20000) "
+    async with database.open() as world:
+        assert reason in await refused(world, "read_query", query=numbers + statement)
+        large = "SELECT printf('%5d of %*d in 2029000%%', 7, 3, 40000) AS text"
+        assert await answered(world, "read_query", query=large) == [{"text": "    7 of 40000 in 2029000%"}]

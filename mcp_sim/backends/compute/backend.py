@@ -37,6 +37,10 @@ class Compute(OperationsBackend):
 
     order = 10
     operations = tuple(operation for family in FAMILIES for operation in family)
+    lengthy = frozenset({
+        "calculate", "factorial", "fibonacci", "is_prime", "power", "convert_base", "regex_match", "regex_test",
+        "regex_replace", "text_difference",
+    })  # fmt: skip
 
     # matching
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from mcp_sim.backends.compute.operations import ALGORITHMS
 from mcp_sim.backends.operation import read_names
-from mcp_sim.backends.patterns import compile_expression
+from mcp_sim.backends.patterns import compile_expression, find_all
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.english import words
@@ -197,7 +197,7 @@ def _filled(instead: str, groups: Sequence[str | None]) -> str:
 
 
 def _hits(text: str, pattern: str, flags: str | None) -> Iterator[Any]:
-    return compile_expression(pattern, ignores_case="i" in (flags or "")).finditer(text)
+    return find_all(compile_expression(pattern, ignores_case="i" in (flags or "")), text)
 
 
 def _valid(text: str) -> str:

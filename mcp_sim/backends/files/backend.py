@@ -51,6 +51,7 @@ class Files(OperationsBackend):
 
     order = 40
     operations = OPERATIONS
+    lengthy = frozenset({"run", "grep", "find", "diff", "edit", "tree"})
     entities = tuple(entities())
     request = "request:FilesRequest"
     names: ClassVar[Names] = NAMES

@@ -281,7 +281,7 @@ def _line_test(request: FilesRequest) -> Callable[[str], bool]:
     pattern = request.text("pattern")
     ignores = request.flag("ignore_case") or not request.flag_or("case", not request.is_of_notes)
     if request.mentions("regex", "regular expression") or "regex" in request.named("pattern"):
-        return search_test(pattern, ignores_case=ignores)
+        return search_test(pattern, ignores_case=ignores).counted
     return (lambda line: pattern.lower() in line.lower()) if ignores else (lambda line: pattern in line)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from posixpath import relpath
 
@@ -13,6 +12,7 @@ from mcp_sim.backends.files.paths import ROOT, is_absolute
 from mcp_sim.backends.files.tree import Entry, Tree
 from mcp_sim.backends.matching.matched_tools import MatchedTool
 from mcp_sim.backends.operation import Operation, read_names
+from mcp_sim.backends.patterns import matches_wildcards
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
@@ -98,7 +98,7 @@ class FilesRequest(Request):
     def is_included(self, entry: Entry, base: Entry) -> bool:
         """Return whether an entry passes the include and exclude filters of the call."""
         among, place = self.text("among"), entry.after(base)[1:]
-        is_out = any(matches_name(one, entry.name) or fnmatchcase(place, one) for one in self.texts("exclude"))
+        is_out = any(matches_name(one, entry.name) or matches_wildcards(place, one) for one in self.texts("exclude"))
         return not is_out and (not among or matches_name(among, entry.name))
 
 
@@ -106,7 +106,7 @@ def matches_name(pattern: str, name: str) -> bool:
     """Return whether a name matches, ignoring case: as a whole if the pattern has wildcards, else any part of it."""
     bare = pattern.removeprefix("**/")
     if any(sign in bare for sign in "*?["):
-        return fnmatchcase(name.lower(), bare.lower())
+        return matches_wildcards(name.lower(), bare.lower())
     return bare.lower() in name.lower()
 
 

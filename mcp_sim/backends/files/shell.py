@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from fnmatch import fnmatchcase
 from typing import NoReturn, TypeAlias
 
 from mcp_sim.backends.files.paths import parent, resolve_path
 from mcp_sim.backends.files.tree import Entry, Tree
+from mcp_sim.backends.patterns import matches_wildcards
 from mcp_sim.backends.refusal import Refused
 
 _LONGEST = 20_000
@@ -143,7 +143,7 @@ class Shell:
             is_pattern = self.name == "find" or (self.name == "grep" and at == first)
             has_wildcards = not is_pattern and "/" not in word and not set(word).isdisjoint("*?[")
             inside = self.tree.inside(self.cwd) if has_wildcards else ()
-            found += [one.name for one in inside if fnmatchcase(one.name, word)] or [word]
+            found += [one.name for one in inside if matches_wildcards(one.name, word)] or [word]
         return found
 
     @property

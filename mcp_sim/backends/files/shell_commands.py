@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from itertools import groupby
 
 from mcp_sim.backends.files.paths import is_within, join_path, split_path
@@ -12,7 +11,7 @@ from mcp_sim.backends.files.request import FilesRequest
 from mcp_sim.backends.files.shell import MISSING, CommandFunction, Failed, Shell, fail, parse_command_line, parse_words
 from mcp_sim.backends.files.tree import Entry
 from mcp_sim.backends.outcome import Outcome
-from mcp_sim.backends.patterns import search_test
+from mcp_sim.backends.patterns import matches_wildcards, search_test
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Record
 from mcp_sim.types.lexicon.english import vocabulary
@@ -109,7 +108,7 @@ def _grep(shell: Shell) -> str:
 
 def _line_test(pattern: str, flags: set[str]) -> Callable[[str], bool]:
     try:
-        test = search_test(re.escape(pattern) if "F" in flags else pattern, ignores_case="i" in flags)
+        test = search_test(re.escape(pattern) if "F" in flags else pattern, ignores_case="i" in flags).counted
     except Refused as refused:
         raise Failed(str(refused)) from None
     return (lambda line: not test(line)) if "v" in flags else test
@@ -162,8 +161,8 @@ def _find(shell: Shell) -> str:
 
 def _is_found(entry: Entry, tests: Mapping[str, str]) -> bool:
     name, kind = tests.get("-name", tests.get("-iname", "*")), "f" if entry.is_file else "d"
-    is_named = fnmatchcase(entry.name.lower(), name.lower()) if "-iname" in tests else fnmatchcase(entry.name, name)
-    return is_named and tests.get("-type", kind) == kind
+    shown, name = (entry.name.lower(), name.lower()) if "-iname" in tests else (entry.name, name)
+    return matches_wildcards(shown, name) and tests.get("-type", kind) == kind
 
 
 def _cd(shell: Shell) -> str:

@@ -40,6 +40,7 @@ class Git(OperationsBackend):
     order = 160
     confidence = 0.95
     operations = OPERATIONS
+    lengthy = frozenset(one.name for one in OPERATIONS)
     entities = ENTITIES
     request = "request:GitRequest"
     idle = vocabulary("timeout reason explanation verbose encoding")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -18,6 +17,7 @@ from mcp_sim.backends.files.tree import Tree
 from mcp_sim.backends.git.changes import Difference, apply_changes, difference
 from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG, identifier, parse_author
 from mcp_sim.backends.outcome import Outcome
+from mcp_sim.backends.patterns import matches_wildcards
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
@@ -76,7 +76,7 @@ class GitRequest(Request):
         for one in self.files:
             path = self.at(one)
             inside = [other for other in known if is_within(other, [path])]
-            here = inside or [other for other in known if fnmatchcase(self.shown(other), one)]
+            here = inside or [other for other in known if matches_wildcards(self.shown(other), one)]
             if not here:
                 raise Refused("not_found", f"pathspec '{one}' did not match any files", path=one, key=one)
             found |= dict.fromkeys(here)

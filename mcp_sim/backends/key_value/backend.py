@@ -155,6 +155,7 @@ class KeyValue(OperationsBackend):
 
     order = 50
     operations = (*_COMMANDS, *_ENTRIES)
+    lengthy = frozenset({"keys", "list", "clear"})
     request = "entries:Store"
     entities = (Entity(ENTRY, "key", None, _STORED, natural=True),)
     names: ClassVar[Names] = _NAMES

@@ -10,13 +10,13 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from mcp_sim.backends.key_value.backend import DATABASES, ENTRY, KINDS
 from mcp_sim.backends.outcome import Outcome, as_text, done, value_outcome
+from mcp_sim.backends.patterns import matches_wildcards
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Request
 from mcp_sim.types import Json, Record
@@ -211,7 +211,7 @@ def _matching(store: Store) -> list[tuple[str, Record]]:
         wanted = pattern.lower()
         found = ((key, one) for key, one in store.entries() if wanted in f"{key} {as_text(one['value'])}".lower())
     else:
-        matches = fnmatchcase if any(sign in pattern for sign in "*?[") else str.startswith
+        matches = matches_wildcards if any(sign in pattern for sign in "*?[") else str.startswith
         found = ((key, one) for key, one in store.entries() if matches(key, pattern))
     return [*islice(found, None if limit is None else min(max(limit, 0), sys.maxsize))]
 

@@ -140,6 +140,7 @@ class Spreadsheet(OperationsBackend):
 
     order = 110
     operations = _OPERATIONS
+    lengthy = frozenset(one.name for one in _OPERATIONS)
     request = "request:SheetRequest"
     entities = (
         Entity(SHEET, "id", None, {field.name: field for field in _FIELDS}, natural=True),

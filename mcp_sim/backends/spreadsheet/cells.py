@@ -191,7 +191,7 @@ def _test(request: SheetRequest) -> Callable[[str], bool]:
     """Return the test of a cell's text: as a regular expression, as a whole, or by case, as the call says."""
     query = request.text("query")
     if request.mentions("regex", "regular expression"):
-        return search_test(query)
+        return search_test(query).counted
     fold = str if request.others.get("case_sensitive") is True else str.lower
     wanted = fold(query)
     if any(request.others.get(name) is True for name in ("exact", "exact_match", "whole_cell")):

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from mcp_sim.backends.patterns import compile_expression, like_test, search_test
+from mcp_sim.backends.patterns import Test, check_work, compile_expression, find_all, like_test, search_test
+from mcp_sim.backends.refusal import Refused
 from mcp_sim.types.json_values import encode
 
 Rows = Sequence[tuple[Any, ...]]
@@ -21,26 +22,61 @@ Charge = Callable[[int], None]
 LONGEST = 1_000_000
 """Maximum length of a padded text."""
 
+MOST_REPLACED = 500_000_000
+"""Maximum product of the length of a text and the number of matches that are replaced in it."""
+
+_CALL = 1_024
+"""Number of characters that each call of a function counts as."""
+
 _ROW = 64
 """Minimum number of characters that a row of an aggregate counts as."""
 
 
-def register_functions(connection: sqlite3.Connection, charge: Charge) -> None:
-    """Register the functions with a connection."""
+def register_functions(connection: sqlite3.Connection, charge: Charge, refuse: Callable[[str], None]) -> None:
+    """Register the functions with a connection. `refuse` takes the reason why a function refuses its arguments."""
     for (name, size), call in _SCALARS.items():
-        connection.create_function(name, size, _charged(call, charge), deterministic=True)
+        connection.create_function(name, size, _refusing(_charged(call, charge), refuse), deterministic=True)
+    for (name, size), make in _TESTS.items():
+        connection.create_function(name, size, _refusing(_matching(make, charge), refuse), deterministic=True)
     for name, (size, finish) in _AGGREGATES.items():
         # The type stubs do not know this class; sqlite3 accepts it.
         connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType]
 
 
+def _refusing(call: Callable[..., Any], refuse: Callable[[str], None]) -> Callable[..., Any]:
+    """Return a function that passes the reason of a refusal on: SQLite only reports that there was an error."""
+
+    def called(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except Refused as refused:
+            refuse(str(refused))
+            raise
+
+    return called
+
+
 def _charged(call: Callable[..., Any], charge: Charge) -> Callable[..., Any]:
     def counted(*arguments: Any) -> Any:
         result = call(*arguments)
-        charge(sum(len(str(one)) for one in (*arguments, result)))
+        charge(_CALL + sum(len(str(one)) for one in (*arguments, result)))
         return result
 
     return counted
+
+
+def _matching(make: Callable[..., Test], charge: Charge) -> Callable[..., Any]:
+    """Return a function that takes a pattern, a text and perhaps an escape, and returns whether the text matches."""
+
+    def matched(*given: Any) -> bool | None:
+        if None in given:
+            return None
+        pattern, text, *escape = map(str, given)
+        test = make(pattern, *escape)
+        charge(_CALL + len(text) * test.size)
+        return test(text)
+
+    return matched
 
 
 def _aggregate(finish: Callable[[Rows], Any], charge: Charge) -> Callable[[], Any]:
@@ -128,12 +164,18 @@ _glob_test = _cached(partial(like_test, escape="", many="*", one="?", ignores_ca
 
 
 def _extracted(text: str, pattern: str, group: str = "0") -> str:
-    hit = _expression(pattern).search(text)
+    hit = next(find_all(_expression(pattern), text), None)
     return "" if hit is None or hit[int(group)] is None else hit[int(group)]
 
 
 def _replaced(text: str, pattern: str, put: str, flags: str = "") -> str:
-    return _expression(pattern).sub(re.sub(r"\$(\d)", r"\\\1", put), text, 0 if "g" in flags else 1)
+    expression = _expression(pattern)
+    check_work(text, expression.programsize * (1 + expression.groups))
+    most = MOST_REPLACED // (len(text) + 1) + 1 if "g" in flags else 1
+    result, many = expression.subn(re.sub(r"\$(\d)", r"\\\1", put), text, most)
+    if many == most > 1:
+        raise Refused("invalid", "The pattern matches too often for a text of this length")
+    return result
 
 
 def _split(text: str, mark: str, number: str) -> str:
@@ -174,11 +216,12 @@ _SCALARS: Mapping[tuple[str, int], Callable[..., Any]] = {
     ("ends_with", -1): _of_texts(str.endswith), ("reverse", -1): _of_texts(lambda text: text[::-1]),
     ("lpad", -1): _of_texts(partial(_padded, at_left=True)), ("rpad", -1): _of_texts(partial(_padded, at_left=False)),
     ("initcap", -1): _of_texts(str.title), ("date_trunc", -1): _of_texts(_truncated),
-    ("like", 2): _of_texts(lambda pattern, text: _like_test(pattern, "")(text)),
-    ("like", 3): _of_texts(lambda pattern, text, escape: _like_test(pattern, escape)(text)),
-    ("glob", 2): _of_texts(lambda pattern, text: _glob_test(pattern)(text)),
-    ("regexp", 2): _of_texts(lambda expression, text: _search_test(expression)(text)),
     ("replace", 3): _of_texts(lambda text, old, new: text.replace(old, new) if old else text),
     ("instr", 2): _of_texts(lambda text, part: text.find(part) + 1),
 }  # fmt: skip
 """Name and number of arguments, -1 for any -> the function."""
+
+_TESTS: Mapping[tuple[str, int], Callable[..., Test]] = {
+    ("like", 2): _like_test, ("like", 3): _like_test, ("glob", 2): _glob_test, ("regexp", 2): _search_test,
+}  # fmt: skip
+"""Name and number of arguments -> the maker of the test of a text."""

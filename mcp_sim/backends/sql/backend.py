@@ -46,6 +46,7 @@ class Sql(OperationsBackend):
     order = 120
     confidence = 0.9
     operations = OPERATIONS
+    lengthy = frozenset(one.name for one in OPERATIONS)
     request = "statements:SqlRequest"
     idle = ABOUT
     entities = (

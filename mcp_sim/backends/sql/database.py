@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
+from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.backends.refusal import Refused
@@ -80,6 +81,7 @@ class Database:
         for name, query in VIEWS.items():
             execute(f"CREATE TEMP VIEW {quoted(name)} AS {query}")
         self._sandbox = Sandbox(self._connection)
+        self._lock = Lock()
         self._copies: dict[str, Copy] = {}
         self._made: Mapping[str, str] = {}
         """What was created in SQLite: table, view, index or trigger -> its statement."""
@@ -96,6 +98,10 @@ class Database:
         """Run statements, all or none of them, and write the records that they change together."""
         if any(map(_OWN.search, statements)):
             raise Refused("forbidden", "sqlite_temp is not allowed here")
+        with self._lock:
+            return self._run(request, statements, parameters)
+
+    def _run(self, request: Request, statements: Sequence[str], parameters: Json) -> list[StatementResult]:
         view = request.view
         self._update(view, statements)
         self._connection.execute("BEGIN")

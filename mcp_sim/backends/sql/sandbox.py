@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -23,6 +24,8 @@ SMALL_VALUE = 10_000
 _STEPS_PER_CHECK = 10_000
 _CHARACTERS_PER_STEP = 64
 """Number of characters that a function may process per step."""
+_CALL = 8_192
+"""Number of characters that a call of a function of time counts as: it runs a statement of its own."""
 
 _DENIED = {
     sqlite3.SQLITE_ATTACH: "ATTACH", sqlite3.SQLITE_DETACH: "DETACH", sqlite3.SQLITE_TRANSACTION: "A transaction",
@@ -36,7 +39,7 @@ _PRAGMAS = frozenset({
 })  # fmt: skip
 _SETTINGS = frozenset({"user_version", "schema_version", "encoding"})
 """Those that an argument sets."""
-_FILLING_FUNCTIONS = frozenset({"zeroblob", "randomblob", "printf", "format"})
+_FILLING_FUNCTIONS = frozenset({"zeroblob", "randomblob"})
 _FUNCTIONS = frozenset({"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"})
 _CLOCK: Mapping[str, slice] = {
     **dict.fromkeys(("current_timestamp", "now", "getdate", "sysdate"), slice(None)),
@@ -44,6 +47,8 @@ _CLOCK: Mapping[str, slice] = {
 }  # fmt: skip
 """Function -> the part of the time that it returns."""
 _MOST_DRAWN = 4096
+_CONVERSION = re.compile(r"%[-+ 0#!,]*(\d+|\*)?(?:\.(\d+|\*)?)?l{0,2}(.)", re.DOTALL)
+"""A conversion of `printf`: its width, its precision and its kind."""
 
 
 class Sandbox:
@@ -54,10 +59,11 @@ class Sandbox:
         self._steps, self._most = 0, MAX_STEPS
         self.reason: str | None = None
         self._plain = sqlite3.connect(":memory:", check_same_thread=False)
+        self._plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         self._now = ""
         self._unit: Callable[[], float] = lambda: 0.0
         self._register_time_and_chance(connection)
-        register_functions(connection, self._charge)
+        register_functions(connection, self._charge, self._refuse)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
@@ -87,6 +93,9 @@ class Sandbox:
         """Count characters that a function processed, which SQLite does not count."""
         if self._step(characters // _CHARACTERS_PER_STEP):
             raise ValueError(self.reason)
+
+    def _refuse(self, reason: str) -> None:
+        self.reason = f"SQL error: {reason}"
 
     def _authorize(self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
         """Allow an action of a statement, or deny it. Tighten the limits of those that repeat or fill values."""
@@ -118,6 +127,17 @@ class Sandbox:
         add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
         add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
         add("randomblob", 1, self._bytes)
+        for name in ("printf", "format"):
+            add(name, -1, partial(self._formatted, name))
+
+    def _formatted(self, name: str, *given: Any) -> Any:
+        """Return what SQLite's function of this name returns. Raises `ValueError` for a large width or precision."""
+        sizes = list(_sizes(str(given[0]), iter(given[1:]))) if given else []
+        if max(sizes, default=0) > SMALL_VALUE:
+            self._refuse("string or blob too big")
+            raise ValueError(self.reason)
+        self._charge(_CALL + sum(len(str(one)) for one in given) + int(sum(sizes)))
+        return self._plain.execute(f"SELECT {name}({', '.join('?' * len(given))})", given).fetchone()[0]
 
     def _clock(self, part: slice) -> str:
         return self._now[part]
@@ -128,7 +148,25 @@ class Sandbox:
     def _timed(self, name: str, *given: Any) -> Any:
         """Return what SQLite's function of this name returns, with the world's time for `now` or no time."""
         at = int(name == "strftime")
+        self._charge(_CALL)
         values = [*given] if len(given) > at else [*given, "now"]
         if str(values[at]).lower() == "now":
             values[at] = self._now
         return self._plain.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
+
+
+def _sizes(form: str, values: Iterator[Any]) -> Iterator[float]:
+    """Yield the widths and precisions of a format; those that are `*` are among the values."""
+    for width, precision, kind in _CONVERSION.findall(form):
+        for size in (width, precision):
+            if size:
+                yield _magnitude(next(values, 0) if size == "*" else size)
+        if kind != "%":
+            next(values, None)
+
+
+def _magnitude(size: Any) -> float:
+    try:
+        return abs(float(size))
+    except (TypeError, ValueError):
+        return 0

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
-from mcp_sim.types import Attempt, Transition, Turn
+from anyio import CapacityLimiter, to_thread
+
+from mcp_sim.types import Attempt, Json, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
+
+MOST_THREADS = 2
+"""Calls that run in threads at the same time. Each of them slows down the others, and the event loop."""
+
+LARGE_STATE = 4 * 1024 * 1024
+"""Bytes that a world has written, beyond which all of its calls run in threads."""
+
+LARGE_TEXT = 16_384
+"""Characters of an argument beyond which the call runs in a thread."""
+
+LARGE_COUNT = 500
+"""Items or fields of an argument beyond which the call runs in a thread."""
 
 
 @world_models.register("builtin")
@@ -31,11 +46,16 @@ class _Answers:
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
         self._compiled: dict[str, Answer] = {}
+        self._lengthy = set[str]()
+        """Tools whose calls may take long, whatever their size."""
+        self._threads = CapacityLimiter(MOST_THREADS)
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         answer = self._compiled.get(turn.tool.id)
         if answer is None:
             answer = self._compiled[turn.tool.id] = self._compile(turn.tool.id)
+        if turn.tool.id in self._lengthy or turn.view.size > LARGE_STATE or _is_large(turn.call.arguments):
+            return await to_thread.run_sync(answer, turn, self._invent, limiter=self._threads)
         return answer(turn, self._invent)
 
     @cached_property
@@ -48,8 +68,24 @@ class _Answers:
         from mcp_sim.backends.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
 
         plan = self._domain.plans[tool]
-        compiled = backends[plan.backend]().compile_answer(self._domain.tools[tool], plan, self._domain)
+        backend = backends[plan.backend]()
+        if backend.may_take_long(plan):
+            self._lengthy.add(tool)
+        compiled = backend.compile_answer(self._domain.tools[tool], plan, self._domain)
         answer = open_answer(compiled, plan, self._domain)
         if not plan.guessed:
             return answer
         return lambda turn, invent: replace(answer(turn, invent), guessed=True)
+
+
+def _is_large(value: Json, levels: int = 3) -> bool:
+    """Return whether a value has a long text or many parts in its upper levels."""
+    if isinstance(value, str):
+        return len(value) > LARGE_TEXT
+    if not isinstance(value, dict | list):
+        return False
+    parts = cast("Collection[Json]", value)
+    if len(parts) > LARGE_COUNT:
+        return True
+    inner = cast("dict[str, Json]", value).values() if isinstance(value, dict) else parts
+    return levels > 0 and any(_is_large(one, levels - 1) for one in inner)

@@ -116,6 +116,13 @@ class Backend:
         """
         return tables
 
+    def may_take_long(self, plan: Plan) -> bool:
+        """Return whether a short call may take long, such as one that runs a statement or a pattern of the caller.
+
+        Such calls run in a thread, so that other worlds go on meanwhile.
+        """
+        return False
+
     def reads(self, plan: Plan, domain: Domain) -> Collection[str]:
         """Return the entities that a tool reads besides those that its plan names."""
         return ()
