@@ -69,9 +69,10 @@ class Demand:
 
     def missing(self, turn: Turn, invent: Invent) -> list[Change]:
         """Return the records to generate so that the call has a result; none if there are some, or none can match."""
-        arguments = turn.call.arguments
-        if self._series is not None and (moments := self._series.moments(turn)):
+        moments = self._series.moments(turn) if self._series is not None else []
+        if self._series is not None and moments:
             return self._missing_rows(turn, invent, self._series, moments)
+        arguments = turn.call.arguments
         is_one = not self._asks_for_each or len(self._wanted(arguments)) == 1
         if is_one and self._matching(turn.view, arguments):
             return []
@@ -80,14 +81,16 @@ class Demand:
         if is_found or self._is_ruled_out(turn):
             return absorbed
         for one in self._wanted(arguments):
-            here = turn.after(absorbed)
-            parents = _missing_parents(here, self._entity, one, self._domain, invent)
-            if parents is None or not self._is_free(here.view, one):
-                continue
-            found = self._generated(here, one, parents, invent, self._texts[:1])
-            found = found or (self._generated(here, one, parents, invent, self._texts) if one.words else [])
-            absorbed += found
+            absorbed += self._missing_records(turn.after(absorbed), one, invent)
         return absorbed
+
+    def _missing_records(self, turn: Turn, wanted: Wanted, invent: Invent) -> list[Change]:
+        """Return the records to generate with the values of one combination, and those that they link to."""
+        parents = _missing_parents(turn, self._entity, wanted, self._domain, invent)
+        if parents is None or not self._is_free(turn.view, wanted):
+            return []
+        found = self._generated(turn, wanted, parents, invent, self._texts[:1])
+        return found or (self._generated(turn, wanted, parents, invent, self._texts) if wanted.words else [])
 
     def _missing_rows(self, turn: Turn, invent: Invent, series: Series, moments: Sequence[datetime]) -> list[Change]:
         """Return the rows to generate so that a series has one for each of its times."""
