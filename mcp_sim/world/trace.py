@@ -8,10 +8,11 @@ is `{"world", "answer"}`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any
+from operator import itemgetter
+from typing import Any, Generic, TypeVar
 
 from mcp_sim.types import (
     BrokenDelivery,
@@ -29,6 +30,8 @@ from mcp_sim.types import (
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_values import decode, encode
+
+T = TypeVar("T")
 
 FORMAT = 2
 MOST_BYTES = 64 * 1024 * 1024
@@ -185,31 +188,69 @@ def step_from_json(body: Record) -> Step:
     )
 
 
-class Ledger:
+class _Newest(Generic[T]):
+    """The newest of some items: at most `keep`, and 64 MB. What was added since the newest mark can be taken back."""
+
+    __slots__ = ("_added", "_bytes", "_dropped", "_items", "_size", "keep")
+
+    def __init__(self, keep: int, size: Callable[[T], int], items: Iterable[T] = ()) -> None:
+        self.keep = keep
+        self._size = size
+        self._items = deque(items, maxlen=keep)
+        self._bytes = sum(map(size, self._items))
+        self._added = 0
+        self._dropped: list[T] | None = None
+        """What was dropped since the newest mark, if there is one."""
+
+    def mark(self) -> int:
+        """Return the number of items that were added so far, to which `rewind` returns."""
+        self._dropped = []
+        return self._added
+
+    def rewind(self, mark: int) -> None:
+        """Take back what was added since the newest mark."""
+        items = [*(self._dropped or ()), *self._items]
+        items = items[: len(items) - (self._added - mark)]
+        self._items, self._dropped = deque(items, maxlen=self.keep), []
+        self._bytes, self._added = sum(map(self._size, items)), mark
+
+    def _add(self, item: T, size: int) -> None:
+        if len(self._items) == self.keep:
+            self._drop()
+        self._items.append(item)
+        self._bytes += size
+        self._added += 1
+        while self._bytes > MOST_BYTES and len(self._items) > 1:
+            self._drop()
+
+    def _drop(self) -> None:
+        item = self._items.popleft()
+        self._bytes -= self._size(item)
+        if self._dropped is not None:
+            self._dropped.append(item)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+class Ledger(_Newest[bytes]):
     """The newest entries of one world, as lines. Iterating yields them decoded, oldest first.
 
     It has at most `keep` entries and 64 MB; older entries are in the trace only.
     """
 
-    __slots__ = ("_bytes", "_lines", "keep")
+    __slots__ = ()
 
-    def __init__(self, keep: int, lines: Sequence[bytes] = ()) -> None:
-        self.keep = keep
-        self._lines = deque(lines, maxlen=keep)
-        self._bytes = sum(map(len, lines)) if lines else 0
+    def __init__(self, keep: int, lines: Iterable[bytes] = ()) -> None:
+        super().__init__(keep, len, lines)
 
     def append(self, line: bytes) -> None:
-        if len(self._lines) == self.keep:
-            self._bytes -= len(self._lines[0])
-        self._lines.append(line)
-        self._bytes += len(line)
-        while self._bytes > MOST_BYTES and len(self._lines) > 1:
-            self._bytes -= len(self._lines.popleft())
+        self._add(line, len(line))
 
     def fork(self) -> Ledger:
         """Return a ledger with the same entries that grows on its own."""
         twin = Ledger(self.keep)
-        twin._lines, twin._bytes = self._lines.copy(), self._bytes
+        twin._items, twin._bytes = self._items.copy(), self._bytes
         return twin
 
     @property
@@ -220,7 +261,7 @@ class Ledger:
     @property
     def newest(self) -> Record:
         """The latest entry."""
-        return decode(self._lines[-1])
+        return decode(self._items[-1])
 
     @property
     def steps(self) -> list[Record]:
@@ -233,36 +274,23 @@ class Ledger:
         return [entry["crash"] for entry in self if "crash" in entry]
 
     def __iter__(self) -> Iterator[Record]:
-        return (decode(line) for line in tuple(self._lines))
-
-    def __len__(self) -> int:
-        return len(self._lines)
+        return (decode(line) for line in tuple(self._items))
 
 
-class History(Sequence[PastCall]):
+class History(_Newest[tuple[PastCall, int]], Sequence[PastCall]):
     """The newest calls and events of one world, for later calls; bounded like the ledger."""
 
-    __slots__ = ("_bytes", "_items", "_keep")
-
     def __init__(self, keep: int) -> None:
-        self._keep = keep
-        self._items = deque[tuple[PastCall, int]]()
-        self._bytes = 0
+        super().__init__(keep, itemgetter(1))
 
     def append(self, past: PastCall, size: int) -> None:
         """Add the newest; `size` is about how many bytes it holds."""
-        self._items.append((past, size))
-        self._bytes += size
-        while len(self._items) > 1 and (len(self._items) > self._keep or self._bytes > MOST_BYTES):
-            self._bytes -= self._items.popleft()[1]
+        self._add((past, size), size)
 
     def fork(self) -> History:
-        twin = History(self._keep)
+        twin = History(self.keep)
         twin._items, twin._bytes = self._items.copy(), self._bytes
         return twin
 
     def __getitem__(self, at: Any) -> Any:
         return [past for past, _ in list(self._items)[at]] if isinstance(at, slice) else self._items[at][0]
-
-    def __len__(self) -> int:
-        return len(self._items)

@@ -61,7 +61,9 @@ class Mark:
     crashed: str
     clock: Clock
     ledger: Ledger
+    entries: int
     history: History
+    pasts: int
     past_versions: deque[PastVersion]
     unsaved: Unsaved | None
 
@@ -219,16 +221,20 @@ class World:
             self.version,
             self.crashed,
             self.clock.fork(),
-            self.ledger.fork(),
-            self.history.fork(),
+            self.ledger,
+            self.ledger.mark(),
+            self.history,
+            self.history.mark(),
             self.past_versions.copy(),
             unsaved,
         )
 
     def rewind(self, mark: Mark) -> None:
-        """Return to a mark, which is used once."""
+        """Return to the newest mark."""
         self.version, self.crashed, self.clock = mark.version, mark.crashed, mark.clock
         self.ledger, self.history = mark.ledger, mark.history
+        self.ledger.rewind(mark.entries)
+        self.history.rewind(mark.pasts)
         self.past_versions, self.unsaved = mark.past_versions, mark.unsaved
 
     # what the simulator calls

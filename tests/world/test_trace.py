@@ -139,6 +139,23 @@ def test_a_forked_ledger_and_history_grow_on_their_own() -> None:
     assert twins[1][0:1] == [past]
 
 
+@pytest.mark.parametrize("added", [1, 2, 9])
+def test_what_a_ledger_gains_after_a_mark_can_be_taken_back(added: int) -> None:
+    ledger, history = Ledger(keep=3), History(keep=2)
+    pasts = [PastCall(n, "get", {}, ok=True, at=AT, changes=()) for n in range(20)]
+    for n in range(5):
+        ledger.append(b'{"step":{"n":%d}}' % n)
+        history.append(pasts[n], 10)
+    marks, size = (ledger.mark(), history.mark()), ledger.size
+    for n in range(5, 5 + added):
+        ledger.append(b'{"step":{"n":%d}}' % n)
+        history.append(pasts[n], 10)
+    ledger.rewind(marks[0])
+    history.rewind(marks[1])
+    assert ([step["n"] for step in ledger.steps], ledger.size) == ([2, 3, 4], size)
+    assert [past.index for past in history] == [3, 4]
+
+
 def test_a_trace_has_whole_lines_only_if_the_disk_is_full(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
