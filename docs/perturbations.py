@@ -41,6 +41,10 @@ All kinds of perturbations, as `mcp-sim list perturbations NAME` prints them. `p
 this page from the kinds themselves. [scenarios.md](scenarios.md) describes the keys that every entry takes (`tools`,
 `when`, `fires`, ...) and the presets that combine kinds.
 
+On the real clock, failures that a caller has to wait for take seconds by default: `timeout` 30, other timeouts 2,
+broken connections 1. `after` sets another time. On the virtual clock nothing waits, and time passes only for a given
+`after`.
+
 Each example shows the calls (#1, #2, ...), the served results, and after `FAULT` the perturbation, the reason, and the
 truth. The calls go to the shipped `crm`, in a new world.
 """

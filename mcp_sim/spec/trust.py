@@ -8,8 +8,8 @@ A document from a stranger must do no harm when it is checked or served. Only a 
 
 A document is trusted if it ships with mcp-sim, if the caller trusts it or a folder above it (`--trust PATH`,
 `MCP_SIM_TRUST`; the pytest plugin trusts its rootdir) or everything (`trust=True`), or if `mcp-sim trust PATH` has
-remembered its content and it has not changed since. Trust is per document: a trusted scenario may name any tool spec, but
-a Python function of that spec is called only if the spec and the module of the function are trusted, too.
+remembered its content and it has not changed since. Trust is per document: a trusted scenario may name any tool spec,
+but a Python function of that spec is called only if the spec and the module of the function are trusted, too.
 """
 
 from __future__ import annotations

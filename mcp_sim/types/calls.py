@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
 from rpds import HashTrieMap
@@ -194,6 +194,8 @@ class Turn:
     """For a language model."""
     problems: tuple[str, ...] = ()
     """Where the arguments violate the inputSchema, if the world model is to judge that."""
+    is_real: bool = False
+    """Whether the world's clock is real, so that the caller waits for the answer."""
 
     @property
     def memory(self) -> Memory:
@@ -203,6 +205,12 @@ class Turn:
     def chance(self, purpose: str = "") -> float:
         """Return the owner's own number in [0, 1) for this call and purpose."""
         return self.draws.unit(f"{self.owner}/{purpose}")
+
+    def wait(self, given: timedelta | None, usual: timedelta) -> timedelta:
+        """Return how long the caller waits for a failure: as given, else as usual on a real clock, else not at all."""
+        if given is not None:
+            return given
+        return usual if self.is_real else timedelta(0)
 
     def owned_by(self, owner: str) -> Turn:
         """Return the same turn for another perturbation."""

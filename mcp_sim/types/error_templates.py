@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias, cast
 
@@ -63,6 +64,18 @@ class VendorErrors:
         if template.form == "rpc":
             return Observation(RpcError(value["code"], value["message"], value.get("data")))
         return Observation(ToolResult(value, form=template.form, is_error=True))
+
+
+USUAL_TIMEOUT = timedelta(seconds=2)
+"""How long a caller waits for a simulated timeout on a real clock, where nothing else is declared.
+
+Real ones take longer, but clients of MCP give up on a call after as little as five seconds.
+"""
+
+
+def usual_wait(status: int) -> timedelta:
+    """Return how long a caller waits for a response with an HTTP status on a real clock."""
+    return USUAL_TIMEOUT if failure_kind(status) == "timeout" else timedelta(0)
 
 
 def failure_kind(status: int) -> str:

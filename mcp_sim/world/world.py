@@ -299,6 +299,7 @@ class World:
             history=self.history,
             memories=Memories(version.memories, version.counts),
             versions=self.past_versions,
+            is_real=self.clock.mode == "real",
         )
 
     def beginning(self) -> Turn:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import ceil
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from mcp_sim.types import BrokenDelivery, Json, Observation, Proceed, RpcError, ToolResult, Transition, Turn
-from mcp_sim.types.error_templates import failure_kind, status_phrase
+from mcp_sim.types.error_templates import failure_kind, status_phrase, usual_wait
 from mcp_sim.types.errors import CRASH_CODE
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
@@ -51,6 +52,10 @@ class Error(Perturbation):
         description="How long the agent should wait before it retries; shown in whole seconds.",
         examples=["30s"],
     )
+    after: Duration | None = Field(
+        default=None,
+        description="How long the agent waits for the error. Default: on the real clock 2s for 408 and 504, else 0s.",
+    )
     headers: dict[str, str] = Field(
         default_factory=dict[str, str], description="Additional response headers in style http."
     )
@@ -82,7 +87,7 @@ class Error(Perturbation):
         return True
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
-        return Transition(self._observation(turn))
+        return Transition(replace(self._observation(turn), delay=turn.wait(self.after, usual_wait(self.status))))
 
     def _observation(self, turn: Turn) -> Observation:
         style = self.style or ("text" if self.body is None else "json")

@@ -9,7 +9,9 @@ from pydantic import Field
 
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import USUAL_TIMEOUT
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import Duration
 
 READS = ("get", "list", "search")
 
@@ -27,12 +29,15 @@ class LostAck(Perturbation):
         default=None,
         description="The error text. Default: the tool spec's template for timeout, else a generic one.",
     )
+    after: Duration | None = Field(
+        default=None, description="How long the agent waits for the error. Default: on the real clock 2s, else 0s."
+    )
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
         if not (transition.changes or transition.agenda):
             return turn.no_effect(transition)
-        return replace(transition, observation=self._timeout(turn))
+        return replace(transition, observation=replace(self._timeout(turn), delay=turn.wait(self.after, USUAL_TIMEOUT)))
 
     def _timeout(self, turn: Turn) -> Observation:
         if self.message is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from math import ceil
 from typing import Annotated, ClassVar, Self
@@ -9,7 +10,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from mcp_sim.types import Proceed, Transition, Turn
-from mcp_sim.types.error_templates import failure_kind, refusal, status_phrase
+from mcp_sim.types.error_templates import failure_kind, refusal, status_phrase, usual_wait
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Duration, PositiveDuration
 
@@ -38,6 +39,10 @@ class Outage(Perturbation):
     )
     status: Annotated[int, Field(strict=True, ge=500, le=599)] = Field(
         default=503, description="The HTTP status of the backend."
+    )
+    after: Duration | None = Field(
+        default=None,
+        description="How long the agent waits for the error. Default: on the real clock 2s for 504, else 0s.",
     )
     announce_end: bool = Field(
         default=False, description="Whether the error says in how many seconds it ends ({retry_after} in templates)."
@@ -71,4 +76,5 @@ class Outage(Perturbation):
             slots["retry_after"] = max(1, ceil(left / timedelta(seconds=1)))
             again = f"; try again in {slots['retry_after']} s"
         sentence = f"{status_phrase(self.status)}{again}"
-        return Transition(refusal(turn, failure_kind(self.status), sentence, self.message, **slots))
+        refused = refusal(turn, failure_kind(self.status), sentence, self.message, **slots)
+        return Transition(replace(refused, delay=turn.wait(self.after, usual_wait(self.status))))
