@@ -68,7 +68,7 @@ def find_verb(parts: Sequence[str]) -> int | None:
         return last
     if parts[0] in VERBS_OF_RECORDS:
         return 0
-    if last and parts[-1] in VERBS_OF_RECORDS:
+    if last and parts[-1] in VERBS_OF_RECORDS and not (parts[0] in CREATION_VERBS and parts[-1] in NOUNS_TOO):
         return last
     return last - 1 if last > 1 and parts[-2] in STRONG else None
 
