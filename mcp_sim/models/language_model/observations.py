@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from importlib.resources import files
 from typing import Any, cast
 
 from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_object, properties
+from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import nests_deeper
 
 MAX_DEPTH = 64
@@ -15,8 +19,8 @@ MAX_DEPTH = 64
 
 _RESULT = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
 _ENVELOPE = frozenset({"jsonrpc", "id", "result", "error"})
-_LEAST_RPC_CODE = -32_000
-"""JSON-RPC reserves the codes up to this one; other numbers under `error.code` are data."""
+_RPC_CODES = range(-32_768, -31_999)
+"""The codes that JSON-RPC reserves; other numbers under `error.code` are data."""
 
 
 def read_observation(reply: Reply, schema: Record | None) -> Observation:
@@ -66,7 +70,7 @@ def _protocol_shape(value: Json) -> Observation | None:
 def _rpc_error(body: Record) -> RpcError | None:
     error = as_object(body.get("error"))
     code, message = error.get("code"), error.get("message")
-    if type(code) is not int or code > _LEAST_RPC_CODE or not isinstance(message, str):
+    if type(code) is not int or code not in _RPC_CODES or not isinstance(message, str):
         return None
     return RpcError(code, message, error.get("data")) if body.keys() <= _ENVELOPE else None
 
@@ -77,14 +81,15 @@ def _refusal(body: Record) -> ToolResult | None:
     return ToolResult(body["text"], form="text", is_error=True)
 
 
-def _is_content(value: Json) -> bool:
-    if not isinstance(value, list):
-        return False
-    return all(isinstance(as_object(block).get("type"), str) for block in cast("list[Any]", value))
+@cache
+def _well_formed_results() -> Validator:
+    """Return the validator of results whose content clients accept."""
+    schema = files("mcp_sim.models.language_model").joinpath("result.schema.json")
+    return Validator(json.loads(schema.read_text(encoding="utf-8")))
 
 
 def _call_result(body: Record) -> ToolResult | None:
-    if not body.keys() <= _RESULT or not _is_content(body.get("content")):
+    if not body.keys() <= _RESULT or not _well_formed_results().is_valid(body):
         return None
     content = cast("list[Record]", body["content"])
     is_error = body.get("isError") is True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -141,7 +142,10 @@ def _loaded(text: str) -> Json:
         number = float(digits)
         return number if isfinite(number) else not_json(digits)
 
-    value = json.loads(text, strict=False, parse_constant=not_json, parse_float=finite)
+    def whole(digits: str) -> int:
+        return int(digits) if len(digits) < sys.float_info.max_10_exp else not_json(f"a number of {len(digits)} digits")
+
+    value = json.loads(text, strict=False, parse_constant=not_json, parse_float=finite, parse_int=whole)
     if _HALF.search(text):
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return value
