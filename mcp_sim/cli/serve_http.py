@@ -6,6 +6,7 @@ import argparse
 import gc
 import logging
 import socket
+import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
@@ -24,6 +25,9 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode, duration
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario
+
+SWITCH_SECONDS = 0.001
+"""Seconds after which a thread with a long call lets the event loop go on, which needs several turns for a request."""
 
 
 def check(args: argparse.Namespace) -> None:
@@ -63,6 +67,7 @@ async def _serve(
     listener: socket.socket,
 ) -> int:
     gc.disable()
+    sys.setswitchinterval(SWITCH_SECONDS)
     where = url(parse_address(args.http)[0], listener)
     async with simulator:
         make = partial(simulator.world, seed=args.seed, clock=clock)

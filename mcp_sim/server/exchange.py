@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, cast
 
 import anyio
 from mcp.shared.exceptions import MCPError
@@ -16,7 +16,7 @@ from mcp_sim.server.access import WorldNames
 from mcp_sim.server.turns import Turn
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import decode, encode
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -31,6 +31,11 @@ CLOSE = "mcp-sim.close"
 """The key of the function that closes the connection, in the extensions of an ASGI scope."""
 
 EMPTY_RESULT = b'"result":{}}'
+
+MOST_WEIGHT = 200_000
+"""Items of lists and, each counting FIELD_WEIGHT, fields of objects in the JSON of a request."""
+
+FIELD_WEIGHT = 10
 
 LEAVING = "The server is shutting down"
 
@@ -249,6 +254,31 @@ async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], b
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def check_values(body: bytes) -> None:
+    """Raise `Refusal` for a body with too many values. Only one with many commas is parsed for it."""
+    if body.count(b",") > MOST_WEIGHT // FIELD_WEIGHT and _weighs_more(body, MOST_WEIGHT):
+        raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
+
+
+def _weighs_more(body: bytes, most: int) -> bool:
+    try:
+        level: list[Any] = [decode(body)]
+    except ValueError:
+        return False
+    weight = 0
+    level = level if isinstance(level[0], dict | list) else []
+    while level:
+        inner = list[Any]()
+        for one in level:
+            weight += len(one) * (FIELD_WEIGHT if isinstance(one, dict) else 1)
+            if weight > most:
+                return True
+            parts = cast("dict[str, Any]", one).values() if isinstance(one, dict) else one
+            inner += [part for part in parts if isinstance(part, dict | list)]
+        level = inner
+    return False
 
 
 class Refusal(McpSimError):

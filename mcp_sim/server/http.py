@@ -30,6 +30,7 @@ from mcp_sim.server.exchange import (
     Refusal,
     Scope,
     Send,
+    check_values,
     respond,
 )
 from mcp_sim.server.impersonation import Context, Impersonation
@@ -134,6 +135,7 @@ class HttpServer:
         named = None if is_modern or session is None else session.decode("latin-1")
         names = WorldNames(path, explicit_names(scope["query_string"], scope["headers"]), named, principal)
         exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), names)
+        check_values(exchange.body)
         self._running.add(exchange)
         try:
             if scope["method"] == "POST":

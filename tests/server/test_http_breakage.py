@@ -151,6 +151,25 @@ def test_a_head_that_never_ends_is_cut(calm: Served) -> None:
             connection.sendall(b"x" * 64 * 1024 * 1024)
 
 
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        ({f"k{n}": n for n in range(20_000)}, b"413"),
+        ([0] * 200_000, b"413"),
+        ([{}] * 200_001, b"413"),
+        ({f"k{n}": n for n in range(10_000)}, b"200"),
+        ([0] * 100_000, b"200"),
+        ("1,2\n" * 100_000, b"200"),
+    ],
+)
+def test_a_request_with_too_many_values_is_refused(calm: Served, value: Any, status: bytes) -> None:
+    params = {"name": "create_deal", "arguments": {**DEAL, "more": value}, "_meta": ENVELOPE}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=60) as connection:
+        connection.sendall(post(b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(body) + body))
+        assert read(connection).split()[1] == status
+
+
 def test_headers_that_are_too_long_are_refused_although_they_arrive_at_once(calm: Served) -> None:
     with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: %b\r\n\r\n" % (b"x" * 65 * 1024))
