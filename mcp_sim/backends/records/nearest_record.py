@@ -19,8 +19,7 @@ from mcp_sim.types.time_formats import parse_time
 Choose: TypeAlias = Callable[[Sequence[Row], datetime], "Row | None"]
 """Takes the matching rows, and the time of the call."""
 
-_NEXT = frozenset({"next", "upcoming"})
-_CURRENT = frozenset({"current", "active", "ongoing"})
+_NEXT, _CURRENT = terms("phrases.next"), terms("phrases.current")
 _COMING = ("start", "future")
 
 

@@ -13,13 +13,13 @@ from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.english import snake, words
-from mcp_sim.types.lexicon.terms import by_word
+from mcp_sim.types.lexicon.terms import by_word, terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import parse_time
 
 _STEPS = {"days": timedelta(days=1), "hours": timedelta(hours=1), "weeks": timedelta(weeks=1)}
 _TIMES = frozenset({"occurred", "past", "recent", "start"})
-_COMING = frozenset({"forecast", "forecasts", "upcoming", "outlook"})
+_COMING = terms("phrases.coming")
 """Words of tools that show the coming days instead of the last ones."""
 
 _MOST = 60
