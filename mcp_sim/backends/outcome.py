@@ -38,6 +38,11 @@ class Outcome:
         return self.facts[self.main] if self.main else dict(self.facts)
 
 
+def shown(value: Json) -> str:
+    """Return a value as a failure shows it: a text in single quotes, anything else as JSON."""
+    return repr(value) if isinstance(value, str) else encode(value).decode()
+
+
 def as_text(value: Json) -> str:
     """Render a value as text."""
     return value if isinstance(value, str) else encode(value).decode()

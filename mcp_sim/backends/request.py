@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from mcp_sim.backends.operation import Operation
+from mcp_sim.backends.outcome import as_text
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Change, Json, Key, PastCall, Record, Tool, Turn, View
 from mcp_sim.types.clock import iso_seconds
@@ -130,7 +131,7 @@ class Request:
     def text(self, role: str, default: str = "") -> str:
         """Return an argument as text."""
         value = self.get(role)
-        return default if value is None else str(value)
+        return default if value is None else as_text(value)
 
     def required(self, role: str) -> str:
         """Return an argument as text. Raises `Refused` if it is missing or blank."""
@@ -142,7 +143,7 @@ class Request:
     def texts(self, role: str) -> list[str]:
         """Return an argument as a list of texts; a single text is a list of one."""
         value = self.get(role)
-        return [value] if isinstance(value, str) else [str(one) for one in as_list(value)]
+        return [value] if isinstance(value, str) else [as_text(one) for one in as_list(value)]
 
     def flag(self, role: str) -> bool:
         """Return whether a flag is set."""

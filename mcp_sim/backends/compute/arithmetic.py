@@ -7,6 +7,7 @@ import statistics as exact
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from mcp_sim.backends.outcome import shown
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
 from mcp_sim.types.json_schema.shapes import as_list
@@ -36,7 +37,7 @@ def numbers_in(values: Json) -> list[float]:
     listed = as_list(values) or [values]
     for value in listed:
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise Refused("invalid", f"All elements must be numbers; got {value!r}")
+            raise Refused("invalid", f"All elements must be numbers; got {shown(value)}")
     return listed
 
 

@@ -60,8 +60,7 @@ def calculate(expression: str) -> Number:
     try:
         found = finite(_ENGINE.eval(written, ast.parse(written, mode="eval").body))
     except SyntaxError as wrong:
-        place = f" at position {wrong.offset}" if wrong.offset is not None else ""
-        raise Refused("invalid", f"Invalid expression {expression!r}: {wrong.msg}{place}") from None
+        raise Refused("invalid", f"Invalid expression {expression!r}: {_unexpected(written, wrong.offset)}") from None
     except (RecursionError, MemoryError):
         raise Refused("invalid", f"Expression {expression!r} nests too deeply") from None
     except ZeroDivisionError:
@@ -69,9 +68,17 @@ def calculate(expression: str) -> Number:
     except OverflowError:
         raise Refused("invalid", f"The result of {expression!r} is too large") from None
     except (InvalidExpression, KeyError, TypeError, ValueError) as wrong:
-        problem = _problem(ast.parse(written, mode="eval")) or str(wrong)
+        is_undefined = isinstance(wrong, ValueError)
+        otherwise = "the result is not defined" if is_undefined else "wrong number or kind of arguments"
+        problem = _problem(ast.parse(written, mode="eval")) or otherwise
         raise Refused("invalid", f"Invalid expression {expression!r}: {problem}") from None
     return float(f"{found:.14g}") if isinstance(found, float) else found  # without the error of binary fractions
+
+
+def _unexpected(written: str, position: int | None) -> str:
+    """Return what is wrong at a position of an expression, which counts from 1."""
+    at = (position or 1) - 1
+    return f"unexpected {written[at]!r} at position {at + 1}" if 0 <= at < len(written) else "unexpected end"
 
 
 def _number(node: ast.Constant) -> Number:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from mcp_sim.backends.compute.arithmetic import finite, numbers_in, round_to
 from mcp_sim.backends.compute.operations import ANSWER, GUESSES, PRECISION
 from mcp_sim.backends.operation import NUMBER, NUMBERS, TEXT, Operation, Role, Run
-from mcp_sim.backends.outcome import Outcome, as_text
+from mcp_sim.backends.outcome import Outcome, as_text, shown
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.request import Binding, Request
 from mcp_sim.types import Json, Record
@@ -81,10 +81,12 @@ def _value(request: Request, role: Role) -> Json:
     if role.types == NUMBERS:
         return numbers_in(value)
     if role.types == TEXT:
-        return str(value)
+        return as_text(value)
     number = _number(value) if role.types == NUMBER else value
     if role.types and type_name(number) not in role.types:
-        raise Refused("invalid", f"{request.named(role.name)} must be {' or '.join(sorted(role.types))}, not {value!r}")
+        raise Refused(
+            "invalid", f"{request.named(role.name)} must be {' or '.join(sorted(role.types))}, not {shown(value)}"
+        )
     return number
 
 

@@ -80,8 +80,11 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except RecursionError:
         raise Refused("invalid", "Invalid JSON: it nests too deeply") from None
-    except ValueError as wrong:
-        raise Refused("invalid", f"Invalid JSON: {wrong}") from None
+    except json.JSONDecodeError as wrong:
+        found = f"unexpected {text[wrong.pos]!r}" if wrong.pos < len(text) else "unexpected end"
+        raise Refused("invalid", f"Invalid JSON: {found} at line {wrong.lineno}, column {wrong.colno}") from None
+    except ValueError:
+        raise Refused("invalid", "Invalid JSON: a number is too long") from None
 
 
 def fill_template(template: str, values: Mapping[str, Json]) -> str:
@@ -129,8 +132,10 @@ def base64_decode(text: str) -> str:
     """Decode a text from base64. Raises `Refused` if it is invalid."""
     try:
         return base64.b64decode(text, validate=True).decode()
-    except ValueError as wrong:
-        raise Refused("invalid", f"Invalid base64 input: {wrong}") from None
+    except UnicodeDecodeError:
+        raise Refused("invalid", "Invalid base64 input: the decoded bytes are not a text in UTF-8") from None
+    except ValueError:
+        raise Refused("invalid", "Invalid base64 input: it has other characters, or its padding is wrong") from None
 
 
 def hash_text(text: str, algorithm: str | None = None) -> str:

@@ -45,8 +45,8 @@ def parse_command_line(line: str) -> list[Pipe]:
     lexer.commenters = ""
     try:
         return parse_words(list(lexer))
-    except ValueError as error:
-        raise Refused("invalid", f"Syntax error in the command: {error}") from None
+    except ValueError:
+        raise Refused("invalid", "Syntax error in the command: unexpected end while looking for a quote") from None
 
 
 def parse_words(words: Sequence[str]) -> list[Pipe]:

@@ -27,6 +27,16 @@ _WORD = re.compile(r"\w+")
 _REACHES = re.compile(r"\b(references|trigger|view)\b", re.IGNORECASE)
 _INSERTS = re.compile(r"\s*(insert|replace)\b", re.IGNORECASE)
 _WITHOUT = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
+_WORDINGS = {
+    "Incorrect number of bindings": "wrong number of parameters",
+    "You did not supply a value for binding": "a parameter has no value",
+    "Error binding parameter": "the type of a parameter is not supported",
+    "You can only execute one statement": "only one statement can be run at once",
+    "user-defined function raised": "invalid argument of a function",
+    "the query contains a null character": "unrecognized token",
+    "Could not decode to UTF-8": "invalid byte sequence for encoding UTF-8",
+}
+"""The beginning of a message of Python's module for SQLite, and what is shown instead."""
 _OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
 """Names that statements must not use."""
 
@@ -192,7 +202,7 @@ class Database:
         """Return SQLite's error as a failure, with the existing tables if a table is missing."""
         if self._sandbox.reason is not None:
             return Refused("forbidden", self._sandbox.reason)
-        message = str(error)
+        message = _wording(error)
         if message.startswith("no such table"):
             message += f"; tables: {', '.join(self.tables(view)) or 'none'}"
         kind = "conflict" if isinstance(error, sqlite3.IntegrityError) else "invalid"
@@ -247,6 +257,16 @@ class Database:
         if not isinstance(key, str | int) or isinstance(key, bool):
             raise Refused("conflict", f"{copy.key} names the row: it must be a text or a whole number, not {key}")
         return key, record
+
+
+def _wording(error: Exception) -> str:
+    """Return the message of an error of SQLite. Those of Python's module get the words of a database."""
+    message = str(error)
+    if isinstance(error, OverflowError):
+        return "integer out of range"
+    if isinstance(error, UnicodeError):
+        return "invalid byte sequence for encoding UTF-8"
+    return next((words for start, words in _WORDINGS.items() if message.startswith(start)), message)
 
 
 def _bound(parameters: Json) -> Any:
