@@ -183,7 +183,8 @@ def _reported(path: Path) -> Generator[None]:
         if code in BUSY:
             raise StoreBusy(f"the store {path} is busy: another process has it") from error
         if code in UNWRITABLE:
-            raise StoreFailure(f"the store {path} cannot be read or written: {error}") from error
+            needs = "it needs free space, in a folder that may be written to"
+            raise StoreFailure(f"the store {path} cannot be read or written: {error}; {needs}") from error
         if code == sqlite3.SQLITE_NOTADB:
             raise StoreFailure(f"{path} is not a store of worlds, or is damaged: {error}; use another file") from error
         raise _damaged(path, str(error)) from error
