@@ -7,15 +7,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
-from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
+from mcp_sim.models.language_model.reply import TOO_DEEP, Reply, observation_text, parse_json
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import nests_deeper
-
-MAX_DEPTH = 64
-"""Maximum nesting depth of an observation."""
 
 _RESULT = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
 _ENVELOPE = frozenset({"jsonrpc", "id", "result", "error"})
@@ -50,12 +46,11 @@ def _parsed(text: str) -> Any:
     if not (bare.startswith(("{", "[")) and bare.endswith(("}", "]"))):
         return None
     try:
-        value = parse_json(text, text)
-    except Rejected:
+        return parse_json(text, text)
+    except Rejected as error:
+        if TOO_DEEP in error.problems:
+            raise
         return None
-    if nests_deeper(value, MAX_DEPTH):
-        raise Rejected(text[:MAX_DEPTH], [f"the answer nests more than {MAX_DEPTH} levels deep"])
-    return value
 
 
 def _protocol_shape(value: Json) -> Observation | None:

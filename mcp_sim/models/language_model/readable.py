@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from mcp_sim.models.language_model.reply import load_json
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.json_schema.shapes import as_object
@@ -66,6 +66,6 @@ def _decoded(text: Json) -> Any:
     if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return load_json(text)
+    except ValueError:
         return None

@@ -12,10 +12,14 @@ from typing import NoReturn
 
 from mcp_sim.types import Json
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_values import nests_deeper
 
 MAX_CHARACTERS = 1_000_000
 CUT_OFF = "the answer was cut off"
 NOT_JSON = "the answer is not JSON"
+MAX_DEPTH = 64
+"""Maximum nesting depth of JSON."""
+TOO_DEEP = f"the answer nests more than {MAX_DEPTH} levels deep"
 COMPLAINT = "That answer cannot be used."
 """What a model reads about a rejected answer, after its problems."""
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
@@ -88,8 +92,8 @@ def _closings(text: str) -> Iterator[str]:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        load_json(text)
+    except ValueError:
         return False
     return True
 
@@ -120,21 +124,20 @@ def parse_json(text: str, raw: str) -> Json:
     which engines and models often add. A half of a surrogate pair becomes a question mark.
     """
     try:
-        return _loaded(text)
-    except RecursionError:
-        raise Rejected(raw, ["the answer is JSON that nests too deeply"]) from None
+        return load_json(text)
     except ValueError as error:
-        problem = f"{NOT_JSON}: {error}"
-    for way in (_FENCES.findall(text)[-1:], [text]):
-        for written in way:
-            try:
-                return _loaded(_plain(written))
-            except (ValueError, RecursionError):
-                continue
+        problem = TOO_DEEP if TOO_DEEP in error.args else f"{NOT_JSON}: {error}"
+    for written in (*_FENCES.findall(text)[-1:], text) if problem != TOO_DEEP else ():
+        try:
+            return load_json(_plain(written))
+        except ValueError as error:
+            problem = TOO_DEEP if TOO_DEEP in error.args else problem
     raise Rejected(raw, [problem])
 
 
-def _loaded(text: str) -> Json:
+def load_json(text: str) -> Json:
+    """Return the value of JSON text. Raises `ValueError` for what is none, is too deep, or has numbers out of range."""
+
     def not_json(name: str) -> NoReturn:
         raise ValueError(f"{name} is not JSON")
 
@@ -145,7 +148,12 @@ def _loaded(text: str) -> Json:
     def whole(digits: str) -> int:
         return int(digits) if len(digits) < sys.float_info.max_10_exp else not_json(f"a number of {len(digits)} digits")
 
-    value = json.loads(text, strict=False, parse_constant=not_json, parse_float=finite, parse_int=whole)
+    try:
+        value = json.loads(text, strict=False, parse_constant=not_json, parse_float=finite, parse_int=whole)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and nests_deeper(value, MAX_DEPTH):
+        raise ValueError(TOO_DEEP)
     if _HALF.search(text):
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return value
