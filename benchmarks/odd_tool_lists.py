@@ -2,12 +2,13 @@
 
     python benchmarks/odd_tool_lists.py [--lists N] [--calls N] [--seed N] [--details] [--quick]
 
-The lists are generated from the seed: odd names, keywords, dialects, sizes, contradictions and depths. Each is checked
-as `mcp-sim check` does. If it is not refused, its tools are called with arguments that mostly fit their inputSchema,
-and with wrong, empty and unknown ones, such as cursors that no list returned. `jsonschema`, which mcp-sim does not use
-to judge results, validates every structured result under the outputSchema as it was written. `no answer` counts calls
-that crash where `check` had warned that the tool cannot be answered; any other crash is counted as a crash. `unjudged`
-counts results that `jsonschema` could not judge in time. Exits with 1 if anything crashes, is invalid, or is too slow.
+The lists are generated from the seed: odd names, keywords, dialects, sizes, contradictions and depths. Each is loaded,
+with the errors and warnings of `mcp-sim check`. If it is not refused, its tools are called with arguments that mostly
+fit their inputSchema, and with wrong, empty and unknown ones, such as cursors that no list returned. `jsonschema`,
+which mcp-sim does not use to judge results, validates every structured result under the outputSchema as it was written.
+`no answer` counts calls that crash where a warning said that the tool cannot be answered; any other crash is counted as
+a crash. `unjudged` counts results that `jsonschema` could not judge. Exits with 1 if anything crashes, is invalid, or
+is too slow.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from random import Random
@@ -36,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.odd_lists import odd_arguments, odd_list
 
 from mcp_sim import Simulator
-from mcp_sim.simulator.compile import checked, load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool, ToolResult
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError
 from mcp_sim.types.scenario import Scenario
@@ -87,7 +88,7 @@ HEAD = ("lists", "refused", "warned", "calls", "succeeded", "no answer", "crashe
 def main(arguments: argparse.Namespace) -> int:
     """Load and call all lists. Return the exit status."""
     counts = Counts()
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, suppress(KeyboardInterrupt):  # the table shows the lists so far
         for number in range(arguments.lists):
             name = f"{arguments.seed}/{number}"
             path = Path(folder) / "odd.json"
@@ -109,20 +110,19 @@ def call_list(path: Path, name: str, calls: int, counts: Counts) -> None:
     start = time.process_time()
     try:
         with within(SLOWEST_LOAD):
-            problems = [problem for _, found in checked(path) for problem in found]
             scenario = load(path)
     except DocumentError as error:
         counts.refused += 1
         counts.note(f"refused: {kind_of(error)}", name)
         return
-    except (Late, Exception) as error:
+    except (Late, Exception) as error:  # noqa: BLE001 (what crashes is counted)
         counts.crashes += 1
         counts.note(f"load: {kind_of(error)}", f"{name} {place_of(error)}")
         return
     finally:
         counts.slowest_load = max(counts.slowest_load, time.process_time() - start)
-    warnings = [problem.message for problem in problems if problem.severity == "warning"]
-    counts.warned += any("is a guess" not in warning for warning in warnings)
+    warnings = [problem.message for problem in scenario.warnings]
+    counts.warned += bool(warnings)
     asyncio.run(call_tools(scenario, Random(f"calls {name}"), name, calls, warnings, counts))
 
 
@@ -143,7 +143,7 @@ async def call_tools(
                     observation = await world.call(tool.id, given)
             except BadArguments:
                 continue
-            except (Late, Exception) as error:
+            except (Late, Exception) as error:  # noqa: BLE001 (what crashes is counted)
                 warned = isinstance(error, Crash) and is_warned(tool.name, warnings)
                 counts.unanswered += warned
                 counts.crashes += not warned
@@ -178,7 +178,7 @@ def judge(tool: Tool, body: ToolResult, shown: str, counts: Counts) -> None:
         with within(JUDGED_WITHIN):
             validator: Any = validator_for(schema, default=Draft202012Validator)(schema)
             error = next(iter(validator.iter_errors(value)), None)
-    except (Late, Exception) as failed:
+    except (Late, Exception) as failed:  # noqa: BLE001 (what crashes is counted)
         counts.unjudged += 1
         counts.note(f"unjudged: {kind_of(failed)}", shown)
         return
@@ -200,7 +200,7 @@ def place_of(error: BaseException) -> str:
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
+def within(seconds: float) -> Generator[None]:
     """Raise `Late` if the block takes longer."""
 
     def late(_number: int, _frame: FrameType | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import count
+from itertools import chain, count, takewhile
 from typing import Any, Final
 
 from mcp_sim.generate.chance import Chance
@@ -23,6 +23,7 @@ _CONDITIONS = ("not", "if", "then", "else")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _TEXTS = ("", "a", "b", "A", "0", "1", "x1", "aA1!", " ", "-", "abcdefgh", "2030-01-01", "a@b.example")
 _PER_PATTERN = 12
+_BESIDE = (0, 1, -1, Fraction(1, 2), Fraction(-1, 2))
 
 
 def about(schema: Json) -> Iterator[Record]:
@@ -61,21 +62,24 @@ def lengths(schema: Record, *words: str) -> list[int]:
 
 def number_candidates(way: Record, schema: Record, hint: Json, *, whole: bool) -> Iterator[Json]:
     """Yield numbers at and beside all bounds, then others: multiples where the schema asks for them."""
-    parts = [*about(schema)]
+    parts = [way, *about(schema)]
     points = [Fraction(str(hint))] if _is_number(hint) else []
-    points += _points(way)
-    points += [point for part in parts for point in _points(part)]
-    steps = _steps([way]) or ([Fraction(1)] if whole else [])
+    points += [*chain.from_iterable(map(_points, parts)), Fraction(0)]
+    steps = _steps([way]) or [Fraction(1)] * whole
     others = [step for step in _steps(parts) if step not in steps]
     grid = [*steps, *others, math.prod((*steps, *others), start=Fraction(1))] if steps or others else []
-    for step in grid:
-        for point in (*points, Fraction(0)):
-            first = math.ceil(point / step)
-            yield from (_number((first + at) * step, whole=whole) for at in (0, -1, 1, 2))
-    for point in (*points, Fraction(0)) if not steps else ():
-        for beside in (0, 1, -1, Fraction(1, 2), Fraction(-1, 2)):
-            yield _number(point + beside, whole=whole)
+    for step in grid if steps else (*grid, None):
+        for point in points:
+            yield from (_number(value, whole=whole) for value in _around(point, step))
     yield from _series(way, steps, points, whole=whole)
+
+
+def _around(point: Fraction, step: Fraction | None) -> list[Fraction]:
+    """Return numbers at and beside a point: the multiples of a step, if there is one."""
+    if step is None:
+        return [point + beside for beside in _BESIDE]
+    first = math.ceil(point / step)
+    return [(first + at) * step for at in (0, -1, 1, 2)]
 
 
 def _series(way: Record, steps: list[Fraction], points: list[Fraction], *, whole: bool) -> Iterator[Json]:
@@ -93,7 +97,7 @@ def _points(part: Record) -> list[Fraction]:
 
 
 def _steps(parts: list[Record]) -> list[Fraction]:
-    found = (part.get("multipleOf") for part in parts)
+    found: list[Json] = [part.get("multipleOf") for part in parts]
     return [Fraction(str(step)) for step in found if _is_number(step) and step > 0]
 
 
@@ -126,16 +130,17 @@ def _is_number(value: Any) -> bool:
 # texts ----------------------------------------------------------------------------------------------------------------
 
 
+def _matching(pattern: str, shortest: int, longest: int, chance: Chance) -> Iterator[str]:
+    drawn = (matching_text(pattern, chance, shortest, longest) for _ in range(_PER_PATTERN))
+    return (text for text in takewhile(lambda text: text is not None, drawn) if text is not None)
+
+
 def text_candidates(way: Record, schema: Record, hint: Json, chance: Chance) -> Iterator[str]:
     """Yield texts that match patterns of the schema, of the lengths at which it decides, then others."""
     shortest, longest = int(way.get("minLength", 0)), int(min(way.get("maxLength", LONGEST_TEXT), LONGEST_TEXT))
     patterns = [str(part["pattern"]) for part in (way, *about(schema)) if isinstance(part.get("pattern"), str)]
     for pattern in dict.fromkeys(patterns):
-        for _ in range(_PER_PATTERN):
-            made = matching_text(pattern, chance, shortest, longest)
-            if made is None:
-                break
-            yield made
+        yield from _matching(pattern, shortest, longest, chance)
     text = hint if isinstance(hint, str) and hint else "text"
     sizes = [*lengths(schema, "minLength", "maxLength"), shortest, longest if longest < LARGEST_LIST else shortest]
     for size in dict.fromkeys((*sizes, len(text))):

@@ -89,6 +89,8 @@ class _Alternative:
                 del made[name]
 
     def _may_stay(self, name: str, value: Json) -> bool:
+        if name == self.entity.key:
+            return True  # another key would be another record
         if name not in self.parts:
             return not self.closed
         return self.parts[name] != IMPOSSIBLE and self.judges[name](value)

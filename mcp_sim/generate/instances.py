@@ -6,23 +6,19 @@ Candidates are built from the keywords of the schema and judged by validation, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial, reduce
-from itertools import chain, islice
-from typing import Final, cast
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Final
 
 from mcp_sim.generate.candidates import (
-    LARGEST_LIST,
     LONGEST_TEXT,
-    about,
     divides,
-    lengths,
-    mentioned,
     number_candidates,
     text_candidates,
 )
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.patterns import matches, matching_text
+from mcp_sim.generate.part_candidates import list_candidates, object_candidates
 from mcp_sim.generate.schema_constraints import alternatives, is_plain, validity_test
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
@@ -31,12 +27,9 @@ from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.merge import merge_schemas
 from mcp_sim.types.json_schema.shapes import (
     LIMITS,
-    as_list,
     as_object,
     constants,
     main_type,
-    properties,
-    required,
     type_name,
     types_of,
 )
@@ -69,7 +62,7 @@ class Instances:
 
     def nearest(self, value: Json = ABSENT) -> Json:
         """Return a valid value that keeps as much of the given one as possible. Raises `NoInstance`."""
-        search = _Search(self._known, self._merged)
+        search = Search(self._known, self._merged)
         try:
             for found in search.values(self._expanded, value, 0):
                 if self._is_valid(found):
@@ -110,7 +103,7 @@ class _Part:
         self.ways = [schema] if is_plain(schema) else alternatives(schema)
 
 
-class _Search:
+class Search:
     """One search.
 
     `limit` is the first bound on sizes that was exceeded, in words; `lacking` the required property without a value.
@@ -119,10 +112,10 @@ class _Search:
     def __init__(self, known: dict[int, _Part], merged: dict[tuple[int, int], Record]) -> None:
         self._known, self._merged = known, merged
         self._left = MOST_TRIED
-        self._chance = Chance(b"nearest")
+        self.chance = Chance(b"nearest")
         self._builders: dict[str, Callable[[Record, Record, Json, int], Iterator[Json]]] = {
-            "object": self._objects,
-            "array": self._lists,
+            "object": partial(object_candidates, self),
+            "array": partial(list_candidates, self),
             "string": self._texts,
             "number": partial(_numbers, whole=False),
             "integer": partial(_numbers, whole=True),
@@ -172,11 +165,12 @@ class _Search:
             known = self._known[id(schema)] = _Part(schema)
         return known
 
-    def _both(self, first: Record, second: Record) -> Record:
+    def both(self, first: Record, second: Record) -> Record:
         """Return the merged schema, always the same object for the same two."""
         at = (id(first), id(second))
         if at not in self._merged:
-            self._part(first), self._part(second)  # kept, so that their ids stay theirs
+            for part in (first, second):
+                self._part(part)  # kept, so that its id stays its own
             met = merge_schemas(first, second)
             self._merged[at] = as_object(met) if met is not False else IMPOSSIBLE
         return self._merged[at]
@@ -194,171 +188,20 @@ class _Search:
 
     def _texts(self, way: Record, schema: Record, hint: Json, _depth: int) -> Iterator[Json]:
         if way.get("minLength", 0) > LONGEST_TEXT:
-            self._exceeded("minLength", way["minLength"], LONGEST_TEXT, "characters")
+            self.exceeded("minLength", way["minLength"], LONGEST_TEXT, "characters")
             return iter(())
-        return text_candidates(way, schema, hint, self._chance)
+        return text_candidates(way, schema, hint, self.chance)
 
-    def _exceeded(self, word: str, value: Json, most: int, units: str) -> None:
+    def exceeded(self, word: str, value: Json, most: int, units: str) -> None:
         self.limit = self.limit or f"its {word} is {value:,}, and at most {most:,} {units} are generated"
 
-    # lists ------------------------------------------------------------------------------------------------------------
-
-    def _lists(self, way: Record, schema: Record, hint: Json, depth: int) -> Iterator[Json]:
-        least, most = int(way.get("minItems", 0)), int(way.get("maxItems", LARGEST_LIST))
-        if least > LARGEST_LIST:
-            self._exceeded("minItems", least, LARGEST_LIST, "items")
-            return
-        given = as_list(hint)
-        wanted = [len(given), *lengths(schema, "minItems", "maxItems"), least, *range(least, least + _SIZES)]
-        sizes = dict.fromkeys(min(max(size, least), most, LARGEST_LIST) for size in wanted)
-        for size in [*sizes][: 2 * _SIZES]:
-            for contained in _contained(schema):
-                made = self._list(way, given, size, contained, depth)
-                if made is not None:
-                    yield made
-
-    def _list(self, way: Record, given: list[Json], size: int, contained: Record, depth: int) -> list[Json] | None:
-        """Return a list of this size, with as many items that fit `contains` as needed; None if there is none."""
-        fixed = [*map(_schema, as_list(way.get("prefixItems")))]
-        rest = _schema(way.get("items"))
-        special, needed = as_object(contained.get("contains")), int(contained.get("minContains", 1))
-        needed = needed if special else 0
-        unique = bool(way.get("uniqueItems"))
-        made: list[Json] = []
-        seen = set[str]()
-        sources: dict[int, Iterator[Json]] = {}
-        for at in range(size):
-            schema = fixed[at] if at < len(fixed) else rest
-            if size - at <= needed or (needed and at >= len(fixed)):
-                schema, needed = self._both(schema, special), needed - 1
-            elif special and "maxContains" in contained:
-                schema = self._both(schema, self._not(special))
-            value = self._item(
-                schema, given[at] if at < len(given) else ABSENT, sources, seen if unique else None, depth
-            )
-            if value is ABSENT:
-                return None
-            made.append(value)
-        return made
-
-    def _item(
-        self, schema: Record, hint: Json, sources: dict[int, Iterator[Json]], seen: set[str] | None, depth: int
-    ) -> Json:
-        """Return an item; if `seen` is given, one that is not in it."""
-        if hint is not ABSENT:
-            near = self.first(schema, hint, depth + 1)
-            if near is not ABSENT and _is_new(near, seen):
-                return near
-        if seen is None:
-            source = sources.setdefault(id(schema), iter(()))
-            value = next(source, ABSENT)
-            value = self.first(schema, ABSENT, depth + 1) if value is ABSENT else value
-            sources[id(schema)] = iter((value,))  # the next item is the same
-            return value
-        if id(schema) not in sources:
-            sources[id(schema)] = self.values(schema, ABSENT, depth + 1, LARGEST_LIST)
-        return next((value for value in sources[id(schema)] if _is_new(value, seen)), ABSENT)
-
-    def _not(self, schema: Record) -> Record:
+    def negated(self, schema: Record) -> Record:
+        """Return the schema of all other values, always the same object for the same schema."""
         at = (id(schema), 0)
         if at not in self._merged:
             self._part(schema)
             self._merged[at] = {"not": schema}
         return self._merged[at]
-
-    # objects ----------------------------------------------------------------------------------------------------------
-
-    def _objects(self, way: Record, schema: Record, hint: Json, depth: int) -> Iterator[Json]:
-        if way.get("minProperties", 0) > LARGEST_LIST:
-            self._exceeded("minProperties", way["minProperties"], LARGEST_LIST, "properties")
-            return
-        given = as_object(hint)
-        needed = required(way)
-        names = dict.fromkeys((*given, *(name for name in properties(way) if name in needed), *sorted(needed)))
-        base: Record = {}
-        for name in names:
-            self.lacking = ""
-            value = self.first(self._property(way, name), given.get(name, ABSENT), depth + 1)
-            if value is not ABSENT:
-                base[name] = value
-            elif name in needed:
-                self.lacking = f"{name}.{self.lacking}".removesuffix(".")
-                return
-        bodies = [base, {name: base[name] for name in base if name in needed}]
-        for body in bodies:
-            yield from self._completed(way, body, depth)
-        for body in bodies:
-            for changed in self._changed(way, schema, body, depth):
-                yield from self._completed(way, changed, depth)
-
-    def _completed(self, way: Record, body: Record, depth: int) -> Iterator[Record]:
-        """Yield the object, with what its properties depend on, and as many properties as it needs."""
-        body = dict(body)
-        for name, others in as_object(way.get("dependentRequired")).items():
-            for other in as_list(others) if name in body else ():
-                if other not in body:
-                    body[other] = self.first(self._property(way, other), ABSENT, depth + 1)
-        if ABSENT in body.values():
-            return
-        lacking = int(way.get("minProperties", 0)) - len(body)
-        for name in islice(self._new_names(way, body, depth), 4 * lacking) if lacking > 0 else ():
-            value = self.first(self._property(way, name), ABSENT, depth + 1)
-            if value is not ABSENT:
-                body[name] = value
-            if len(body) >= way["minProperties"]:
-                break
-        yield body
-        needed = required(way)
-        spare = [name for name in body if name not in needed]
-        most = int(way.get("maxProperties", LARGEST_LIST))
-        if len(body) > most and len(body) - len(spare) <= most:
-            dropped = spare[most - len(body) :]
-            yield {name: value for name, value in body.items() if name not in dropped}
-
-    def _new_names(self, way: Record, body: Record, depth: int) -> Iterator[str]:
-        """Yield names for further properties: declared ones, those that `propertyNames` allows, and any others."""
-        named = {"type": "string", **as_object(way.get("propertyNames"))}
-        patterns = [*as_object(way.get("patternProperties"))]
-        matching = (matching_text(pattern, self._chance) for pattern in patterns * LARGEST_LIST)
-        allowed = self.values(named, ABSENT, depth + 1, LARGEST_LIST) if "propertyNames" in way else ()
-        numbered = (f"field_{number}" for number in range(1, LARGEST_LIST))
-        found = chain(properties(way), allowed, (name for name in matching if name is not None), numbered)
-        return (name for name in cast("Iterable[str]", found) if name not in body)
-
-    def _changed(self, way: Record, schema: Record, body: Record, depth: int) -> Iterator[Record]:
-        """Yield the object without optional properties, and with others or other values that the schema mentions."""
-        needed = required(way)
-        spare = [name for name in body if name not in needed]
-        for name in spare:
-            yield {other: value for other, value in body.items() if other != name}
-        for name, part in mentioned(schema):
-            own = self._property(way, name)
-            for met in (self._both(own, part), self._both(own, self._not(part))):
-                for value in islice(self.values(met, ABSENT, depth + 1), 2):
-                    yield {**body, name: value}
-                    yield {**{other: body[other] for other in needed if other in body}, name: value}
-        for name in properties(way):
-            if name not in body:
-                value = self.first(self._property(way, name), ABSENT, depth + 1)
-                yield {**body, name: value} if value is not ABSENT else body
-
-    def _property(self, way: Record, name: str) -> Record:
-        """Return the schema of a property, declared or not."""
-        declared = as_object(way.get("properties"))
-        found = [declared[name]] if name in declared else []
-        for pattern, part in as_object(way.get("patternProperties")).items():
-            if matches(pattern, name):
-                found.append(part)
-        if not found:
-            return _schema(way.get("additionalProperties"))
-        return reduce(self._both, map(_schema, found))
-
-
-def _schema(part: Json) -> Record:
-    """Return a part of a schema as an object, always the same one."""
-    if isinstance(part, dict):
-        return as_object(cast("Json", part))
-    return IMPOSSIBLE if part is False else _ANYTHING
 
 
 def _kinds(way: Record, schema: Record, hint: Json) -> Iterator[str]:
@@ -372,20 +215,3 @@ def _kinds(way: Record, schema: Record, hint: Json) -> Iterator[str]:
 def _numbers(way: Record, schema: Record, hint: Json, _depth: int, *, whole: bool) -> Iterator[Json]:
     step: Json = way.get("multipleOf")
     return (value for value in number_candidates(way, schema, hint, whole=whole) if divides(value, step))
-
-
-def _contained(schema: Record) -> list[Record]:
-    """Return the parts of a schema that say what a list contains; one without any if there is none."""
-    found = [part for part in about(schema) if isinstance(part.get("contains"), dict)]
-    return [*found[:2], {}]
-
-
-def _is_new(value: Json, seen: set[str] | None) -> bool:
-    """Whether a value may be in a list with these values. It is added to them."""
-    if seen is None:
-        return True
-    text = canonical(value)
-    if text in seen:
-        return False
-    seen.add(text)
-    return True

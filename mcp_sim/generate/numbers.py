@@ -29,6 +29,7 @@ _WHOLE = {"JPY": 150, "KRW": 1300, "HUF": 380, "ISK": 140}
 """Currencies without cents, and roughly how many units are worth a dollar or a euro."""
 
 _COORDINATE = re.compile(r"(.*_)?(lat|latitude|lon|lng|long|longitude)")
+_NEAR = 20
 _FEW = 4
 """Ranges with fewer steps are divided into smaller ones."""
 
@@ -145,13 +146,19 @@ def _stepped(found: Range, step: Fraction) -> Callable[[Chance], Json]:
     count = max(1, math.floor(Fraction(str(found.high)) / step) - first + 1)
     stride = usual if count >= _FEW * usual and first % usual == 0 else 1
     count = -(-count // stride)
-    whole, size = step.denominator == 1, float(step)
+    whole = step.denominator == 1
 
     def draw(chance: Chance) -> Json:
         place = first + stride * min(int(share(chance, found) * count), count - 1)
-        return place * step.numerator if whole else round(place * size, 9)
+        return place * step.numerator if whole else _exact_multiple(place, first, step)
 
     return draw
+
+
+def _exact_multiple(place: int, first: int, step: Fraction) -> float:
+    """Return a multiple near a place that is one for validators that divide floating-point numbers, too."""
+    near = (float(at * step) for at in range(place, max(first, place - _NEAR) - 1, -1))
+    return next((value for value in near if (value / float(step)).is_integer()), float(place * step))
 
 
 def _free(found: Range) -> Callable[[Chance], Json]:

@@ -50,20 +50,29 @@ def _check_result(place: Place, tool: str, schema: Record) -> None:
 
 def _has_obvious_value(schema: Json, root: Record, depth: int) -> bool:
     """Whether a schema has a value, as far as that is seen without a search. What is optional is left out."""
-    if schema is True or not isinstance(schema, dict) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > _DEEPEST:
         return schema is True
     body = as_object(cast("Json", schema))
-    words = body.keys() & _OBVIOUS
+    words = frozenset(body.keys() & _OBVIOUS)
     if not _HARD.isdisjoint(body):
         return False
-    if "$ref" in words:
-        target = resolve_reference(root, str(body["$ref"]))
-        return words == {"$ref"} and bool(target) and _has_obvious_value(target, root, depth + 1)
-    if "anyOf" in words:
-        return words == {"anyOf"} and any(_has_obvious_value(part, root, depth + 1) for part in body["anyOf"])
-    if words & {"enum", "const"}:
-        return words <= {"enum", "const", "type"} and any(fitting_type(value, body) for value in constants(body))
+    for word, judge in _OF_WORD.items():
+        if word in words:
+            return words <= {word, "type"} and judge(body, root, depth)
     return any(_OF_TYPE.get(kind, _always)(body, root, depth) for kind in types_of(body) or ("null",))
+
+
+def _has_target(schema: Record, root: Record, depth: int) -> bool:
+    target = resolve_reference(root, str(schema["$ref"]))
+    return "type" not in schema and bool(target) and _has_obvious_value(target, root, depth + 1)
+
+
+def _has_branch(schema: Record, root: Record, depth: int) -> bool:
+    return "type" not in schema and any(_has_obvious_value(part, root, depth + 1) for part in schema["anyOf"])
+
+
+def _has_constant(schema: Record, _root: Record, _depth: int) -> bool:
+    return any(fitting_type(value, schema) for value in constants(schema))
 
 
 def _always(_schema: Record, _root: Record, _depth: int) -> bool:
@@ -87,3 +96,4 @@ def _has_number(schema: Record, _root: Record, _depth: int) -> bool:
 
 
 _OF_TYPE = {"object": _has_object, "string": _has_text, "number": _has_number, "integer": _has_number}
+_OF_WORD = {"$ref": _has_target, "anyOf": _has_branch, "enum": _has_constant, "const": _has_constant}

@@ -106,7 +106,12 @@ def _check_schema(schema: Place, tool: Json) -> None:
         compiled(schema.value)
     except ValueError as error:
         return _note_invalid(schema, str(error))
-    is_result = schema.path[-1] == "outputSchema"  # whether it has a value is found when the tools are compiled
+    _check_values(schema, tool, is_result=schema.path[-1] == "outputSchema")
+    return None
+
+
+def _check_values(schema: Place, tool: Json, *, is_result: bool) -> None:
+    """Note parts that no value fits. Whether a whole result has a value is found when the tools are compiled."""
     if not is_result and not has_finite_value(schema.value):
         schema.warning(f"no value fits in {tool}: {WITHOUT_END}")
     for path, part in _parts(schema.value):
@@ -116,7 +121,6 @@ def _check_schema(schema: Place, tool: Json) -> None:
         reason = None if is_result and not path else contradiction(part)
         if reason is not None:
             schema.at(*path).warning(f"no value fits in {tool}: {reason}")
-    return None
 
 
 def _check_pattern(place: Place, part: Record) -> None:

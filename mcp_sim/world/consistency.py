@@ -235,7 +235,8 @@ class _Setting:
 def _settings_of(plan: Plan, entity: Entity | None) -> list[_Setting]:
     fields: Mapping[str, Field] = entity.fields if entity is not None else {}
     key = entity.key if entity is not None else None
-    nullable = {name for name in plan.sets.values() if name != key and (name not in fields or _may_be_null(fields[name]))}
+    others = (name for name in plan.sets.values() if name != key)
+    nullable = {name for name in others if name not in fields or _may_be_null(fields[name])}
     return [
         _Setting(argument, name, plan.how.get(name, "set"), name in nullable)
         for argument, name in plan.sets.items()
@@ -259,7 +260,7 @@ def _set_problems(
     for change in written:
         arguments = _arguments_of(turn, plan, change)
         for setting in settings:
-            given, held = value_at(arguments, setting.argument), _held(change.record or {}, setting.field)
+            given, held = _given(arguments, setting.argument), _held(change.record or {}, setting.field)
             skipped = (change.entity, change.key, setting.field) in unchecked
             if not skipped and not _is_set(held, given, setting, settings, arguments):
                 yield f"R3: {plan.entity} {change.key!r}: {setting.field} is {held!r}, but {given!r} was given"
@@ -278,6 +279,13 @@ def _set_below(setting: _Setting, settings: list[_Setting], arguments: Record) -
     begin = f"{setting.field}."
     below = {one.field: value_at(arguments, one.argument) for one in settings if one.field.startswith(begin)}
     return {name.removeprefix(begin): value for name, value in below.items() if value is not NOWHERE}
+
+
+def _given(arguments: Record, name: str) -> Json:
+    """Return the value of an argument, or at a path into the arguments; NOWHERE if there is none."""
+    if name in arguments or not name:
+        return arguments.get(name, NOWHERE)
+    return value_at(arguments, name)
 
 
 def _held(record: Record, name: str) -> Json:

@@ -136,7 +136,9 @@ def _with_definitions(schema: Schema) -> Schema:
 
 def _part(random: Random) -> Schema:
     """Return odd keywords for an object."""
-    odd = [one for one in ODD if isinstance(one, dict) and cast("Schema", one).get("type", "object") == "object"]
+    odd: list[Schema] = [
+        one for one in ODD if isinstance(one, dict) and cast("Schema", one).get("type", "object") == "object"
+    ]
     return random.choice(odd)
 
 
@@ -174,13 +176,23 @@ def odd_arguments(tool: Schema, random: Random) -> Schema:
     declared = cast("Schema", tool["inputSchema"].get("properties") or {})
     if drawn < 0.25:
         return {name: random.choice(WORTH) for name in random.sample([*declared], min(len(declared), 3))}
-    schema = {word: part for word, part in expanded(tool["inputSchema"]).items() if word != "minProperties"}
-    schema["properties"] = dict([*schema.get("properties", {}).items()][:10])
-    made = value_maker("agent", "", schema)(chance_of(random.random()), {}, Moment.unknown())
-    given = made if isinstance(made, dict) else {}
+    given = _fitting(tool)(random.random())
     paging = [name for name in declared if name in {"cursor", "page_token", "offset", "page", "limit"}]
     if paging and random.random() < 0.5:
         given[random.choice(paging)] = random.choice(WORTH)
     if drawn > 0.95:
         given[random.choice(ARGUMENTS)] = random.choice(WORTH)
     return given
+
+
+def _fitting(tool: Schema) -> Callable[[float], Schema]:
+    """Return a maker of arguments that mostly fit the inputSchema."""
+    schema = {word: part for word, part in expanded(tool["inputSchema"]).items() if word != "minProperties"}
+    schema["properties"] = dict([*schema.get("properties", {}).items()][:10])
+    make = value_maker("agent", "", schema)
+
+    def made(seed: float) -> Schema:
+        value = make(chance_of(seed), {}, Moment.unknown())
+        return cast("Schema", value if isinstance(value, dict) else {})
+
+    return made

@@ -29,6 +29,8 @@ def argument(path: str) -> Fetch:
 
     def fetch(arguments: Mapping[str, Json]) -> Json:
         value: Json = arguments
+        if path in arguments:
+            return arguments[path]
         for part in parts:
             if not isinstance(value, dict) or part not in value:
                 return ABSENT

@@ -29,19 +29,11 @@ def dialect_of(root: Record) -> int:
 
 def modernised(schema: Record, dialect: int) -> Record:
     """Return the schema with the keywords of 2020-12 that its dialect knows. Schemas within it stay as they are."""
-    if dialect < len(_DIALECTS) - 1:
-        ignored = {word for word in schema if _INTRODUCED.get(word, 0) > dialect}
-        has_reference = dialect < _DIALECTS.index("2019-09") and "$ref" in schema
-        kept = {"$ref"} if has_reference else schema.keys() - ignored
-        schema = {word: part for word, part in schema.items() if word in kept}
-    if _OLD.isdisjoint(schema):
-        return schema
-    made = dict(schema)
-    for exclusive, bound in _BOUNDS:
-        if isinstance(made.get(exclusive), bool):
-            is_exclusive: Json = made.pop(exclusive)
-            if is_exclusive and bound in made:
-                made[exclusive] = made.pop(bound)
+    known = schema if dialect == len(_DIALECTS) - 1 else _known(schema, dialect)
+    if _OLD.isdisjoint(known):
+        return known
+    made = dict(known)
+    _separate_bounds(made)
     if isinstance(made.get("items"), list):
         made["prefixItems"] = made.pop("items")
         if "additionalItems" in made:
@@ -51,11 +43,27 @@ def modernised(schema: Record, dialect: int) -> Record:
     return made
 
 
+def _known(schema: Record, dialect: int) -> Record:
+    """Return the keywords that a dialect knows; beside a reference, dialects before 2019-09 know none."""
+    if dialect < _DIALECTS.index("2019-09") and "$ref" in schema:
+        return {"$ref": schema["$ref"]}
+    return {word: part for word, part in schema.items() if _INTRODUCED.get(word, 0) <= dialect}
+
+
+def _separate_bounds(made: Record) -> None:
+    """Replace `exclusiveMinimum: true` beside a bound by an exclusive bound."""
+    for exclusive, bound in _BOUNDS:
+        if isinstance(made.get(exclusive), bool):
+            is_exclusive: Json = made.pop(exclusive)
+            if is_exclusive and bound in made:
+                made[exclusive] = made.pop(bound)
+
+
 def _divide_dependencies(made: Record) -> None:
     """Replace `dependencies` by `dependentRequired` and `dependentSchemas`."""
     dependencies = as_object(made.pop("dependencies"))
-    names = {name: part for name, part in dependencies.items() if isinstance(part, list)}
-    schemas = {name: part for name, part in dependencies.items() if not isinstance(part, list)}
+    names: Record = {name: part for name, part in dependencies.items() if isinstance(part, list)}
+    schemas: Record = {name: part for name, part in dependencies.items() if not isinstance(part, list)}
     if names:
         made["dependentRequired"] = {**as_object(made.get("dependentRequired")), **names}
     if schemas:

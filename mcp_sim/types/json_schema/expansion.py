@@ -93,7 +93,8 @@ def _anchored(schema: Json, name: str) -> Record:
     if name in (body.get("$anchor"), body.get("$dynamicAnchor")) or body.get("$id") == f"#{name}":
         return body
     parts = body.values() if body else as_list(schema)
-    return next((found for part in parts if (found := _anchored(part, name))), {})
+    nothing: Record = {}
+    return next((found for part in parts if (found := _anchored(part, name))), nothing)
 
 
 def count_unfolded(schema: Json) -> int:
