@@ -136,26 +136,37 @@ def run_trial(folder: Path, number: int, calls: int, draws: random.Random, findi
 
 def _check(folder: Path, findings: Findings) -> None:
     """Compare store and traces, as they were left and after a restart."""
-    if not (folder / "worlds.db").exists():
+    path = folder / "worlds.db"
+    if not path.exists():
         return
-    traces = sorted(folder.glob("*.jsonl"))
-    with closing(sqlite3.connect(folder / "worlds.db")) as connection:
-        is_store = bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchall())
-        stored = [line for (line,) in connection.execute("SELECT line FROM entries ORDER BY at")] if is_store else []
+    stored, traces = _stored(path), sorted(folder.glob("*.jsonl"))
     for trace in traces:
         whole = trace.read_bytes().split(b"\n")
         findings.only_traced += len(set(whole[1:-1]) - set(stored))
         findings.repaired += whole[-1] != b"" or whole[1:-1] != stored
-    gained = {asyncio.run(reopened(folder / "worlds.db", trace)) for trace in traces or [folder / SETUPS[0][0]]}
-    with closing(sqlite3.connect(folder / "worlds.db")) as connection:
-        stored = [line for (line,) in connection.execute("SELECT line FROM entries ORDER BY at")]
+    gained = {asyncio.run(reopened(path, trace)) for trace in traces or [folder / SETUPS[0][0]]}
+    stored = _stored(path)
     findings.differing += sum(trace.read_bytes().splitlines()[1:] != stored for trace in traces)
-    steps: list[dict[str, Any]] = [json.loads(line)["step"] for line in stored]
-    findings.differing += [step["n"] for step in steps] != list(range(1, len(steps) + 1))
-    findings.differing += gained != {sum(step["entry"] == "call" for step in steps)}
-    titles = Counter(step["arguments"]["title"] for step in steps if step["entry"] == "call")
+    calls = _calls(stored, findings)
+    findings.differing += gained != {len(calls)}
+    titles = Counter(calls)
     findings.lost |= findings.answered - titles.keys()
     findings.invented |= titles.keys() - findings.sent | {title for title, count in titles.items() if count > 1}
+
+
+def _stored(path: Path) -> list[bytes]:
+    """Return the lines in a store; none if the process was killed before it had made its tables."""
+    with closing(sqlite3.connect(path)) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchall():
+            return []
+        return [line for (line,) in connection.execute("SELECT line FROM entries ORDER BY at")]
+
+
+def _calls(stored: list[bytes], findings: Findings) -> list[str]:
+    """Return the titles of the stored calls; the steps must be numbered without gaps."""
+    steps: list[dict[str, Any]] = [json.loads(line)["step"] for line in stored]
+    findings.differing += [step["n"] for step in steps] != list(range(1, len(steps) + 1))
+    return [step["arguments"]["title"] for step in steps if step["entry"] == "call"]
 
 
 async def reopened(path: Path, trace: Path) -> int:
