@@ -99,7 +99,7 @@ class Server:
     def _receive(self, titles: list[str]) -> None:
         for line in cast("IO[bytes]", self._process.stdout):
             if line.endswith(b"\n"):
-                answer = json.loads(line)
+                answer: dict[str, Any] = json.loads(line)
                 if "result" in answer and not answer["result"].get("isError"):
                     self.answered.add(titles[answer["id"]])
                     self.has_answered.set()
