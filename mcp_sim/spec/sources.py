@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.places import Place
@@ -196,7 +197,7 @@ class Sources:
 
     def is_trusted(self, document: Path, code: Sequence[Path] = ()) -> bool:
         """Whether the user trusts a document that was read, and the modules that it names."""
-        if self._trust.covers(document) or _is_shipped(document):
+        if self._trust.covers(document) or is_shipped(document):
             return True
         digest = self._digests.get(document)
         if digest is None or not self._trust.remembers(document, digest):
@@ -205,14 +206,14 @@ class Sources:
 
     def _advice(self, document: Path, code: Sequence[Path] = ()) -> str:
         digests = {document: self._digests.get(document, ""), **{module: digest_of(module) for module in code}}
-        command = (
-            f"run `mcp-sim trust {display(document)}`" if document.is_file() else "save it in a file, and trust that"
-        )
         changed = [path.name for path, digest in digests.items() if self._trust.has_changed(path, digest)]
-        return f"{f'{changed[0]} has changed since you trusted it; ' if changed else ''}{command}"
+        note = f"{changed[0]} has changed since you trusted it; " if changed else ""
+        if not document.is_file():
+            return f"{note}run `mcp-sim trust FILE` for a copy in a file"
+        return f"{note}run `mcp-sim trust {quote(display(document))}`"
 
 
-def _is_shipped(path: Path) -> bool:
+def is_shipped(path: Path) -> bool:
     """Whether a file ships with mcp-sim."""
     found = path.resolve()
     return any(found.is_relative_to(_home(folder).resolve()) for folder in _FOLDERS)

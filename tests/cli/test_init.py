@@ -140,11 +140,18 @@ def test_existing_files_are_not_overwritten(here: Path, capsys: pytest.CaptureFi
     assert [path.name for path in here.iterdir()] == ["script.yaml"]
 
 
-def test_a_spec_of_ones_own_is_referred_to(here: Path) -> None:
+def test_a_spec_of_ones_own_is_referred_to(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["import", "tools", saved(here / "pets.json", [LIST, GET])]) == 0
     assert main(["init", "pets.yaml", "tests"]) == 0
     assert value(here / "tests" / "scenario.yaml")["tools"] == "../pets.yaml"
     assert main(["check", "tests"]) == 0
+    assert "  mcp-sim trust scenario.yaml" in capsys.readouterr().out  # for the commands in its folder
+    monkeypatch.chdir(here / "tests")
+    assert main(["check", "scenario.yaml"]) == 1
+    assert main(["trust", "scenario.yaml"]) == 0
+    assert main(["check", "scenario.yaml"]) == 0
 
 
 @pytest.mark.parametrize(

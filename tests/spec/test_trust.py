@@ -12,6 +12,7 @@ from support.endpoint import serving
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
+from mcp_sim.runs.threaded import WorldThread
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sources import Sources
 from mcp_sim.types.errors import DocumentError
@@ -225,6 +226,18 @@ def test_no_other_key_runs_a_module(folder: Path, nested: bool) -> None:
     sim = {"quote_order": {"choice": "order_id", "choices": {"A1": plan}} if nested else plan}
     path = document(folder, {"name": "freight", "tools": TOOLS, "sim": sim})
     assert "write `python: module:function`" in problems(path)
+
+
+def test_pytest_trusts_what_is_below_its_rootdir(freight: Path) -> None:
+    thread = WorldThread()
+    try:
+        with pytest.raises(DocumentError, match="runs the Python function"):
+            thread.open(freight)
+        world = thread.open(freight, trust=[freight.parent])
+        assert world.call("quote_order", {"order_id": "A1"}).ok
+    finally:
+        thread.close()
+    assert has_run()
 
 
 # keys -----------------------------------------------------------------------------------------------------------------
