@@ -35,8 +35,8 @@ class Listening:
 
 
 @contextmanager
-def start_server(command: list[str]) -> Generator[Listening]:
-    """Yield a running server."""
+def start_server(command: list[str], *, ends_at_once: bool = False) -> Generator[Listening]:
+    """Yield a running server. It is killed in the end if it `ends_at_once`."""
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         lines = list[bytes]()
@@ -47,7 +47,7 @@ def start_server(command: list[str]) -> Generator[Listening]:
         try:
             yield Listening(process.pid, int(found[1]))
         finally:
-            process.terminate()
+            process.kill() if ends_at_once else process.terminate()
             process.stderr.read()
 
 
@@ -79,6 +79,14 @@ class Connection:
         head = [f"GET {self._path} HTTP/1.1", f"host: 127.0.0.1:{self._port}", "accept: text/event-stream"]
         session = [f"mcp-protocol-version: {self._era}", f"mcp-session-id: {self._session.decode()}"]
         self._to.write("\r\n".join([*head, *session, "", ""]).encode())
+
+    def send(self, data: bytes) -> None:
+        """Send bytes without waiting for an answer."""
+        self._to.write(data)
+
+    def abort(self) -> None:
+        """Close the connection without sending or reading the rest."""
+        self._to.transport.abort()
 
     async def close(self) -> None:
         self._to.close()

@@ -1,0 +1,382 @@
+"""Measure how long another world waits while a server is under attack, one server process per attack.
+
+    python benchmarks/attacks.py [NAMES...]
+
+A client calls a tool in a world of its own, again and again, before and during each attack. NAMES choose the attacks
+whose names contain one of them. The exit status is 1 if a call waited for more than 250 ms during an attack.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from raw_client import ERAS
+from raw_http import Connection, Listening, Refused, start_server
+from table import ratio
+
+MOST_MILLISECONDS = 250
+LIMIT = 20.0
+"""Seconds after which an attack is given up; its requests may still be in progress then."""
+
+QUIET_CALLS = 200
+CONNECTIONS, AHEAD = 300, 60
+MOST_SHOWN = 60
+LINE = "{:28} {:>9} {:>9} {:>8} {:>9}  {}"
+TEXT, NUMBER, OBJECT = {"type": "string"}, {"type": "number"}, {"type": "object"}
+TEXTS = {"type": "array", "items": TEXT}
+NODES = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"name": TEXT, "entityType": TEXT, "observations": TEXTS}},
+}
+EDGES = {"type": "array", "items": {"type": "object", "properties": {"from": TEXT, "to": TEXT, "relationType": TEXT}}}
+MILLION = 1_000_000
+
+
+def tool(name: str, about: str, /, **arguments: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": arguments, "required": list(arguments)[:1]}
+    return {"name": name, "description": about, "inputSchema": schema}
+
+
+SERVERS: dict[str, list[dict[str, Any]]] = {
+    "desk": [
+        tool("create_item", "Create an item", title=TEXT, data=OBJECT),
+        tool("list_items", "List items", query=TEXT, limit={"type": "integer"}, sort_by=TEXT),
+        tool("get_item", "Get an item", item_id=TEXT),
+        tool("update_item", "Update an item", item_id=TEXT, title=TEXT),
+        tool("search_items", "Search items by text", query=TEXT),
+    ],
+    "sql": [tool("query", "Run any SQL statement.", sql=TEXT, params={"type": "array"})],
+    "files": [
+        tool("read_file", "Read a file", path=TEXT),
+        tool("write_file", "Write a file", path=TEXT, content=TEXT),
+        tool("edit_file", "Edit a file: replace a text", path=TEXT, old_text=TEXT, new_text=TEXT),
+        tool("search_files", "Find files whose name matches a pattern", pattern=TEXT, path=TEXT),
+        tool("grep", "Search the content of files for a regular expression", pattern=TEXT, path=TEXT),
+        tool("diff_files", "Show the differences between two files", path1=TEXT, path2=TEXT),
+        tool("run_command", "Run a shell command.", command=TEXT),
+    ],
+    "calculator": [
+        tool("calculate", "Evaluate a math expression", expression=TEXT),
+        tool("factorial", "Factorial of a number", number=NUMBER),
+        tool("fibonacci", "Fibonacci number", number=NUMBER),
+        tool("is_prime", "Whether a number is prime", number=NUMBER),
+        tool("power", "Power", base=NUMBER, exponent=NUMBER),
+        tool("convert_base", "Convert a number between bases", number=TEXT, from_base=NUMBER, to_base=NUMBER),
+    ],
+    "texts": [
+        tool("regex_match", "Match a regular expression", text=TEXT, pattern=TEXT),
+        tool("regex_replace", "Replace by a regular expression", text=TEXT, pattern=TEXT, replacement=TEXT),
+        tool("diff_texts", "Show the differences between two texts", text1=TEXT, text2=TEXT),
+        tool("similarity", "Similarity of two texts", text1=TEXT, text2=TEXT),
+        tool("format_json", "Format JSON", json=TEXT),
+        tool("json_query", "Query JSON by a path", json=TEXT, path=TEXT),
+        tool("slugify", "Make a slug of a text", text=TEXT),
+        tool("word_count", "Count words", text=TEXT),
+        tool("summarize", "Summarize a text", text=TEXT),
+        tool("extract_keywords", "Extract keywords", text=TEXT),
+        tool("title_case", "Convert a text to title case", text=TEXT),
+    ],
+    "sheets": [
+        tool("write_range", "Write cells of a sheet", sheet=TEXT, range=TEXT, values={"type": "array"}),
+        tool("set_formula", "Set the formula of a cell in a sheet", sheet=TEXT, cell=TEXT, formula=TEXT),
+        tool("read_range", "Read cells of a sheet", sheet=TEXT, range=TEXT),
+        tool("create_sheet", "Create a sheet", sheet=TEXT),
+        tool("search_cells", "Search for cells of a sheet", sheet=TEXT, query=TEXT),
+    ],
+    "keys": [
+        tool("set", "Set a key.", key=TEXT, value={}),
+        tool("get", "Get the value of a key.", key=TEXT),
+        tool("delete", "Delete a key.", key=TEXT),
+        tool("list_keys", "List keys that match a pattern", pattern=TEXT),
+    ],
+    "graph": [
+        tool("create_entities", "Create entities", entities=NODES),
+        tool("create_relations", "Create relations", relations=EDGES),
+        tool("read_graph", "Read the graph"),
+        tool("search_nodes", "Search nodes", query=TEXT),
+        tool("find_path", "Find the path between entities", source=TEXT, target=TEXT),
+        tool("get_neighbors", "Get neighbors", name=TEXT, depth={"type": "integer"}),
+    ],
+    "vectors": [
+        tool("create_collection", "Create a collection", collection_name=TEXT),
+        tool("add_documents", "Add documents", collection_name=TEXT, documents=TEXTS, ids=TEXTS),
+        tool(
+            "query_documents", "Query documents", collection_name=TEXT, query_texts=TEXTS, n_results={"type": "integer"}
+        ),
+    ],
+    "git": [
+        tool("git_status", "Show the status", repo_path=TEXT),
+        tool("git_add", "Stage files", repo_path=TEXT, files=TEXTS),
+        tool("git_commit", "Commit", repo_path=TEXT, message=TEXT),
+        tool("git_log", "Show the log", repo_path=TEXT, max_count={"type": "integer"}),
+        tool("git_diff_unstaged", "Show the unstaged changes", repo_path=TEXT),
+        tool("write_file", "Write a file", path=TEXT, content=TEXT),
+        tool("read_file", "Read a file", path=TEXT),
+        tool("list_directory", "List a directory", path=TEXT),
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """Calls of one server in one world, each a tool and its arguments: `before` prepares the attack."""
+
+    server: str
+    calls: Sequence[tuple[str, dict[str, Any]]]
+    before: Sequence[tuple[str, dict[str, Any]]] = ()
+
+    async def run(self, server: Listening) -> str:
+        """Make the calls one after the other. Return the beginning of the last answer."""
+        return await run_calls(server, self.server, self.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """The same request on many connections, several times ahead; the answers are not read."""
+
+    worlds: int
+    ahead: int
+
+    async def run(self, server: Listening) -> str:
+        opened = [Connection(server.port, f"/w/flood{n % self.worlds}/desk/mcp", ERAS[1]) for n in range(CONNECTIONS)]
+        for connection in opened:
+            await connection.open()
+        for connection in opened:
+            connection.send(request(connection, "list_items", {"limit": 50}) * self.ahead)
+        await asyncio.sleep(FLOOD_SECONDS)
+        for connection in opened:
+            connection.abort()
+        return f"{CONNECTIONS * self.ahead:,} requests sent"
+
+
+FLOOD_SECONDS = 4.0
+
+
+def statement(sql: str) -> Attack:
+    return Attack("sql", [("query", {"sql": sql})])
+
+
+def expression(pattern: str, text: str = "a") -> Attack:
+    return Attack("texts", [("regex_match", {"text": text, "pattern": pattern})])
+
+
+def formula(text: str) -> Attack:
+    sheet = ("create_sheet", {"sheet": "S"})
+    return Attack("sheets", [("set_formula", {"sheet": "S", "cell": "A1", "formula": text})], [sheet])
+
+
+def file_of(content: str, path: str = "/a.txt") -> tuple[str, dict[str, Any]]:
+    return ("write_file", {"path": path, "content": content})
+
+
+def calculation(text: str) -> Attack:
+    return Attack("calculator", [("calculate", {"expression": text})])
+
+
+def text_call(name: str, **arguments: Any) -> Attack:
+    return Attack("texts", [(name, arguments)])
+
+
+NUMBERS = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 100000) "
+VALUES = ", ".join(f"({n})" for n in range(400))
+LINES = "\n".join(f"line {n * 7919 % 10007}" for n in range(200_000))
+FEW_LINES = "\n".join(LINES.split("\n")[:10_000])
+SORTED_LINES = "\n".join(sorted(FEW_LINES.split("\n")))
+CELLS = [["=1"], *([f"=A{n}+A{n}+A{n}"] for n in range(1, 60))]
+GRAPH = [{"name": f"n{n}", "entityType": "a", "observations": ["x"]} for n in range(4_000)]
+GROUPS = 20_000
+
+ATTACKS: Mapping[str, Attack | Flood] = {
+    "SQL printf": statement("SELECT printf('%.*c', 900000000, 'x')"),
+    "SQL recursion": statement(NUMBERS.replace(" LIMIT 100000", "") + "SELECT sum(n) FROM n"),
+    "SQL join": statement(f"WITH a(x) AS (VALUES {VALUES}) SELECT count(*) FROM a, a b, a c WHERE a.x + b.x + c.x = 1"),
+    "SQL time functions": statement(NUMBERS + "SELECT sum(date('now', n || ' days') > 'a') FROM n"),
+    "SQL LIKE": statement(f"SELECT hex(zeroblob(4000)) LIKE '{'%0' * 4_000}x'"),
+    "SQL GLOB": statement(f"SELECT '{'a' * 20_000}' GLOB '{'*a' * 10_000}b'"),
+    "SQL REGEXP": statement(f"SELECT 'x' REGEXP '{'(' * GROUPS}a{')*' * GROUPS}'"),
+    "SQL of 3 MB": statement(f"SELECT '{'x' * 3 * MILLION}'"),
+    "SQL with many conditions": statement("SELECT 1 WHERE " + " OR ".join(["1 = 2"] * 100_000)),
+    "SQL with many rows": statement(NUMBERS + "SELECT n, hex(zeroblob(400)) FROM n LIMIT 9999"),
+    "expression, nested 4,000": expression("(" * 4_000 + "a" + ")*" * 4_000),
+    "expression, nested 20,000": expression("(" * GROUPS + "a" + ")*" * GROUPS),
+    "expression, repetitions": expression("((a{0,30}){0,30}){0,1}" * 200, "a" * 1_000),
+    "expression, groups": expression("(a)" * 1_000, "a" * 30_000),
+    "expression, many matches": expression("", "a" * MILLION),
+    "expression, replacement": text_call("regex_replace", text="a" * MILLION, pattern="a.*z|a", replacement="b"),
+    "wildcards [": Attack("files", [("search_files", {"pattern": "[" * 5_000, "path": "/"})], [file_of("x")]),
+    "wildcards **/": Attack("files", [("search_files", {"pattern": "**/" * 20_000, "path": "/"})], [file_of("x")]),
+    "wildcards for keys": Attack(
+        "keys", [("list_keys", {"pattern": "[" * 5_000})], [("set", {"key": "a", "value": 1})]
+    ),
+    "200,000 keys": Attack("desk", [("create_item", {"title": "a", "data": {f"k{n}": n for n in range(200_000)}})]),
+    "19,000 keys": Attack("desk", [("create_item", {"title": "a", **{f"k{n}": n for n in range(19_000)}})]),
+    "1,000,000 items": Attack("desk", [("create_item", {"title": "a", "data": {"a": [0] * MILLION}})]),
+    "a text of 4 MB": Attack("desk", [("create_item", {"title": "x" * 4 * MILLION})]),
+    "a search of 1 MB": Attack(
+        "desk", [("search_items", {"query": "x y " * 250_000})], [("create_item", {"title": "x" * MILLION})]
+    ),
+    "an id of 4 MB": Attack("desk", [("get_item", {"item_id": "9" * 4 * MILLION})]),
+    "grep": Attack("files", [("grep", {"pattern": "line", "path": "/"})], [file_of(LINES)]),
+    "a file of empty lines": Attack("files", [("read_file", {"path": "/a.txt"})], [file_of("\n" * MILLION)]),
+    "an edit": Attack(
+        "files", [("edit_file", {"path": "/a.txt", "old_text": "line 1\n", "new_text": "b"})], [file_of(LINES)]
+    ),
+    "diff of files": Attack(
+        "files",
+        [("diff_files", {"path1": "/a.txt", "path2": "/b.txt"})],
+        [file_of(FEW_LINES), file_of(SORTED_LINES, "/b.txt")],
+    ),
+    "diff of texts": text_call("diff_texts", text1=FEW_LINES, text2=SORTED_LINES),
+    "shell sort": Attack("files", [("run_command", {"command": "sort /a.txt | uniq -c | sort -rn"})], [file_of(LINES)]),
+    "shell words": Attack("files", [("run_command", {"command": "echo " + "'a' " * 500_000})], [file_of("x")]),
+    "a number of 1,000,000 digits": calculation("9" * MILLION),
+    "a sum": calculation("+".join(["1"] * 500_000)),
+    "factorials": calculation("factorial(99999)"),
+    "a product": calculation("*".join(["9" * 4_000] * 900)),
+    "a prime": Attack("calculator", [("is_prime", {"number": 2**61 - 1})]),
+    "another base": Attack("calculator", [("convert_base", {"number": "9" * MILLION, "from_base": 10, "to_base": 2})]),
+    "JSON in a text": text_call("format_json", json="[" + "[]," * MILLION + "1]"),
+    "words of a text": text_call("extract_keywords", text=" ".join(f"w{n}" for n in range(300_000))),
+    "sentences of a text": text_call("summarize", text="abc def. " * 300_000),
+    "a slug": text_call("slugify", text="a-" * MILLION),
+    "formula, nested": formula("=" + "SUM(" * 3_000 + "1" + ")" * 3_000),
+    "formula, large range": formula("=SUM(B1:XFD1048576)"),
+    "formula, REPT": formula('=REPT("x",900000000)'),
+    "formulas that double": Attack(
+        "sheets",
+        [("read_range", {"sheet": "S", "range": "A1:A60"})],
+        [("create_sheet", {"sheet": "S"}), ("write_range", {"sheet": "S", "range": "A1", "values": CELLS})],
+    ),
+    "a large range": Attack(
+        "sheets", [("read_range", {"sheet": "S", "range": "A1:XFD1048576"})], [("create_sheet", {"sheet": "S"})]
+    ),
+    "a graph": Attack("graph", [("read_graph", {})], [("create_entities", {"entities": GRAPH})]),
+    "vectors": Attack(
+        "vectors",
+        [("query_documents", {"collection_name": "c", "query_texts": ["a b"] * 2_000, "n_results": 10**9})],
+        [
+            ("create_collection", {"collection_name": "c"}),
+            ("add_documents", {"collection_name": "c", "documents": ["a b"] * 900, "ids": [*map(str, range(900))]}),
+        ],
+    ),
+    "requests ahead, one world": Flood(1, AHEAD),
+    "requests ahead, 300 worlds": Flood(CONNECTIONS, AHEAD),
+}
+
+
+def request(connection: Connection, name: str, arguments: dict[str, Any]) -> bytes:
+    return connection.encode_request("tools/call", {"name": name, "arguments": arguments})
+
+
+async def run_calls(server: Listening, name: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> str:
+    """Make calls in the attacked world, one after the other. Return the beginning of the last answer."""
+    answer = b""
+    for tool_name, arguments in calls:
+        connection = Connection(server.port, f"/w/attacked/{name}/mcp", ERAS[1])
+        await connection.open()
+        try:
+            answer = await connection.exchange(request(connection, tool_name, arguments))
+        except Refused as refused:
+            answer = f"HTTP status {refused.status}".encode()
+        finally:
+            await connection.close()
+    found: Any = json.loads(answer) if answer.startswith(b"{") else answer.decode()
+    return " ".join(str(found["result"]["content"][0]["text"] if "result" in found else found)[:MOST_SHOWN].split())
+
+
+class Probe:
+    """A client that calls a tool in another world, and notes how long each call takes."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = Connection(port, "/w/quiet/desk/mcp", ERAS[1])
+        self.waits: list[float] = []
+
+    async def open(self) -> None:
+        await self._connection.open()
+        self._request = request(self._connection, "list_items", {"limit": 1})
+
+    async def call(self) -> None:
+        began = time.perf_counter()
+        self.waits.append(0.0)
+        try:
+            await self._connection.exchange(self._request)
+        finally:
+            self.waits[-1] = time.perf_counter() - began
+
+    async def call_forever(self) -> None:
+        while True:
+            await self.call()
+            await asyncio.sleep(0.002)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The longest wait during an attack and before it, the duration of the attack, in seconds, and its answer."""
+
+    wait: float
+    quiet: float
+    took: float
+    answer: str
+
+
+async def measure(server: Listening, attack: Attack | Flood) -> Found:
+    """Measure an attack on a new server."""
+    probe = Probe(server.port)
+    await probe.open()
+    for _ in range(QUIET_CALLS):
+        await probe.call()
+    quiet, probe.waits = max(probe.waits[QUIET_CALLS // 10 :]), []
+    if isinstance(attack, Attack):
+        await run_calls(server, attack.server, attack.before)
+    watch = asyncio.create_task(probe.call_forever())
+    began, shown = time.perf_counter(), f"no answer within {LIMIT:.0f} s"
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LIMIT):
+            shown = await attack.run(server)
+    took = time.perf_counter() - began
+    watch.cancel()
+    with suppress(asyncio.CancelledError):
+        await watch
+    return Found(max(probe.waits), quiet, took, shown)
+
+
+@contextmanager
+def scenario() -> Generator[Path]:
+    """Yield a scenario with all servers."""
+    with TemporaryDirectory() as folder:
+        for name, tools in SERVERS.items():
+            spec = {"mcp_sim": 1, "name": name, "tools": tools}
+            Path(folder, f"{name}.json").write_text(json.dumps(spec), encoding="utf-8")
+        tools = {name: f"{name}.json" for name in SERVERS}
+        document = {"mcp_sim": 1, "name": "attacks", "tools": tools, "world": {"namespaces": True}}
+        path = Path(folder, "attacks.json")
+        path.write_text(json.dumps(document), encoding="utf-8")
+        yield path
+
+
+def main(names: Sequence[str]) -> int:
+    longest = 0.0
+    print(LINE.format("attack", "ms waited", "ms before", "ratio", "ms in all", "answer"))
+    with scenario() as path:
+        command = [sys.executable, "-m", "mcp_sim", "serve", str(path), "--http", "127.0.0.1:0", "--log-level", "error"]
+        for name, attack in ATTACKS.items():
+            if not names or any(part in name for part in names):
+                with start_server(command, ends_at_once=True) as server:
+                    found = asyncio.run(measure(server, attack))
+                waits = f"{found.wait * 1000:,.0f}", f"{found.quiet * 1000:,.0f}", ratio(found.wait, found.quiet)
+                print(LINE.format(name, *waits, f"{found.took * 1000:,.0f}", found.answer), flush=True)
+                longest = max(longest, found.wait)
+    return int(longest * 1000 > MOST_MILLISECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""Worlds under load: a flooded world does not keep others waiting, and long calls do not either."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import anyio
+from support.matched_tools import TEXT, result, simulator, tool
+from support.over_http import listening
+
+from mcp_sim.server.turns import MOST_AT_WORK, Turns
+
+
+async def test_a_world_that_asks_once_comes_before_the_rest_of_a_flood() -> None:
+    turns, order = Turns(), list[str]()
+
+    async def work(world: str) -> None:
+        turn = await turns.next(world)
+        order.append(world)
+        await asyncio.sleep(0)
+        turn.end()
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(20 * MOST_AT_WORK):
+                tasks.start_soon(work, "flooded")
+            await asyncio.sleep(0)
+            tasks.start_soon(work, "quiet")
+    assert order.index("quiet") < 4 * MOST_AT_WORK
+    assert len(order) == 20 * MOST_AT_WORK + 1
+
+
+async def test_requests_that_wait_for_something_do_not_hold_up_others() -> None:
+    turns = Turns()
+    with anyio.fail_after(60):
+        for number in range(2 * MOST_AT_WORK):
+            await turns.next(f"waits {number}")
+
+
+async def test_a_request_that_is_cancelled_while_it_waits_frees_its_turn() -> None:
+    turns = Turns()
+    held = [await turns.next("a") for _ in range(MOST_AT_WORK)]
+    with anyio.move_on_after(0):
+        await turns.next("b")
+    for turn in held:
+        turn.end()
+    with anyio.fail_after(60):
+        for _ in range(MOST_AT_WORK):
+            await turns.next("c")
+
+
+async def test_a_long_statement_lets_another_world_go_on(tmp_path: Path) -> None:
+    tools = [tool("query", "Run any SQL statement.", sql=TEXT), tool("create_item", "Create an item", title=TEXT)]
+    values = ", ".join(f"({n})" for n in range(400))
+    join = f"WITH a(x) AS (VALUES {values}) SELECT count(*) FROM a, a b, a c WHERE a.x + b.x + c.x = 1"
+    async with simulator(tmp_path, tools) as sim:
+        attacked, quiet, order = sim.world("attacked"), sim.world("quiet"), list[str]()
+
+        async def attack() -> None:
+            assert "steps" in str(result(await attacked.call("query", {"sql": join})).value)
+            order.append("attack")
+
+        await quiet.call("create_item", {"title": "first"})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(attack)
+            await asyncio.sleep(0)
+            await quiet.call("create_item", {"title": "second"})
+            order.append("quiet")
+        assert order == ["quiet", "attack"]
+
+
+def test_requests_that_are_sent_ahead_are_all_answered_in_order() -> None:
+    ping = b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: %b\r\n\r\n" % (b"x" * 500)
+    lost = b"GET /w/a/lost HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with listening("calm_crm") as served, socket.create_connection(("127.0.0.1", served.port), timeout=60) as one:
+        one.sendall((ping + lost) * 60 + b"nonsense\r\n\r\n")
+        received = b""
+        while piece := one.recv(65536):
+            received += piece
+    statuses = [part[:3] for part in received.split(b"HTTP/1.1 ")[1:]]
+    assert statuses[:120] == [b"200", b"404"] * 60
+    assert statuses[120:] in ([], [b"400"])
