@@ -71,6 +71,22 @@ def merge_presets(
 ) -> tuple[PerturbationEntry, ...]:
     """Return the perturbations of a scenario: those of its presets, then its own. `place` is the whole scenario."""
     at = place.at("extends")
+    presets = _presets(at, names, document, sources, domain, adversarial=adversarial)
+    own = read_perturbations(place.at("perturbations"), domain, allow_adversarial=adversarial)
+    given = {str(item.mapping.get("id")) for item in place.at("perturbations").items}
+    for preset in presets:
+        sources.problems.extend(problem for name, problem in preset.left_out if name not in given)
+    parts = (*(preset.entries for preset in presets), own)
+    entries = tuple({entry.id: entry for part in parts for entry in part}.values())
+    if presets and domain is not None and not sources.has_failed:
+        _check_together(at, [part for part in parts if part], entries, domain)
+    return entries
+
+
+def _presets(
+    at: Place, names: Sequence[str], document: Path, sources: Sources, domain: Domain | None, *, adversarial: bool
+) -> list[Preset]:
+    """Read the presets that a scenario names. Each may be named once, and some of its faults must fit the tools."""
     presets = list[Preset]()
     for index, name in enumerate(names):
         here = at.at(index) if at.is_list else at
@@ -82,15 +98,7 @@ def merge_presets(
             here.error(f"none of the faults of {name!r} fits these tools: {preset.left_out[0][1]}")
         elif preset is not None:
             presets.append(preset)
-    own = read_perturbations(place.at("perturbations"), domain, allow_adversarial=adversarial)
-    given = {str(item.mapping.get("id")) for item in place.at("perturbations").items}
-    for preset in presets:
-        sources.problems.extend(problem for name, problem in preset.left_out if name not in given)
-    parts = (*(preset.entries for preset in presets), own)
-    entries = tuple({entry.id: entry for part in parts for entry in part}.values())
-    if presets and domain is not None and not sources.has_failed:
-        _check_together(at, [part for part in parts if part], entries, domain)
-    return entries
+    return presets
 
 
 def _check_together(
