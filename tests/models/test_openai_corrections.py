@@ -84,6 +84,14 @@ async def test_a_list_has_the_rows_that_exist_unless_the_model_gives_the_same_an
         assert value(await world.call("list_tickets", {})) == {"tickets": ROWS[:1], "total": 1}
 
 
+async def test_a_list_lacks_no_record_that_a_call_has_created_although_the_model_insists(desk: Desk) -> None:
+    async with serving(saying(MADE)) as engine, desk(engine.url).open() as world:
+        made = value(await world.call("create_ticket", {"title": "one"}))
+        engine.respond = saying(listed(ROWS[0]))
+        rows = [ROWS[0], made]
+        assert value(await world.call("list_tickets", {})) == {"tickets": rows, "total": 2}
+
+
 async def test_after_a_number_without_end_the_grammar_allows_declared_properties_only(desk: Desk) -> None:
     endless = MADE[:-1] + ', "extra": 1e999}'
     async with serving(saying(endless, MADE)) as engine, desk(engine.url).open() as world:

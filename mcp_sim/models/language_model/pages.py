@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -69,11 +69,12 @@ class Pages:
     def _wrong_rows(self, rows: list[Json], known: list[Json] | None) -> Iterator[Contradiction]:
         """Yield that the rows are not those of the page, if the world knows these.
 
-        A tool may hide some unless it is asked for them: rows that the model shows again after a complaint stay.
+        A tool may hide some unless it is asked for them: after a complaint, the same rows lack only what calls created.
         """
-        if known is None or (rows and self.is_repeated):
+        if known is None:
             return
-        true = self._true_rows(rows, known)
+        is_insisted = self.is_repeated and rows
+        true = self._with_missing(rows, known, self._is_created) if is_insisted else self._true_rows(rows, known)
         if true is not None:
             place = self.tool.plan.envelope.rows or ""
             problem = f"{place or 'the list'} has {len(rows)} rows, but other rows exist for this call: {len(true)}"
@@ -87,19 +88,27 @@ class Pages:
         if None in keys:
             return None
         if not self._is_exact:
-            return self._with_hits(rows, known)
+            return self._with_missing(rows, known, self._is_hit)
         shown = {self._key(row): row for row in rows}
         true = [shown.get(key, row) for key, row in zip(keys, known, strict=True)]
         return None if shown.keys() == {*keys} and len(rows) == len(known) else true
 
-    def _with_hits(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
-        """Return the rows of a search with the known ones that match its query; None if it has them.
+    def _with_missing(self, rows: list[Json], known: list[Json], is_due: Callable[[Json], bool]) -> list[Json] | None:
+        """Return the rows with the known ones that are due; None if it has them.
 
         The page has as many rows as the model shows, or as the world's own.
         """
         shown = {self._key(row) for row in rows}
-        missing = [row for row in known if self._key(row) not in shown and self._is_hit(row)]
+        missing = [row for row in known if self._key(row) not in shown and is_due(row)]
         return [*rows[: max(len(rows), len(known)) - len(missing)], *missing] if missing else None
+
+    def _is_created(self, row: Json) -> bool:
+        """Whether a call has created the record of a row, and the call asks for it for certain."""
+        entity, key = self.tool.entity, self._key(row)
+        if entity is None or key is None or not self._is_exact:
+            return False
+        written = self.facts.turn.view.written(entity.name).get(key)
+        return written is not None and written.born >= 0
 
     def _key(self, row: Json) -> Key | None:
         """Return the key of a row, as the world has it."""
