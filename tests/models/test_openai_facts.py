@@ -72,6 +72,27 @@ async def test_what_was_shown_of_a_record_stays_until_a_write_names_it(shown: De
         assert await seen(engine, world, {**second, "effort": 6}, ticket_id=second["id"]) == second
 
 
+async def test_what_the_schema_of_a_field_does_not_allow_is_no_fact(shown: Desk) -> None:
+    odd = {**ticket(9), "effort": "a lot"}
+    async with serving() as engine, shown(engine.url).open() as world:
+        assert await seen(engine, world, odd, "explain", topic="gears") == odd
+        assert await seen(engine, world, odd, "search_tickets", query="gears") == odd
+        assert await seen(engine, world, ticket(9), ticket_id="ticket_00009") == ticket(9)
+        assert await seen(engine, world, ticket(9, effort=5), ticket_id="ticket_00009") == ticket(9)
+
+
+@pytest.mark.parametrize("effort", ["a lot", 5])
+async def test_a_reported_change_that_the_schema_of_a_field_does_not_allow_is_no_fact(effort: Json, desk: Desk) -> None:
+    change = {"op": "update", "entity": "ticket", "id": "ticket_00001", "fields": {"effort": effort}}
+    async with (
+        serving(saying("Tidied.", json.dumps({"changes": [change]}))) as engine,
+        desk(engine.url).open() as world,
+    ):
+        await world.call("tidy_up", {"what": "the desk"})
+        served = await seen(engine, world, ROWS[0], ticket_id="ticket_00001")
+        assert served == {**ROWS[0], "effort": 5 if effort == 5 else ROWS[0]["effort"]}
+
+
 @pytest.mark.parametrize("named", [{"what": "ticket_00001"}, {"what": "Bell"}])
 async def test_a_write_that_names_a_record_by_its_id_or_name_lets_it_change_and_no_other(
     named: Json, shown: Desk

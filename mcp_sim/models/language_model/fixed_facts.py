@@ -1,7 +1,8 @@
 """What is fixed before a call, and why: the one place that decides what a model may not contradict.
 
 A value of an identified record is fixed if it is given, was written, or was shown, until a write names the record by
-its id, key, name or path, or a write with unknown effect touches its entity. While the call itself is a write, nothing
+its id, key, name or path, or a write with unknown effect touches its entity. What the schema of its field does not
+allow is no fact: a tool without an outputSchema may show anything. While the call itself is a write, nothing
 is fixed that the write may change: any value if its effect is unknown, else those within its `Reach`. An id that two
 differing objects of one answer share, an index, and what an answer says about the call (`success`, `message`) identify
 or fix nothing.
@@ -15,6 +16,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, cast
 
+from mcp_sim.models.language_model.field_schemas import FieldSchemas
 from mcp_sim.models.language_model.reach import Reach, names_of
 from mcp_sim.models.language_model.subjects import Subject, identity_of, scalars
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
@@ -72,6 +74,7 @@ class FixedFacts:
 
     turn: Turn
     memory: Memory
+    schemas: FieldSchemas
     is_write: bool
     reach: Reach | None = None
 
@@ -80,7 +83,8 @@ class FixedFacts:
         if self.is_write and (self.reach is None or self.reach.includes(subject, name, self._known(subject))):
             return UNFIXED
         places = [subject, *(self._elsewhere(subject) if not subject.is_named else ())]
-        return next((value for value in (self._value(one, name) for one in places) if value is not UNFIXED), UNFIXED)
+        value = next((value for value in (self._value(one, name) for one in places) if value is not UNFIXED), UNFIXED)
+        return value if value is UNFIXED or self.schemas.allow(subject.entity, name, value) else UNFIXED
 
     def _value(self, subject: Subject, name: str) -> Json:
         shown = self._shown(subject.identity)
