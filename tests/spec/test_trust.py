@@ -20,12 +20,12 @@ from mcp_sim.types.errors import DocumentError
 Json = Any
 pytestmark = pytest.mark.time_limit(60)
 SECRET = "correct-horse-battery"
-TOOLS = [
+TOOLS: Json = [
     {"name": "list_orders", "inputSchema": {"type": "object", "properties": {}}},
     {"name": "quote_order", "inputSchema": {"type": "object", "properties": {"order_id": {"type": "string"}}}},
 ]
 FUNCTION = "from pathlib import Path\nPath('ran').touch()\ndef quote(turn): return 1\n"
-REFERENCES = {
+REFERENCES: dict[str, Json] = {
     "tools of a scenario": {"tools": "FILE"},
     "tools of a server": {"tools": {"shop": "FILE"}},
     "tools of a spec": {"tools": "FILE", "name": "shop", "entities": {}},
