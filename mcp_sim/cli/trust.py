@@ -40,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
             for action in actions:
                 print(f"{action.file}:{action.line}: {action.path}: {action.message}")
             known |= {str(file.resolve()): digest_of(file) for file in files if file.is_file()}
-            print(f"Trusted until one of them changes: {', '.join(dict.fromkeys(map(display, files)))}")
+            names = ", ".join(dict.fromkeys(map(display, files)))
+            print(f"Trusted until they change: {names}" if names else f"{path} ships with mcp-sim, and is trusted")
     replace_file(store_file(), store_text(known))
     return 0
 
@@ -52,5 +53,5 @@ def _forget(paths: Sequence[Path]) -> int:
     known = remembered()
     kept = {file: one for file, one in known.items() if not any(Path(file).is_relative_to(at) for at in folders)}
     replace_file(store_file(), store_text(kept))
-    print(f"Forgot {len(known) - len(kept)} files.")
+    print(f"Files that are no longer trusted: {len(known) - len(kept)}")
     return 0

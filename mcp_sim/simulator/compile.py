@@ -23,7 +23,7 @@ from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.presets import is_preset, merge_presets, read_preset
-from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, locate
+from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, is_shipped, locate
 from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
 from mcp_sim.spec.trust import Trust
 from mcp_sim.types.domain import Domain
@@ -55,7 +55,7 @@ def load(reference: str | Path, *, world_model: str | None = None, trust: bool |
 
 
 def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Problem]]]:
-    """Yield, for each document, the files with what it does, and what it does only with the user's trust.
+    """Yield, for each document, its files except those that ship, and what it does only with the user's trust.
 
     Raises `UsageError` if there is nothing to read, and `DocumentError` if a document cannot be used.
     """
@@ -63,7 +63,7 @@ def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Pro
         sources = Sources(Trust(trusted=True))
         if _read(path, sources, None) is None or sources.has_failed:
             raise DocumentError(sources.sorted())
-        yield [*sources.files, *sources.code], sources.actions
+        yield [file for file in (*sources.files, *sources.code) if not is_shipped(file)], sources.actions
 
 
 def check(references: Iterable[str | Path]) -> list[Problem]:
