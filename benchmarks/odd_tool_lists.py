@@ -72,8 +72,14 @@ class Counts:
     unjudged: int = 0
     slowest_load: float = 0.0
     slowest_call: float = 0.0
+    slowest: str = ""
     kinds: Counter[str] = field(default_factory=Counter[str])
     examples: dict[str, str] = field(default_factory=dict[str, str])
+
+    def note_call(self, seconds: float, shown: str) -> None:
+        """Note the slowest call."""
+        if seconds > self.slowest_call:
+            self.slowest_call, self.slowest = seconds, shown
 
     def note(self, kind: str, example: str) -> None:
         """Count a problem by its kind, with the first example of it."""
@@ -97,6 +103,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.details:
         for kind, number in counts.kinds.most_common():
             print(f"{number} x {kind}\n    {counts.examples[kind]}")
+        print(f"slowest call: {counts.slowest}")
     figures = [getattr(counts, one.name) for one in fields(counts)][: len(HEAD)]
     row = [f"{one:.2f}" if isinstance(one, float) else f"{one:,}" for one in figures]
     print_table("Odd tool lists", HEAD, [row])
@@ -150,7 +157,7 @@ async def call_tools(
                 counts.note(f"{'no answer' if warned else 'crash'}: {kind_of(error)}", f"{shown} {place_of(error)}")
                 continue
             finally:
-                counts.slowest_call = max(counts.slowest_call, time.process_time() - start)
+                counts.note_call(time.process_time() - start, shown)
             counts.succeeded += observation.ok
             if observation.ok and isinstance(observation.body, ToolResult):
                 judge(tool, observation.body, shown, counts)
