@@ -2,7 +2,7 @@
 
 A value of an identified record is fixed if it is given, was written, or was shown, until a write names the record by
 its id, key, name or path, or a write with unknown effect touches its entity. What the schema of its field does not
-allow is no fact: a tool without an outputSchema may show anything. While the call itself is a write, nothing
+allow is no fact to tools with an outputSchema, as others may show anything. While the call itself is a write, nothing
 is fixed that the write may change: any value if its effect is unknown, else those within its `Reach`. An id that two
 differing objects of one answer share, an index, and what an answer says about the call (`success`, `message`) identify
 or fix nothing.
@@ -70,11 +70,15 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class FixedFacts:
-    """The fixed facts of one turn. `reach`: what a write may change; None if that is unknown."""
+    """The fixed facts of one turn.
+
+    `schemas`: those that fixed values must satisfy; None for tools without an outputSchema. `reach`: what a write may
+    change; None if that is unknown.
+    """
 
     turn: Turn
     memory: Memory
-    schemas: FieldSchemas
+    schemas: FieldSchemas | None
     is_write: bool
     reach: Reach | None = None
 
@@ -84,7 +88,8 @@ class FixedFacts:
             return UNFIXED
         places = [subject, *(self._elsewhere(subject) if not subject.is_named else ())]
         value = next((value for value in (self._value(one, name) for one in places) if value is not UNFIXED), UNFIXED)
-        return value if value is UNFIXED or self.schemas.allow(subject.entity, name, value) else UNFIXED
+        is_allowed = self.schemas is None or value is UNFIXED or self.schemas.allow(subject.entity, name, value)
+        return value if is_allowed else UNFIXED
 
     def _value(self, subject: Subject, name: str) -> Json:
         shown = self._shown(subject.identity)
