@@ -100,8 +100,9 @@ class Server:
         for line in cast("IO[bytes]", self._process.stdout):
             if line.endswith(b"\n"):
                 answer: dict[str, Any] = json.loads(line)
+                number: int = answer["id"]
                 if "result" in answer and not answer["result"].get("isError"):
-                    self.answered.add(titles[answer["id"]])
+                    self.answered.add(titles[number])
                     self.has_answered.set()
         self.has_answered.set()
 

@@ -154,7 +154,7 @@ class Connection(HttpToolsProtocol):
             self.flow.resume_reading()
         self.data_received(data)
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (the text of the library)
+    def send_400_response(self, msg: str) -> None:
         """Refuse what cannot be parsed, like the application refuses requests."""
         if self._listed > LONGEST_HEAD:
             self._refuse(431, "Request header fields too large")
