@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import adjustments
@@ -146,6 +147,8 @@ class RecordWriter:
         taken, make = part.taken, part.make
         assert taken is not None
         assert make is not None
+        if isinstance(value, dict | list):
+            return cast("Json", value)  # only texts and numbers are kept distinct
         tries = _TRIES if len(taken) < _MANY else 1
         while value in taken and tries:
             value, tries = make(chance, record, moment), tries - 1

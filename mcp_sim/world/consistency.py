@@ -209,7 +209,7 @@ def _is_chosen(turn: Turn, plan: Plan, entity: Entity, change: Change) -> bool:
 
 def _arguments_of(turn: Turn, plan: Plan, change: Change) -> Record:
     """Return the arguments behind a change: those of the call, or of its item of a batch."""
-    if plan.each is None or change.part is None:
+    if not plan.each or change.part is None:
         return turn.call.arguments
     listed = value_at(turn.call.arguments, plan.each)
     items = cast("list[Any]", listed) if isinstance(listed, list) else [listed]
