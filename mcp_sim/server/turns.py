@@ -7,7 +7,8 @@ from heapq import heappop, heappush
 from itertools import count
 
 MOST_AT_WORK = 16
-"""Requests that are worked on at the same time. Those that wait for something else are not counted."""
+"""Requests that are worked on at the same time, and that begin in one round of the loop. Those that wait for something
+else are not counted."""
 
 TURN_SECONDS = 0.05
 """Seconds after which a request is no longer counted: it waits for something, such as a language model."""
@@ -29,10 +30,10 @@ class Turn:
         self.is_over = False
 
     def end(self) -> None:
-        """Let the next request begin."""
+        """Let the next request begin, in the next round of the loop. Most requests begin and end in the same round."""
         if not self.is_over:
             self.is_over = True
-            self._turns.ended(self)
+            asyncio.get_running_loop().call_soon(self._turns.ended, self)
 
 
 class Turns:

@@ -7,19 +7,23 @@ import socket
 from pathlib import Path
 
 import anyio
+import pytest
 from support.matched_tools import TEXT, result, simulator, tool
 from support.over_http import listening
 
 from mcp_sim.server.turns import MOST_AT_WORK, Turns
 
 
-async def test_a_world_that_asks_once_comes_before_the_rest_of_a_flood() -> None:
+@pytest.mark.parametrize("rounds", [0, 1])
+async def test_a_world_that_asks_once_comes_before_the_rest_of_a_flood(rounds: int) -> None:
+    """A request takes some rounds of the loop; most end in the round in which they begin."""
     turns, order = Turns(), list[str]()
 
     async def work(world: str) -> None:
         turn = await turns.next(world)
         order.append(world)
-        await asyncio.sleep(0)
+        for _ in range(rounds):
+            await asyncio.sleep(0)
         turn.end()
 
     with anyio.fail_after(60):
