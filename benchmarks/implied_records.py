@@ -3,6 +3,13 @@
 An object in an answer is identified by its id, or by its key, name or path within its container. Its plain fields are
 facts until a write names it. An object whose identity another, different object of the same answer shares is ignored.
 Nothing is read from prose.
+
+A removal implies that a record is gone only if the record is the only one of the tool's kind that the call can mean:
+`delete_tag(1)` removes the tag 1, and implies nothing about the item 1. What the answer of a removal shows of removed
+records is a report, and no record. Whether a record still exists is uncertain, and not compared, after a removal that
+names other things too (it may detach the record), after the removal of its container, and after a rename of what its
+name identifies, until an answer shows the record again. A read that does not find an uncertain record settles that it
+is gone.
 """
 
 from __future__ import annotations
@@ -32,6 +39,11 @@ REMOVES = frozenset(("delete", "remove", "rm", "rmdir", "drop", "destroy"))
 WRITES = (
     REMOVES | SETS | frozenset(("create", "add", "write", "append", "insert", "put", "post", "move", "rename", "save"))
 )
+RENAMES = frozenset(("rename", "move"))
+GENERIC = frozenset(("item", "result", "record", "row", "entry", "data", "match"))
+"""Names of properties that say nothing about the kind of what they hold."""
+
+NOT_FOUND = re.compile(r"not found|not exist|no such", re.IGNORECASE)
 IDS = ("id", "_id", "uuid", "ID", "Id")
 NAMES = ("key", "slug", "path", "uri", "url", "name", "username", "file", "filename", "isbn", "sku", "symbol")
 ENVELOPE = frozenset(("message", "success", "operation", "ok", "timestamp"))
@@ -67,7 +79,11 @@ class Implied:
 
     identity: Identity
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
+    kinds: set[str] = field(default_factory=set[str])
+    """The words of the properties, or else of the tools, that showed it."""
     removed: bool = False
+    uncertain: bool = False
+    """Whether a write may have removed it, under this identity, since an answer last showed it."""
 
     @property
     def key(self) -> str:
@@ -86,6 +102,11 @@ class Shown:
     identity: Identity
     path: Path
     fields: Mapping[str, Json]
+
+    def kinds(self, tool: str) -> set[str]:
+        """Return the words of the property that holds it; those of the tool if that says nothing."""
+        held = next((step for step in reversed(self.path) if isinstance(step, str)), "")
+        return kinds_of(held) - GENERIC or kinds_of(tool)
 
 
 @dataclass(frozen=True)
@@ -157,13 +178,20 @@ class ImpliedRecords:
             self._last_write = self._calls
             if succeeded:
                 self._write(call)
+        elif not succeeded and NOT_FOUND.search(json.dumps(call.answer)):
+            for record in self:
+                is_asked = record.key in named_by(call) and record.kinds & kinds_of(call.tool)
+                record.removed = record.removed or bool(record.uncertain and is_asked)
         searches = bool(words_of(call.tool) & SEARCHES)
         for shown in identified(call, self._containers):
             record = self._like(shown)
+            if is_removal(call) and (record is None or record.removed):
+                continue
             if record is None:
                 record = Implied(shown.identity)
                 self._records.setdefault(shown.identity, []).append(record)
-            record.removed = removes(call, record)
+            record.removed = record.uncertain = False
+            record.kinds |= shown.kinds(call.tool)
             for name, value in shown.fields.items():
                 known = record.facts.get(name)
                 searched = searches and (known is None or known.searched)
@@ -174,16 +202,30 @@ class ImpliedRecords:
 
     def _write(self, call: RecordedCall) -> None:
         """Unsettle the records that a write names, and take in the arguments that set fields of theirs."""
-        named = {str(value) for value in leaves(call.arguments)}
-        sets = bool(words_of(call.tool) & SETS)
+        named, sets = named_by(call), bool(words_of(call.tool) & SETS)
+        if is_removal(call):
+            self._remove(call, named)
         for record in self:
             if not record.names & named:
                 continue
-            record.removed = record.removed or removes(call, record)
+            record.uncertain = record.uncertain or renames(call, record)
             for name, fact in record.facts.items():
                 fact.unsettled = True
                 if name in call.arguments and sets and is_plain(call.arguments[name]):
                     record.facts[name] = Fact(call.arguments[name], self._calls, provisional=True)
+
+    def _remove(self, call: RecordedCall, named: set[str]) -> None:
+        """Note which records a call removes, or may remove."""
+        touched = [record for record in self if record.names & named and not record.removed]
+        of_kind = [record for record in touched if record.kinds & kinds_of(call.tool)]
+        candidates = of_kind or touched
+        candidates = [record for record in candidates if record.key in named] or candidates
+        is_clear = bool(of_kind) or len({record.identity for record in candidates}) == 1
+        for record in candidates:
+            record.removed = is_clear and named <= record.names | {*record.identity[2:]}
+            record.uncertain = not record.removed
+        for record in self:
+            record.uncertain = record.uncertain or any(gone.names & {*record.identity[2:]} for gone in candidates)
 
     def _like(self, shown: Shown) -> Implied | None:
         """Return the record with this identity whose fields are alike."""
@@ -200,11 +242,27 @@ def words_of(name: str) -> set[str]:
     return {word.lower() for word in WORDS.findall(name)}
 
 
-def removes(call: RecordedCall, record: Implied) -> bool:
-    """Whether a call removes a record: it names nothing else."""
+def kinds_of(name: str) -> set[str]:
+    """Return the words of a name, in the singular."""
+    return {re.sub("ies$", "y", word).removesuffix("s") for word in words_of(name)}
+
+
+def named_by(call: RecordedCall) -> set[str]:
+    """Return what a call may name records by: the values of its arguments, without flags."""
+    return {str(value) for value in leaves(call.arguments) if not isinstance(value, bool) and value is not None}
+
+
+def is_removal(call: RecordedCall) -> bool:
     flags = {name for name, value in call.arguments.items() if value is True}
-    named = {str(value) for value in leaves(call.arguments) if value is not True}
-    return bool((words_of(call.tool) | flags) & REMOVES) and named == {record.key}
+    return bool((words_of(call.tool) | flags) & REMOVES)
+
+
+def renames(call: RecordedCall, record: Implied) -> bool:
+    """Whether a call that names a record may give it another identity."""
+    if not record.kinds & kinds_of(call.tool):
+        return False
+    gives_new = any({"new", record.identity[0]} <= words_of(name) for name in call.arguments)
+    return gives_new or (record.identity[0] != "id" and bool(words_of(call.tool) & RENAMES))
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
@@ -332,10 +390,13 @@ def follow(implied: Iterable[Implied], tables: Mapping[str, Mapping[Any, Mapping
         facts = {name: fact.value for name, fact in record.facts.items() if not (fact.unsettled or fact.searched)}
         names = {name for name, value in facts.items() if str(value) != record.key}
         found = [one for one in held.get(record.key, ()) if not names or names & set(one)]
-        result.records += 1
         if record.removed:
-            result.present += not found
+            result.records += 1
+            result.present += not any(alike(record.identity, record.facts, one) for one in held.get(record.key, ()))
             continue
+        if record.uncertain:
+            continue
+        result.records += 1
         best = max(found, key=lambda one: _equal(facts, one), default=None)
         result.present += best is not None
         if best is None:
