@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.fixed_facts import UNFIXED, FixedFacts, differences
-from mcp_sim.models.language_model.subjects import STATES, Subject, scalars
+from mcp_sim.models.language_model.subjects import IDS, STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
@@ -208,7 +208,7 @@ class Absorption:
         A state that the call gives is a fact at once, others are when a read shows them.
         """
         if not self.facts.is_write or name not in STATES:
-            return self.is_search and stored is None
+            return self.is_search and (stored is None or name not in stored)
         turn = self.facts.turn
         return turn.view.get(*subject.identity) is None and value not in scalars(turn.call.arguments)
 
@@ -217,7 +217,7 @@ class Absorption:
         if stored is None:
             return True
         if self.is_search:
-            return False
+            return name in IDS and name not in stored
         return name not in stored or (not equal(stored[name], value) and self.facts.value(subject, name) is UNFIXED)
 
     def _put(self, subject: Subject, key: Key, record: Record) -> None:
@@ -285,6 +285,8 @@ def is_absent(view: View, facts: FixedFacts, domain: Domain, entity: Entity, key
     """Whether it is a fixed fact that a record does not exist: it was deleted, or all records are given."""
     if view.get(entity.name, key) is not None or facts.may_have_more(entity.name) or entity.inside is not None:
         return False
+    if entity.natural and entity.name not in domain.entities:
+        return False  # what only a name identifies may exist again
     return view.version(entity.name, key) > 0 or is_closed(domain, entity)
 
 

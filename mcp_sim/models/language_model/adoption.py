@@ -229,6 +229,7 @@ class Adoption:
             if change.record is not None and change.entity in self.domain.entities:
                 absorption.absorb_links(self.domain.entities[change.entity], change.record)
         absorption.unchecked |= self._unidentified(judged)
+        absorption.unchecked |= {(one.entity, one.key, "*") for one in changes if one.op == "remove"}
         absorption.unchecked |= self._reworded((*changes, *absorption.absorbed))
         return Transition(
             judged.observation,

@@ -10,13 +10,15 @@ from typing import Any, cast
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
-from mcp_sim.models.language_model.subjects import Subject, identity_of
+from mcp_sim.models.language_model.subjects import Subject, free_name, identity_of, scalars
 from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import split_path
 from mcp_sim.types.views import find_key
@@ -27,6 +29,7 @@ _FAILED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ID_IN_TEXT = re.compile(r"\b(?:id|uuid|key|number|no)\b[\"'`*]*\s*[:=#]?\s*[\"'`*(]*([\w.-]*\w)", re.IGNORECASE)
+_REMOVALS = terms("verbs.certain.delete", "verbs.likely.delete")
 _NUMBERED = re.compile(r"(?:#|\b[A-Za-z]+[-_])\d+\b")
 
 
@@ -110,17 +113,19 @@ class Effect:
         entity = self.entity
         planned = [change for change in self._planned(subjects) if not self._is_generated(change)]
         if entity is None:
-            return tuple(planned)
+            return (*planned, *self._removed_entries(planned))
         new = [at for at, change in enumerate(planned) if change.entity == entity.name and self._is_new(change)]
         issued = dict(zip(new, self._issued([planned[at] for at in new], entity, subjects, observation), strict=True))
         completed = [self._completed(change, entity, issued.get(at), subjects) for at, change in enumerate(planned)]
-        return (*completed, *self._removed_elsewhere(completed, entity))
+        return (*completed, *self._removed_elsewhere(completed, entity), *self._removed_entries(completed))
 
     def _planned(self, subjects: Sequence[Subject]) -> tuple[Change, ...]:
         """Return the changes of the draft; those that the arguments make plain if there is no usable draft."""
+        entity, key = self.entity, self._named_key()
+        if entity is not None and key is not None and self._is_flagged_removal:
+            return self._plain_delete(entity, key)
         if self.draft is not None and self.draft.ok:
             return self.draft.transition.changes
-        entity, key = self.entity, self._named_key()
         match self.plan.verb:
             case "create" if entity is not None:
                 return self._plain_create(entity, subjects)
@@ -130,6 +135,12 @@ class Effect:
                 return self._plain_delete(entity, key)
             case _:
                 return ()
+
+    @property
+    def _is_flagged_removal(self) -> bool:
+        """Whether the call is an update that removes its record: an argument that is a verb of removal is true."""
+        flags = (name for name, value in self.turn.call.arguments.items() if value is True)
+        return self.plan.verb == "update" and any(snake(name) in _REMOVALS for name in flags)
 
     def _is_generated(self, change: Change) -> bool:
         """Whether a change creates a record of another entity of which only the generator knows."""
@@ -234,6 +245,20 @@ class Effect:
         for key in dict.fromkeys([*removed, *(() if named is None else (named,))]):
             for name in self.facts.same_elsewhere(entity, key):
                 yield Change("remove", name, key)
+
+    def _removed_entries(self, changes: Sequence[Change]) -> Iterator[Change]:
+        """Yield the removal of what answers showed of removed records by the part of the key that the call names.
+
+        The sheet `sales.xlsx!Notes` is the row `Notes` in the answers about its workbook.
+        """
+        named = frozenset(map(str, scalars(self.turn.call.arguments))) - {""}
+        for change in changes if named else ():
+            if change.op == "remove":
+                entity, key = free_name(change.entity), str(change.key)
+                for name in sorted(name for name in named if name != key and key.endswith(name)):
+                    is_kept = self.turn.view.get(entity, name) is not None
+                    if is_kept and self.facts.container_of(entity, name) <= named:
+                        yield Change("remove", entity, name)
 
 
 def _is_time(entity: Entity, name: str) -> bool:

@@ -151,6 +151,10 @@ class FixedFacts:
         known = [(name, self.turn.view.get(name, key)) for name in places]
         return [name for name, other in known if other is not None and _are_alike(record, other)]
 
+    def container_of(self, entity: str, key: Key) -> frozenset[str]:
+        """Return what the name of a shown record is unique within."""
+        return self._shown((entity, key)).container
+
     def is_known(self, key: Key) -> bool:
         """Whether an answer has shown a record of this id."""
         return self.memory.get(f"places/{key}") is not None

@@ -118,7 +118,7 @@ class SubjectNames:
 
     def free_kind(self, kind: str, entity: Entity | None) -> str:
         """Return the name of the entity of objects of a kind, which is no entity of the scenario."""
-        return kind if entity is None and kind not in self.taken else kind + _ENTRY
+        return kind if entity is None and kind not in self.taken else free_name(kind)
 
     def _inside(self, name: str, kind: str, subject: Subject | None) -> tuple[str, Entity | None]:
         """Return the kind of the objects that a property holds, and their entity if it is known."""
@@ -129,6 +129,11 @@ class SubjectNames:
     def _entity(self, name: str) -> Entity | None:
         form = snake(name)
         return self.entities.get(form) or self.entities.get(singular(form))
+
+
+def free_name(entity: str) -> str:
+    """Return the name of the entity of objects that look like an entity of the scenario, and have no such key."""
+    return entity + _ENTRY
 
 
 def entity_names(domain: Domain) -> Mapping[str, Entity]:
@@ -156,6 +161,8 @@ def identity_of(body: Record, place: str, key_field: str | None = None) -> tuple
 def _subject(body: Record, path: Path, entity: Entity | None, kind: str, around: frozenset[str]) -> Subject | None:
     if entity is not None and not entity.singleton and entity.inside is None:
         found = identity_of(body, entity.name, entity.key)
+        if found is None and len(path) > 0 and isinstance(path[-1], int):
+            return _named_subject(body, path, free_name(entity.name), around) if len(body) > 1 else None
         return None if found is None else Subject(path, entity, found[1], found[0], body, is_named=found[0] in NAMES)
     found = identity_of(body, kind.removesuffix(_ENTRY))
     if found is not None:
