@@ -18,6 +18,7 @@ from mcp_sim.grading.grade import grade_world
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.simulator.world_step import WorldStep
+from mcp_sim.spec.overrides import PYTHON
 from mcp_sim.types import Call, Observation, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, UsageError
@@ -270,7 +271,7 @@ class Simulator:
             fallback=fallback if entry.world_model.fallback else None,
             interaction=self.scenario.interactions.get(tool.id, NO_INTERACTION),
             judges_arguments=entry.world_model.judges_arguments,
-            repair=None if tool.output_schema is None else repairer(tool.output_schema),
+            repair=None if tool.output_schema is None or plan.backend == PYTHON else repairer(tool.output_schema),
             is_planned=entry.kind == "builtin",
         )
         return Pipeline(self._faults.by_tool[tool.id], step)

@@ -119,6 +119,7 @@ def test_a_call_that_nothing_can_answer_is_a_crash_line_and_exit_3(tmp_path: Pat
     cache = {"dir": str(tmp_path / "kept"), "replay": True}
     model = {"openai": {"base_url": "http://127.0.0.1:9/v1", "model": "any", "cache": cache}}
     (tmp_path / "replay.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "crm", "world_model": model}))
-    assert main(["play", str(tmp_path / "replay.yaml"), calls_file(tmp_path, LOOK)]) == 3
+    scenario = str(tmp_path / "replay.yaml")
+    assert main(["play", scenario, calls_file(tmp_path, LOOK), "--trust", scenario]) == 3
     (line,) = capfdbinary.readouterr().out.splitlines()
     assert "no reply is stored for this request" in json.loads(line)["crash"]

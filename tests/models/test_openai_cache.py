@@ -83,7 +83,7 @@ async def test_replay_needs_no_endpoint_and_no_client_of_one(desk: Desk, kept: P
 import anyio, json, sys
 from mcp_sim import Simulator
 async def main():
-    async with Simulator.load({str(kept.parent / "desk.yaml")!r}).open() as world:
+    async with Simulator.load({str(kept.parent / "desk.yaml")!r}, trust=True).open() as world:
         for tool, arguments in {CALLS!r}:
             await world.call(tool, arguments)
         print(json.dumps({{"steps": world.ledger.steps[1:], "openai": "openai" in sys.modules}}))
@@ -157,7 +157,8 @@ async def test_two_processes_keep_answers_in_one_folder_at_once(desk: Desk, kept
     calls.write_text("".join(json.dumps({"tool": tool, "arguments": given}) + "\n" for tool, given in CALLS))
     async with serving(answered) as engine:
         desk(engine.url, cache=str(kept))
-        play = [sys.executable, "-m", "mcp_sim", "play", str(kept.parent / "desk.yaml"), str(calls)]
+        files = [str(kept.parent / "desk.yaml"), str(calls)]
+        play = [sys.executable, "-m", "mcp_sim", "play", *files, "--trust", str(kept.parent)]
         printed: list[bytes] = []
 
         async def played() -> None:

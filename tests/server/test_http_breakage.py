@@ -151,6 +151,8 @@ def test_a_head_that_never_ends_is_cut(calm: Served) -> None:
             connection.sendall(b"x" * 64 * 1024 * 1024)
 
 
+HTTP_2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""How a client of HTTP/2 begins."""
 MANY: list[tuple[Any, bytes]] = [
     ({f"k{n}": n for n in range(20_000)}, b"413"),
     ([0] * 200_000, b"413"),
@@ -191,7 +193,7 @@ def read_until_cut(connection: socket.socket) -> bytes:
 
 @pytest.mark.parametrize(
     "request_",
-    [b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n"],
+    [b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", HTTP_2, b"GET /\xff HTTP/1.1\r\n\r\n"],
 )
 def test_a_malformed_request_is_refused_like_any_other(calm: Served, request_: bytes) -> None:
     with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
