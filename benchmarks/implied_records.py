@@ -89,6 +89,15 @@ class Implied:
     def key(self) -> str:
         return self.identity[1]
 
+    def is_named_by(self, named: set[str]) -> bool:
+        """Whether it exists, as far as is known, and a call that names these may mean it."""
+        return not self.removed and not self.names.isdisjoint(named)
+
+    @property
+    def settled(self) -> dict[str, Json]:
+        """The values of the facts that no write has named since, and not only searches showed."""
+        return {name: fact.value for name, fact in self.facts.items() if not (fact.unsettled or fact.searched)}
+
     @property
     def names(self) -> set[str]:
         """What a call may name it by."""
@@ -179,10 +188,7 @@ class ImpliedRecords:
             if succeeded:
                 self._write(call)
         elif not succeeded and NOT_FOUND.search(json.dumps(call.answer)):
-            for record in self:
-                is_asked = record.key in named_by(call) and record.kinds & kinds_of(call.tool)
-                record.removed = record.removed or bool(record.uncertain and is_asked)
-        searches = bool(words_of(call.tool) & SEARCHES)
+            self._miss(call)
         for shown in identified(call, self._containers):
             record = self._like(shown)
             if is_removal(call) and (record is None or record.removed):
@@ -190,15 +196,26 @@ class ImpliedRecords:
             if record is None:
                 record = Implied(shown.identity)
                 self._records.setdefault(shown.identity, []).append(record)
-            record.removed = record.uncertain = False
-            record.kinds |= shown.kinds(call.tool)
-            for name, value in shown.fields.items():
-                known = record.facts.get(name)
-                searched = searches and (known is None or known.searched)
-                provisional = not self.reads(call.tool) and not (
-                    (known and same(known.value, value)) or any(same(value, one) for one in leaves(call.arguments))
-                )
-                record.facts[name] = Fact(value, self._calls, searched, provisional)
+            self._take_in(record, shown, call)
+
+    def _take_in(self, record: Implied, shown: Shown, call: RecordedCall) -> None:
+        """Take in what an answer shows of a record."""
+        searches = bool(words_of(call.tool) & SEARCHES)
+        record.removed = record.uncertain = False
+        record.kinds |= shown.kinds(call.tool)
+        for name, value in shown.fields.items():
+            known = record.facts.get(name)
+            searched = searches and (known is None or known.searched)
+            provisional = not self.reads(call.tool) and not (
+                (known and same(known.value, value)) or any(same(value, one) for one in leaves(call.arguments))
+            )
+            record.facts[name] = Fact(value, self._calls, searched, provisional)
+
+    def _miss(self, call: RecordedCall) -> None:
+        """Note that an uncertain record is gone, as a read of its kind did not find it."""
+        for record in self:
+            is_asked = record.key in named_by(call) and self._kinds(record) & kinds_of(call.tool)
+            record.removed = record.removed or bool(record.uncertain and is_asked)
 
     def _write(self, call: RecordedCall) -> None:
         """Unsettle the records that a write names, and take in the arguments that set fields of theirs."""
@@ -208,7 +225,7 @@ class ImpliedRecords:
         for record in self:
             if not record.names & named:
                 continue
-            record.uncertain = record.uncertain or renames(call, record)
+            record.uncertain = record.uncertain or renames(call, record, self._kinds(record))
             for name, fact in record.facts.items():
                 fact.unsettled = True
                 if name in call.arguments and sets and is_plain(call.arguments[name]):
@@ -216,16 +233,27 @@ class ImpliedRecords:
 
     def _remove(self, call: RecordedCall, named: set[str]) -> None:
         """Note which records a call removes, or may remove."""
-        touched = [record for record in self if record.names & named and not record.removed]
-        of_kind = [record for record in touched if record.kinds & kinds_of(call.tool)]
-        candidates = of_kind or touched
-        candidates = [record for record in candidates if record.key in named] or candidates
-        is_clear = bool(of_kind) or len({record.identity for record in candidates}) == 1
+        candidates, is_clear = self._meant(call, named)
         for record in candidates:
             record.removed = is_clear and named <= record.names | {*record.identity[2:]}
             record.uncertain = not record.removed
+        gone = {name for record in candidates for name in record.names}
         for record in self:
-            record.uncertain = record.uncertain or any(gone.names & {*record.identity[2:]} for gone in candidates)
+            record.uncertain = record.uncertain or bool(gone & {*record.identity[2:]})
+
+    def _meant(self, call: RecordedCall, named: set[str]) -> tuple[list[Implied], bool]:
+        """Return the records that a removal may mean, and whether it can mean no others."""
+        touched = [record for record in self if record.is_named_by(named)]
+        of_kind = [record for record in touched if self._kinds(record) & kinds_of(call.tool)]
+        found = of_kind or touched
+        by_key = [record for record in found if record.key in named]
+        found = by_key or found
+        return found, bool(of_kind) or len({record.identity for record in found}) == 1
+
+    def _kinds(self, record: Implied) -> set[str]:
+        """Return the kinds of a record, also those that other fields of it were shown under."""
+        is_one = record.identity[0] != "id" or len(record.key) >= LONG
+        return {kind for one in self._records[record.identity] for kind in one.kinds} if is_one else record.kinds
 
     def _like(self, shown: Shown) -> Implied | None:
         """Return the record with this identity whose fields are alike."""
@@ -244,7 +272,7 @@ def words_of(name: str) -> set[str]:
 
 def kinds_of(name: str) -> set[str]:
     """Return the words of a name, in the singular."""
-    return {re.sub("ies$", "y", word).removesuffix("s") for word in words_of(name)}
+    return {re.sub("(?<=[cs]h)es$", "", re.sub("ies$", "y", word)).removesuffix("s") for word in words_of(name)}
 
 
 def named_by(call: RecordedCall) -> set[str]:
@@ -257,9 +285,9 @@ def is_removal(call: RecordedCall) -> bool:
     return bool((words_of(call.tool) | flags) & REMOVES)
 
 
-def renames(call: RecordedCall, record: Implied) -> bool:
+def renames(call: RecordedCall, record: Implied, kinds: set[str]) -> bool:
     """Whether a call that names a record may give it another identity."""
-    if not record.kinds & kinds_of(call.tool):
+    if not kinds & kinds_of(call.tool):
         return False
     gives_new = any({"new", record.identity[0]} <= words_of(name) for name in call.arguments)
     return gives_new or (record.identity[0] != "id" and bool(words_of(call.tool) & RENAMES))
@@ -386,17 +414,14 @@ def follow(implied: Iterable[Implied], tables: Mapping[str, Mapping[Any, Mapping
     """Compare implied records with the records of a world, by entity and key."""
     held = _by_key(tables)
     result = Followed()
-    for record in implied:
-        facts = {name: fact.value for name, fact in record.facts.items() if not (fact.unsettled or fact.searched)}
+    for record in (one for one in implied if one.removed or not one.uncertain):
+        facts = record.settled
         names = {name for name, value in facts.items() if str(value) != record.key}
         found = [one for one in held.get(record.key, ()) if not names or names & set(one)]
+        result.records += 1
         if record.removed:
-            result.records += 1
             result.present += not any(alike(record.identity, record.facts, one) for one in held.get(record.key, ()))
             continue
-        if record.uncertain:
-            continue
-        result.records += 1
         best = max(found, key=lambda one: _equal(facts, one), default=None)
         result.present += best is not None
         if best is None:
