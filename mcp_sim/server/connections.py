@@ -12,7 +12,7 @@ from typing import Any
 from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mcp_sim.server.exchange import CLOSE
+from mcp_sim.server.exchange import CONNECTION
 from mcp_sim.types.json_values import encode
 
 SILENT_SECONDS = 60.0
@@ -116,7 +116,7 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._ahead or self.pipeline:
+        if self._has_more():
             self._ahead += data
             return
         for at in range(0, len(data), PIECE):
@@ -143,10 +143,14 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on with the next request; what was sent ahead is parsed then."""
         super().on_response_complete()
-        if self._ahead or self.pipeline:
+        if self._has_more():
             self.flow.pause_reading()
         if self._ahead and not self.pipeline:
             self.loop.call_soon(self._go_on)
+
+    def _has_more(self) -> bool:
+        """Whether the client has sent more requests without waiting for the answer to this one."""
+        return bool(self._ahead or self.pipeline)
 
     def _go_on(self) -> None:
         data, self._ahead = bytes(self._ahead), bytearray()
@@ -181,7 +185,7 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._in_head, self._head, self._listed = True, 0, 0
-        self.scope["extensions"] = {CLOSE: {"now": self.transport.close}}
+        self.scope["extensions"] = {CONNECTION: {"close": self.transport.close, "has_more": self._has_more}}
 
     def on_url(self, url: bytes) -> None:
         self._list(len(url))

@@ -27,8 +27,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 EXCHANGE = "mcp-sim.exchange"
 """The key of the exchange in an ASGI scope."""
 
-CLOSE = "mcp-sim.close"
-"""The key of the function that closes the connection, in the extensions of an ASGI scope."""
+CONNECTION = "mcp-sim.connection"
+"""The key of functions of the connection, in the extensions of an ASGI scope: `close`, and `has_more` (requests)."""
 
 EMPTY_RESULT = b'"result":{}}'
 
@@ -195,7 +195,7 @@ class Exchange:
                 await self._begin(body.encode())
             case _:
                 pass
-        self.scope["extensions"][CLOSE]["now"]()
+        self.scope["extensions"][CONNECTION]["close"]()
         while (await self._receive())["type"] != "http.disconnect":
             pass
 

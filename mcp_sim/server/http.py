@@ -20,7 +20,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from mcp_sim.server.access import TOKEN_VARIABLE, Access, WorldNames, explicit_names
 from mcp_sim.server.exchange import (
-    CLOSE,
+    CONNECTION,
     EXCHANGE,
     LEAVING,
     App,
@@ -139,7 +139,8 @@ class HttpServer:
         self._running.add(exchange)
         try:
             if scope["method"] == "POST":
-                exchange.turn = await self._turns.next(names.likely)
+                has_more = scope["extensions"][CONNECTION]["has_more"]()
+                exchange.turn = await self._turns.next(names.likely, is_patient=has_more)
             if is_modern:
                 await exchange.answer_with(self._modern(exchange, server, headers))
                 del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
@@ -253,7 +254,7 @@ async def _send_internal_error(scope: Scope, send: Send) -> None:
     if exchange is None or not exchange.has_begun:
         await Refusal(500, INTERNAL_ERROR, "Internal error").send(send)
     else:
-        scope["extensions"][CLOSE]["now"]()
+        scope["extensions"][CONNECTION]["close"]()
 
 
 async def _break_off(ctx: Context, broken: BrokenDelivery) -> None:

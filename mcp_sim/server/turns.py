@@ -39,27 +39,28 @@ class Turn:
 class Turns:
     """Chooses the next request by start-time fair queueing: that of the world that has had the least of late.
 
-    Without a queue a request begins at once.
+    Without a queue a request begins at once. Requests of clients that send many and wait for no answer are patient:
+    a flood in many worlds would otherwise have most of the turns.
     """
 
     def __init__(self) -> None:
         self._at_work = dict[Turn, None]()
-        self._waiting = list[tuple[float, int, str, asyncio.Future[Turn]]]()
+        self._waiting = list[tuple[bool, float, int, str, asyncio.Future[Turn]]]()
         self._shares = dict[str, float]()
         """World -> when its next request would begin, if every world had the same share. Kept while requests wait."""
         self._now = 0.0
         self._numbers = count()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def next(self, world: str) -> Turn:
-        """Wait for the turn of a request."""
+    async def next(self, world: str, *, is_patient: bool = False) -> Turn:
+        """Wait for the turn of a request. A patient one waits for all that are not."""
         loop = asyncio.get_running_loop()
         if not self._waiting and len(self._at_work) < MOST_AT_WORK:
             return self._begin(world, loop.time())
         begins = max(self._now, self._shares.get(world, 0.0))
         self._shares[world] = begins + 1
         chosen: asyncio.Future[Turn] = loop.create_future()
-        heappush(self._waiting, (begins, next(self._numbers), world, chosen))
+        heappush(self._waiting, (is_patient, begins, next(self._numbers), world, chosen))
         self._watch(loop)
         try:
             return await chosen
@@ -81,9 +82,9 @@ class Turns:
 
     def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
         while self._waiting and len(self._at_work) < MOST_AT_WORK:
-            begins, _, world, chosen = heappop(self._waiting)
+            _, begins, _, world, chosen = heappop(self._waiting)
             if not chosen.done():
-                self._now = begins
+                self._now = max(self._now, begins)
                 chosen.set_result(self._begin(world, loop.time()))
         if not self._waiting:
             self._shares.clear()

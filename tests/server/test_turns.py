@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -32,6 +33,24 @@ async def test_a_world_that_asks_once_comes_before_the_rest_of_a_flood(rounds: i
                 tasks.start_soon(work, "flooded")
             await asyncio.sleep(0)
             tasks.start_soon(work, "quiet")
+    assert order.index("quiet") < 4 * MOST_AT_WORK
+    assert len(order) == 20 * MOST_AT_WORK + 1
+
+
+async def test_a_request_comes_before_those_of_a_flood_in_many_worlds() -> None:
+    turns, order = Turns(), list[str]()
+
+    async def work(world: str, *, is_patient: bool) -> None:
+        turn = await turns.next(world, is_patient=is_patient)
+        order.append(world)
+        turn.end()
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for number in range(20 * MOST_AT_WORK):
+                tasks.start_soon(partial(work, f"flooded {number}", is_patient=True))
+            await asyncio.sleep(0)
+            tasks.start_soon(partial(work, "quiet", is_patient=False))
     assert order.index("quiet") < 4 * MOST_AT_WORK
     assert len(order) == 20 * MOST_AT_WORK + 1
 
