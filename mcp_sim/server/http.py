@@ -139,7 +139,8 @@ class HttpServer:
         self._running.add(exchange)
         try:
             if scope["method"] == "POST":
-                has_more = scope["extensions"][CONNECTION]["has_more"]()
+                connection = scope.get("extensions", {}).get(CONNECTION)
+                has_more = connection is not None and connection["has_more"]()
                 exchange.turn = await self._turns.next(names.likely, is_patient=has_more)
             if is_modern:
                 await exchange.answer_with(self._modern(exchange, server, headers))
