@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, cast
 
+from mcp_sim.simulator.by_text import ByText
 from mcp_sim.spec.lint import WITHOUT_END, has_finite_value
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
@@ -34,18 +36,24 @@ def check_results(specs: Iterable[Spec]) -> None:
 def _check_result(place: Place, tool: str, schema: Record) -> None:
     if _has_obvious_value(schema, schema, 0):
         return
-    proof = contradiction(schema) or (None if has_finite_value(schema) else WITHOUT_END)
+    proof, failure = _search_result(ByText(repr(schema), schema))
+    if proof is not None:  # about values of the type that the keywords mean; without a `type` others may be valid
+        place.error(f"no value fits in {tool}: {proof}", "warning" if failure is None else "error")
+    elif failure is not None:
+        place.warning(f"no valid result of {tool} is generated, so that its calls crash: {failure}")
+
+
+@lru_cache(maxsize=256)
+def _search_result(schema: ByText[Record]) -> tuple[str | None, str | None]:
+    """Return why no result is valid, as far as that is proved, and why a search found none."""
     from mcp_sim.generate.instances import Instances  # noqa: PLC0415 (most tools are listed sooner without it)
 
+    proof = contradiction(schema.value) or (None if has_finite_value(schema.value) else WITHOUT_END)
     try:
-        Instances(schema).nearest()
-        found = None
+        Instances(schema.value).nearest()
     except NoInstance as none:
-        found = str(none)
-    if proof is not None:  # about values of the type that the keywords mean; without a `type` others may be valid
-        place.error(f"no value fits in {tool}: {proof}", "warning" if found is None else "error")
-    elif found is not None:
-        place.warning(f"no valid result of {tool} is generated, so that its calls crash: {found}")
+        return proof, str(none)
+    return proof, None
 
 
 def _has_obvious_value(schema: Json, root: Record, depth: int) -> bool:

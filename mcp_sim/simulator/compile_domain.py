@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from mcp_sim.backends.records.containers import containers_of
@@ -14,8 +14,9 @@ from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
+from mcp_sim.simulator.by_text import ByText
 from mcp_sim.simulator.check_results import check_results
-from mcp_sim.simulator.match_tools import check_operations, match_tools
+from mcp_sim.simulator.match_tools import check_operations, match_tools, matching_backends
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
@@ -29,7 +30,7 @@ from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import ServerEvidence
+from mcp_sim.types.kinds import Match, ServerEvidence
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import GivenRecords
 from mcp_sim.types.time_formats import time_example, time_format
@@ -187,12 +188,9 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
     evidence, wrappers = _evidence(specs, world.state)
-    tools, overrides, declared = evidence.tools, evidence.overrides, _declared(specs)
-    matches = match_tools(evidence)
+    tools, declared = evidence.tools, _declared(specs)
+    matches, found = _match_and_infer(evidence, declared)
     matched = {plan.tool: plan for plan in matches.plans}
-    entities = {**{entity.name: entity for entity in matches.entities}, **declared}
-    rest = {name: tool for name, tool in tools.items() if name not in matched}
-    found = infer(rest, entities, overrides, evidence.examples, matches.state)
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
     plans = {name: local.get(name) or found.plans[name] for name in tools}
@@ -201,6 +199,28 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
     unused = unused_parts(whole, domain, named, world.state, matches.state)
     return _Server(specs, evidence, matched, whole, wrappers, unused)
+
+
+def _match_and_infer(evidence: ServerEvidence, declared: Mapping[str, Entity]) -> tuple[Match, Inferred]:
+    """Return what backends match, and what is inferred of the other tools. Equal tools are inferred once."""
+    if evidence.state is not None:
+        return _match_and_infer_anew(evidence, declared)
+    tools = [(tool.id, tool.definition) for tool in evidence.tools.values()]
+    text = repr((tools, evidence.overrides, evidence.examples, declared, matching_backends()))
+    return _match_and_infer_once(ByText(text, (evidence, declared)))
+
+
+@lru_cache(maxsize=16)
+def _match_and_infer_once(known: ByText[tuple[ServerEvidence, Mapping[str, Entity]]]) -> tuple[Match, Inferred]:
+    return _match_and_infer_anew(*known.value)
+
+
+def _match_and_infer_anew(evidence: ServerEvidence, declared: Mapping[str, Entity]) -> tuple[Match, Inferred]:
+    matches = match_tools(evidence)
+    matched = {plan.tool for plan in matches.plans}
+    entities = {**{entity.name: entity for entity in matches.entities}, **declared}
+    rest = {name: tool for name, tool in evidence.tools.items() if name not in matched}
+    return matches, infer(rest, entities, evidence.overrides, evidence.examples, matches.state)
 
 
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str]]:
