@@ -10,7 +10,7 @@ from typing import TypeAlias, cast, overload
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.ordering import Row
-from mcp_sim.backends.records.search_terms import NOTHING, term_parser
+from mcp_sim.backends.records.search_terms import NOTHING, query_argument, term_parser
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -176,7 +176,7 @@ def matching_rows(
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [(fetch, rule, test_maker(rule)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
     always, unset = _always(plan)
-    name, query, parse_terms = entity.name, argument(plan.query or ""), term_parser(entity)
+    name, query, parse_terms = entity.name, query_argument(plan), term_parser(entity)
     searched = text_fields(entity) if plan.query is not None else ()
     text_of = _text_reader(entity, searched, any_field=any_field)
 

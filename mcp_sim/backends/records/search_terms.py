@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from typing import TypeAlias
 
+from mcp_sim.backends.records.arguments import Fetch, argument
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import COMPARISONS, Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, main_type
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import seconds_of
 
 Test: TypeAlias = Callable[[Record], bool]
+
+LONGEST_QUERY = 10_000
+"""Characters of the text of a search; the rest of a longer one is ignored."""
 
 _CLAUSE = re.compile(
     r"(?<![\w.-])(-?)([A-Za-z_][\w.-]*)(?::(>=|<=|>|<)?|(>=|<=|!=|>|<|==?))(\"[^\"]*\"|'[^']*'|[^\s\"']+)"
@@ -34,6 +39,17 @@ class Terms:
 
 
 NOTHING = Terms()
+
+
+def query_argument(plan: Plan) -> Fetch:
+    """Return a getter for the text that a call searches for, cut off if it is too long."""
+    fetch = argument(plan.query or "")
+
+    def query(arguments: Mapping[str, Json]) -> Json:
+        text = fetch(arguments)
+        return text[:LONGEST_QUERY] if isinstance(text, str) else text
+
+    return query
 
 
 def term_parser(entity: Entity) -> Callable[[Json], Terms]:

@@ -15,7 +15,7 @@ from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.field_values import Link, resolve_links
 from mcp_sim.backends.records.filters import PART_OF_TIME, matching_rows
 from mcp_sim.backends.records.ordering import Row, ordering
-from mcp_sim.backends.records.search_terms import term_parser, unknown_clause
+from mcp_sim.backends.records.search_terms import query_argument, term_parser, unknown_clause
 from mcp_sim.backends.records.series import series_of
 from mcp_sim.backends.refusal import invalid, quoted
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
@@ -119,12 +119,8 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
     """Compile the selection of rows. It returns a page, or a failure if the query is invalid."""
     matching = matching_rows(tool, plan, entity, any_field=any_field)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
-    sort, direction, query = (
-        argument(plan.paging.sort or ""),
-        argument(plan.paging.order or ""),
-        argument(plan.query or ""),
-    )
-    find_unknown, parse_terms = unknown_clause(entity), term_parser(entity)
+    sort, direction = argument(plan.paging.sort or ""), argument(plan.paging.order or "")
+    query, find_unknown, parse_terms = query_argument(plan), unknown_clause(entity), term_parser(entity)
     timeless, series = no_time(plan, entity), series_of(tool, plan, entity)
 
     def select(turn: Turn) -> Page | Observation:

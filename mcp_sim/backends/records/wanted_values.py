@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.arguments import ABSENT
 from mcp_sim.backends.records.filters import filter_argument, time_prefix_test
-from mcp_sim.backends.records.search_terms import term_parser
+from mcp_sim.backends.records.search_terms import query_argument, term_parser
 from mcp_sim.generate.missing_records import MOST_CANDIDATES, extent
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import COMPARISONS, Json, Record, Tool
@@ -49,7 +49,7 @@ class Wanted:
 def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], list[Wanted]]:
     """Compile what the records that a call asks for have in common: one entry for each of several requested values."""
     rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
-    query, parse_terms = argument(plan.query or ""), term_parser(entity)
+    query, parse_terms = query_argument(plan), term_parser(entity)
     fixed = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
     start, end = (_time_field(entity, meaning) for meaning in ("start", "end"))
 
