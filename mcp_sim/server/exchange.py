@@ -57,7 +57,7 @@ class Exchange:
         self._result: bytes | None = None
         self._head: Message = {}
         self._receive, self._send = receive, send
-        self.has_begun = self._is_read = self._is_timed_out = False
+        self.has_begun = self._is_complete = self._is_read = self._is_timed_out = False
         self._running = anyio.CancelScope()
         self._stage: anyio.CancelScope | None = None
         self._is_certain = False
@@ -104,6 +104,7 @@ class Exchange:
         if self.is_unanswered:
             await anyio.sleep_forever()  # it is being cancelled, and refused as a whole
         self.has_begun = True
+        self._is_complete = message["type"] == "http.response.body" and not message.get("more_body")
         if self._result is None:
             await self._send(message)
         elif message["type"] == "http.response.start":
@@ -225,9 +226,11 @@ class Exchange:
         self._watch = asyncio.get_running_loop().create_task(self._until_left())
 
     async def _until_left(self) -> None:
+        """Cancel the request when its client leaves. The end of the response looks the same."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self._running.cancel()
+        if not self._is_complete:
+            self._running.cancel()
 
 
 class Calling:

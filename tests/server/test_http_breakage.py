@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 from contextlib import suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,27 @@ async def test_an_answer_can_break_with_its_connection(tmp_path: Path, era: str,
                     await one.call("create_deal", DEAL)
             assert await deals(one) == 23
         assert served.end() == 143
+
+
+def test_a_connection_stays_open_after_an_answer_that_took_long(tmp_path: Path) -> None:
+    tools = [{"name": "announce", "inputSchema": {"type": "object"}}]
+    notify = [{"changed": "tools", "after": "200ms"}]
+    spec = {"mcp_sim": 1, "name": "news", "tools": tools, "sim": {"announce": {"notify": notify}}}
+    (tmp_path / "news.json").write_text(json.dumps(spec))
+    hello = {"protocolVersion": ERAS[0], "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+    with listening(str(tmp_path / "news.json")) as served:
+        client = HTTPConnection("127.0.0.1", served.port, timeout=30)
+        client.connect()
+        for params in (hello, *[{"name": "announce", "arguments": {}}] * 3):
+            method = "initialize" if params is hello else "tools/call"
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+            client.request("POST", "/w/a/mcp", body, headers)
+            response = client.getresponse()
+            assert response.status == 200
+            assert b'"result"' in response.read()
+            headers["mcp-session-id"] = headers.get("mcp-session-id") or response.headers["mcp-session-id"]
+        client.close()
 
 
 @eras
