@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from mcp_sim.infer.arguments import last_name
 from mcp_sim.infer.envelopes import batch_envelope
 from mcp_sim.infer.evidence import Evidence, basis_of
 from mcp_sim.infer.features import ToolFeatures
@@ -20,7 +21,7 @@ from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties
-from mcp_sim.types.lexicon.english import plural, singular_phrase
+from mcp_sim.types.lexicon.english import plural, singular_phrase, snake
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
@@ -149,16 +150,19 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         filters=roles.filters,
         query=roles.query,
         paging=roles.paging,
-        envelope=_result_places(features),
+        envelope=_result_places(features, roles),
     )
     whole = features.item_arguments.refold(inferred)
     is_filter = "key" not in features.overrides and whole.key in features.overrides.get("filters", {})
     return whole.with_declared({**features.overrides, "key": None} if is_filter else features.overrides)
 
 
-def _result_places(features: ToolFeatures) -> Envelope:
+def _result_places(features: ToolFeatures, roles: Roles) -> Envelope:
+    """Return the places in the result. What looks like a success flag is a field if the call sets it."""
     if features.item_arguments.each is None or features.verb not in _WRITES:
-        return features.envelope
+        envelope = features.envelope
+        is_field = envelope.success is not None and last_name(envelope.success) in map(snake, roles.sets.values())
+        return replace(envelope, success=None) if is_field else envelope
     return replace(batch_envelope(features.verb, features.entity, features.output), text=features.envelope.text)
 
 

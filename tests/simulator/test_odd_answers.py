@@ -222,6 +222,26 @@ async def test_a_result_that_is_not_generated_is_a_warning_and_a_crash_with_the_
         assert reason in crash.value.error
 
 
+@pytest.mark.parametrize("name", ["success", "deleted", "ok"])
+async def test_a_field_named_like_a_success_flag_shows_what_the_call_sets(tmp_path: Path, name: str) -> None:
+    given: Schema = {"type": "object", "properties": {"title": TEXT, name: {"type": "boolean"}}}
+    record = {"type": "object", "properties": {"id": TEXT, **given["properties"]}, "required": ["id", name]}
+    path = saved(tmp_path, {"name": "create_thing", "inputSchema": given, "outputSchema": record})
+    results = await answers(load(path), *[("create_thing", {name: value}) for value in (False, True)])
+    assert [one[name] for one in results] == [False, True]
+
+
+async def test_an_update_that_sets_nothing_shows_an_unknown_record_that_then_exists(tmp_path: Path) -> None:
+    named = {"type": "object", "properties": {"id": TEXT, "title": TEXT}, "required": ["id"]}
+    record = {**named, "required": ["id", "title"]}
+    update = {"name": "update_thing", "inputSchema": named, "outputSchema": record}
+    get = {"name": "get_thing", "inputSchema": {**named, "properties": {"id": TEXT}}, "outputSchema": record}
+    calls = [("update_thing", {"id": "T-1"}), ("get_thing", {"id": "T-1"})]
+    updated, found = await answers(load(saved(tmp_path, update, get)), *calls)
+    assert updated == found
+    assert found["id"] == "T-1"
+
+
 @pytest.mark.parametrize("dialect", [5, "urn:odd"])
 def test_an_unknown_dialect_is_an_error(tmp_path: Path, dialect: Json) -> None:
     schema = {"$schema": dialect, "type": "object"}
