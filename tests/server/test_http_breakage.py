@@ -14,7 +14,7 @@ import anyio
 import httpx2
 import pytest
 from support.http_deals import DEAL, created, deals, document, eras
-from support.over_http import ERAS, META, Served, caller, listening
+from support.over_http import CLIENT, ERAS, META, Served, caller, listening
 
 
 @eras
@@ -46,12 +46,13 @@ def test_a_connection_stays_open_after_an_answer_that_took_long(tmp_path: Path) 
     notify = [{"changed": "tools", "after": "200ms"}]
     spec = {"mcp_sim": 1, "name": "news", "tools": tools, "sim": {"announce": {"notify": notify}}}
     (tmp_path / "news.json").write_text(json.dumps(spec))
-    hello = {"protocolVersion": ERAS[0], "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    hello: dict[str, Any] = {"protocolVersion": ERAS[0], "capabilities": {}, "clientInfo": CLIENT}
     headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
     with listening(str(tmp_path / "news.json")) as served:
         client = HTTPConnection("127.0.0.1", served.port, timeout=30)
         client.connect()
-        for params in (hello, *[{"name": "announce", "arguments": {}}] * 3):
+        called: dict[str, Any] = {"name": "announce", "arguments": {}}
+        for params in (hello, called, called, called):
             method = "initialize" if params is hello else "tools/call"
             body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
             client.request("POST", "/w/a/mcp", body, headers)
