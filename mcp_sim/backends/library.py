@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -34,12 +35,14 @@ class Library:
         if not isinstance(backend, OperationsBackend):
             raise TypeError(f"the backend {kind!r} has no operations")
         self._backend, self._view, self._now, self._draws, self._prefix = backend, view, now, draws, prefix
-        self._changes: list[Change] = []
+        self._changes: tuple[Change, ...] = ()
+        self.part: int | None = None
+        """The item of a batch that the next changes belong to."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """The changes of all calls so far."""
-        return tuple(self._changes)
+        return self._changes
 
     @property
     def view(self) -> View:
@@ -60,7 +63,7 @@ class Library:
         binding = self._backend.unbound(operation, self._prefix)
         request: Any = self._backend.request_type(binding, self._view, self._now, given, draws=self._draws)
         outcome = self._backend.function(operation)(request)
-        self._changes += request.changes
+        self._changes += tuple(replace(change, part=self.part) for change in request.changes)
         self._view = request.view
         return outcome
 

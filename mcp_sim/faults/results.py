@@ -13,6 +13,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Apply
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, split_path
 
 _MAX_DEPTH = 4
@@ -42,7 +43,7 @@ class ResultShape:
 
     def rows(self, value: Json) -> Path | None:
         """Return the path to the list of records, None if there is none."""
-        if self.plan is not None:
+        if self.plan is not None and (self.plan.backend != PROGRAM or self.plan.envelope.rows is not None):
             rows = self.plan.envelope.rows
             path = None if rows is None else split_path(rows)
             return path if path is not None and isinstance(get_part(value, path), list) else None

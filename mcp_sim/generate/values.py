@@ -97,6 +97,9 @@ class _Inventor:
     def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
         return next(iter(keys))
 
+    def imagine(self, turn: Turn, schema: Record, about: str) -> Json:
+        return self(turn, "", about, schema, {})
+
 
 def chance_of(*parts: object) -> Chance:
     """Return the random numbers that are seeded with these parts."""

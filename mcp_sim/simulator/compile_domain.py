@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -14,6 +14,7 @@ from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
+from mcp_sim.programs.plans import plan_functions
 from mcp_sim.simulator.by_text import ByText
 from mcp_sim.simulator.check_results import check_results
 from mcp_sim.simulator.match_tools import check_operations, match_tools, matching_backends
@@ -24,7 +25,7 @@ from mcp_sim.spec.overrides import check_how
 from mcp_sim.spec.parts.scenario import EVERY, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.argument_descriptions import describe_arguments
 from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
@@ -32,6 +33,7 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Match, ServerEvidence
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import Program
 from mcp_sim.types.scenario import GivenRecords
 from mcp_sim.types.time_formats import time_example, time_format
 
@@ -97,9 +99,32 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         specified=frozenset(entities) - unspecified - {name for name, one in records.items() if not one.rows},
         unspecified=unspecified,
         wrappers=wrappers,
+        programs=tuple(_programs(specs, world)),
     )
     records |= dict.fromkeys(containers_of(domain), GivenRecords(0))
+    records |= {name: given for name, given in _table_records(domain).items() if name not in records}
     return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world))
+
+
+def _programs(specs: Mapping[str, Spec], world: WorldPart) -> Iterator[Program]:
+    """Yield the programs of all specs, each with the prefix of its tables and the given state."""
+    for server, spec in specs.items():
+        if spec.program is not None:
+            prefix = f"{server or spec.server.name}." if world.namespaces else ""
+            yield replace(spec.program, prefix=prefix, state=world.state)
+
+
+def _table_records(domain: Domain) -> dict[str, GivenRecords]:
+    """Return what tables of programs begin with: nothing, or the record of a singleton with its defaults."""
+    names = [f"{program.prefix}{table}" for program in domain.programs for table in program.tables]
+    return {name: _first_records(domain.entities[name]) for name in names}
+
+
+def _first_records(table: Entity) -> GivenRecords:
+    if not table.singleton:
+        return GivenRecords(0)
+    defaults = {name: field.schema["default"] for name, field in table.fields.items() if "default" in field.schema}
+    return GivenRecords(1, (defaults,), whole=True)
 
 
 def _unspecified(
@@ -189,8 +214,10 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     """
     evidence, wrappers = _evidence(specs, world.state)
     tools, declared = evidence.tools, _declared(specs)
-    matches, found = _match_and_infer(evidence, declared)
-    matched = {plan.tool: plan for plan in matches.plans}
+    programmed = _program_plans(specs, tools, declared)
+    planned = replace(evidence, tools={name: tool for name, tool in tools.items() if name not in programmed})
+    matches, found = _match_and_infer(planned, declared)
+    matched = {plan.tool: plan for plan in matches.plans} | programmed
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
     plans = {name: local.get(name) or found.plans[name] for name in tools}
@@ -223,16 +250,32 @@ def _match_and_infer_anew(evidence: ServerEvidence, declared: Mapping[str, Entit
     return matches, infer(rest, entities, evidence.overrides, evidence.examples, matches.state)
 
 
+def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: Mapping[str, Entity]) -> dict[str, Plan]:
+    """Return the plans of the tools that programs answer. What functions leave open is inferred from their tools."""
+    plans: dict[str, Plan] = {}
+    for spec in specs:
+        if spec.program is not None:
+            answered = {name: tools[name] for name in spec.program.functions}
+            plans |= plan_functions(spec.program, answered, infer(answered, declared, {}, ()).plans)
+    return plans
+
+
 def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str]]:
     """Return what is known of these servers, and the arguments that hold all others of their tools."""
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
-    found = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
+    planned = {name: tool for spec in specs for name, tool in spec.tools.items() if not _is_programmed(spec, name)}
+    found = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in planned.items()}
     wrappers = {name: wrapper for name, wrapper in found.items() if wrapper is not None}
     unwrapped = {name: unwrap_tool(served[name], wrapper) for name, wrapper in wrappers.items()}
     tools = {name: describe_arguments(tool) for name, tool in {**served, **unwrapped}.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
     return ServerEvidence(tools, state, examples, overrides), wrappers
+
+
+def _is_programmed(spec: Spec, tool: str) -> bool:
+    """Whether a program answers the tool: it gets the arguments as they are."""
+    return spec.program is not None and tool in spec.program.functions
 
 
 def _check_entities(specs: Sequence[Spec], entities: Mapping[str, Entity]) -> None:

@@ -10,7 +10,7 @@ from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Record
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, backends
-from mcp_sim.types.plans import DECLARED, Plan
+from mcp_sim.types.plans import Plan
 
 
 def match_tools(evidence: ServerEvidence) -> Match:
@@ -28,8 +28,6 @@ def match_tools(evidence: ServerEvidence) -> Match:
             plans |= won
             accepted.append(match)
             state = match.state
-    functions = [tool for tool, sim in overrides.items() if sim.get("backend") == "python"]
-    plans |= {tool: Plan(tool, "compute", basis={"verb": DECLARED}) for tool in functions}
     overridden = [_overridden(plan, overrides.get(plan.tool, {})) for plan in plans.values()]
     entities = [entity for match in accepted for entity in match.entities]
     return Match(overridden, entities, dict(_matched_records(accepted)), state)

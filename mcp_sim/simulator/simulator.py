@@ -17,8 +17,7 @@ from mcp_sim.generate.record_counts import counted
 from mcp_sim.grading.grade import grade_world
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.pipeline import Pipeline
-from mcp_sim.simulator.world_step import WorldStep
-from mcp_sim.spec.overrides import PYTHON
+from mcp_sim.simulator.world_step import WorldStep, refused
 from mcp_sim.types import Call, Observation, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, UsageError
@@ -26,6 +25,7 @@ from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Predictor, Sink, Tables, backends, world_models
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.types.surface import NO_INTERACTION
 from mcp_sim.world.catalogue import added_answer, announce_list_changes
@@ -225,7 +225,8 @@ class Simulator:
         added = added_answer(self._faults.lasting, turn) if world.lists(turn.tool.id) else None
         if added is not None:
             return AnsweredCall(None, Transition(added[0]), (added[1],), is_stub=False)
-        transition = Transition(self._unknown_tool(turn.tool))
+        unknown = self._program_hook("unknown_tool", turn.tool.server)
+        transition = Transition(self._unknown_tool(turn.tool)) if unknown is None else unknown(turn)
         return AnsweredCall(transition, transition, (), is_stub=False)
 
     def _compile(self, tool_id: str) -> Pipeline | None:
@@ -270,11 +271,38 @@ class Simulator:
             max_attempts=entry.world_model.max_attempts,
             fallback=fallback if entry.world_model.fallback else None,
             interaction=self.scenario.interactions.get(tool.id, NO_INTERACTION),
-            judges_arguments=entry.world_model.judges_arguments,
-            repair=None if tool.output_schema is None or plan.backend == PYTHON else repairer(tool.output_schema),
+            judges_arguments=self._judges_arguments(tool.id, entry),
+            repair=None if tool.output_schema is None or plan.backend == PROGRAM else repairer(tool.output_schema),
             is_planned=entry.kind == "builtin",
+            refuse=self._program_hook("invalid_arguments", tool.server) or refused,
         )
         return Pipeline(self._faults.by_tool[tool.id], step)
+
+    def _judges_arguments(self, tool: str, entry: WorldModelEntry) -> bool:
+        """Whether calls of a tool whose arguments violate the inputSchema are answered like others."""
+        program = self.scenario.domain.program_of(tool)
+        if program is None:
+            return entry.world_model.judges_arguments
+        return program.functions[tool].options.get("validate") is False
+
+    def _program_hook(self, name: str, server: str) -> Callable[[Turn], Transition] | None:
+        """Return what the program of a server answers in place of the server; None if it leaves that to the server."""
+        domain = self.scenario.domain
+        tools = self.scenario.servers[server].tools if server in self.scenario.servers else ()
+        programs = (
+            domain.programs
+            if len(self.scenario.servers) == 1
+            else [program for program in domain.programs if not program.functions.keys().isdisjoint(tools)]
+        )
+        if not any(name in program.hooks for program in programs):
+            return None
+        from mcp_sim.generate.values import inventor  # noqa: PLC0415 (only programs need it)
+        from mcp_sim.programs.backend import hook_answer  # noqa: PLC0415 (only programs need it)
+
+        answers = (hook_answer(name, program, domain) for program in programs)
+        answer = next((found for found in answers if found is not None), None)
+        invent = inventor(domain)
+        return None if answer is None else lambda turn: answer(turn, invent)
 
     async def _bind(self, entry: WorldModelEntry) -> Predictor:
         domain = self.scenario.domain
@@ -297,7 +325,8 @@ class Simulator:
         No records are generated for it, unless a backend adds some of its own.
         """
         used = {plan.backend for plan in self._variants()} - BACKENDS_WITHOUT_MATCH
-        if any(backends[name].initial is not Backend.initial for name in used):
+        has_initial = any("initial" in program.hooks for program in self.scenario.domain.programs)
+        if has_initial or any(backends[name].initial is not Backend.initial for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
 
@@ -310,7 +339,11 @@ class Simulator:
         used = {plan.backend for plan in plans}
         for name in sorted(used, key=lambda name: (backends[name].order, name)):
             tables = backends[name]().initial(tables, [plan for plan in plans if plan.backend == name], seed)
-        return tables
+        if not self.scenario.domain.programs:
+            return tables
+        from mcp_sim.programs.initial_records import with_initial_records  # noqa: PLC0415 (only programs need it)
+
+        return with_initial_records(tables, self.scenario.domain, seed)
 
     def _variants(self) -> list[Plan]:
         """Return the plans of all tools; of a tool with choices, the plan of each."""

@@ -15,6 +15,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properti
 from mcp_sim.types.kinds import ServerEvidence, backends
 from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import PROGRAM
 
 _KNOWN_VERBS = frozenset({"get", "list", "search", "update", "delete"})
 """Verbs of tools on records that exist."""
@@ -32,7 +33,7 @@ def unused_parts(found: Inferred, domain: Domain, named: Collection[str], state:
     themselves. So are texts beside parts that a backend took, such as the name of the current user.
     """
     plans = [variant for plan in found.plans.values() for variant in plan.variants]
-    if not found.paths or any(plan.backend == "python" for plan in plans):
+    if not found.paths or any(plan.backend == PROGRAM for plan in plans):
         return []
     read_or_written = {*named, *(plan.entity for plan in plans if plan.entity), *_read_besides(plans, domain)}
     used = _with_linked(read_or_written & found.entities.keys(), found.entities)

@@ -31,6 +31,13 @@ MOST_RAW = 20_000
 """The maximum length of a rejected answer in the ledger, in characters."""
 
 
+def refused(turn: Turn) -> Transition:
+    """Return the answer to arguments that violate the inputSchema."""
+    listed = "; ".join(turn.problems)
+    slots = {**turn.call.arguments, "problems": listed}
+    return Transition(turn.tool.failure("invalid", f"Invalid arguments: {listed}", **slots))
+
+
 @dataclass(frozen=True, slots=True)
 class WorldStep:
     """The world's step for the calls of one tool, compiled once per scenario."""
@@ -49,14 +56,16 @@ class WorldStep:
     """Returns a value that is valid under the outputSchema, close to the value that a plan led to."""
     is_planned: bool = True
     """Whether the predictor follows plans, so that its results are repaired. Those of the fallback always are."""
+    refuse: Callable[[Turn], Transition] = refused
+    """Answers a call with invalid arguments, as `Turn.problems` says."""
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
         """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""
         problems = () if self.arguments.is_valid(turn.call.arguments) else self.arguments.problems(turn.call.arguments)
-        if problems and self.judges_arguments:
+        if problems:
             turn = replace(turn, problems=tuple(problems))
-        elif problems:
-            return _refused(turn, problems), False
+            if not self.judges_arguments:
+                return self.refuse(turn), False
         declined = self._declined(turn) if turn.call.answers else None
         if declined is not None:
             return declined, False
@@ -170,13 +179,6 @@ def _with_result(transition: Transition, repair: Callable[[Json], Json]) -> Tran
     value = body.value if isinstance(body, ToolResult) else None
     observation = replace(transition.observation, body=ToolResult(repair(value)))
     return replace(transition, observation=observation, guessed=True)
-
-
-def _refused(turn: Turn, problems: Sequence[str]) -> Transition:
-    """Return the answer to arguments that violate the inputSchema."""
-    listed = "; ".join(problems)
-    slots = {**turn.call.arguments, "problems": listed}
-    return Transition(turn.tool.failure("invalid", f"Invalid arguments: {listed}", **slots))
 
 
 def _fits(stub: Stub, turn: Turn) -> bool:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Container, Mapping
 from typing import Any
 
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.python_functions import find_problem, locate_function
-from mcp_sim.spec.sources import Sources
 from mcp_sim.types import Record
 from mcp_sim.types.argument_unwrapping import find_wrapper
 from mcp_sim.types.errors import did_you_mean
@@ -17,80 +14,55 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.programs import PROGRAM
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
 """Keys that name an argument. Null means that there is none; for other keys it is the same as leaving them out."""
-_NOT_IN_PLANS = ("ask", "notify", "blocks", "python")
-"""Keys under `sim:` that are no fields of a plan: those about the answer, and `python`."""
-
-PYTHON = "python"
-"""The backend of tools with a `python` function. Documents cannot choose it otherwise."""
+ABOUT_ANSWERS = ("ask", "notify", "blocks")
+"""Keys under `sim:` that are no fields of a plan, but about the answer."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor", "sort", "order")
 _PARTS = ("paging", "envelope")
 
 
-def plan_fields(part: SimPart, folder: Path) -> dict[str, Any]:
-    """Return the fields of a plan that the spec fixes, and of its paging and its envelope the parts.
-
-    Modules of Python functions are looked up in the folder.
-    """
-    given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set - {*_NOT_IN_PLANS}}
+def plan_fields(part: SimPart) -> dict[str, Any]:
+    """Return the fields of a plan that the spec fixes, and of its paging and its envelope the parts."""
+    given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set - {*ABOUT_ANSWERS}}
     fixed: dict[str, Any] = {
         name: value for name, value in given.items() if value is not None or name in _ARGUMENT_KEYS
     }
     fixed |= {name: fixed[name].model_dump(exclude_unset=True) for name in _PARTS if name in fixed}
-    if part.python is not None:
-        fixed |= {"backend": PYTHON, "operation": locate_function(part.python, folder)}
     if part.filters is not None:
         fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
     if part.choices is not None:
-        fixed["choices"] = {value: plan_fields(one, folder) for value, one in part.choices.items()}
+        fixed["choices"] = {value: plan_fields(one) for value, one in part.choices.items()}
     return fixed
 
 
-def check_sim(
-    place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Place], document: Path, sources: Sources
-) -> None:
-    """Note what is wrong with the entries under `sim:` of a document. `tools` are the tools of the spec by name."""
+def check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Place], programmed: Container[str]) -> None:
+    """Note what is wrong with the entries under `sim:` of a document.
+
+    `tools` are the tools of the spec by name, `programmed` those that a program answers.
+    """
     for name, part in sim.items():
         at = place.at(name)
         if name not in tools:
             at.error(f"unknown tool {name!r}{did_you_mean(name, tools)}")
             continue
+        if name in programmed and part.model_fields_set - {*ABOUT_ANSWERS}:
+            at.error("the program answers this tool; declare its effect there, with the options of @tool")
         _check_backend(at, part)
-        if part.python is not None:
-            _check_function(at, part, document, sources)
         _check_arguments(at, part, tools[name].value)
         _check_filters(at, part)
         for value, one in (part.choices or {}).items():
             _check_backend(at.at("choices", value), one)
             _check_arguments(at.at("choices", value), one, tools[name].value)
-            if one.python is not None:
-                at.at("choices", value, "python").error(
-                    "a function answers the whole tool; move `python` out of `choices`"
-                )
 
 
 def _check_backend(at: Place, part: SimPart) -> None:
-    known = [name for name in backends.names() if name != PYTHON]
-    if part.backend == PYTHON:
-        at.at("backend").error("is not chosen by name; write `python: module:function`")
-    elif part.backend is not None and part.backend not in known:
+    known = [name for name in backends.names() if name != PROGRAM]
+    if part.backend is not None and part.backend not in known:
         at.at("backend").error(f"unknown backend{did_you_mean(part.backend, known)}")
-
-
-def _check_function(at: Place, part: SimPart, document: Path, sources: Sources) -> None:
-    if part.backend is not None or part.operation is not None:
-        at.at("python").error("excludes `backend` and `operation`; remove these, or `python`")
-        return
-    located = locate_function(part.python or "", document.parent)
-    if (reason := find_problem(located)) is not None:
-        at.at("python").error(f"{part.python} {reason}")
-        return
-    module = located.rpartition(":")[0]
-    code = [Path(module)] if module.endswith(".py") else []
-    sources.require_trust(at.at("python"), document, f"runs the Python function {part.python}", code)
 
 
 def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, Error, ErrorPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
+from mcp_sim.spec.programs import DeclaredProgram, read_program
 from mcp_sim.spec.sources import Sources, is_file_name, shipped
 from mcp_sim.spec.surface import (
     check_blocks,
@@ -30,6 +31,7 @@ from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Entity, Example, Field
 from mcp_sim.types.error_templates import Template, VendorErrors
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.programs import Program
 from mcp_sim.types.scenario import ServerSpec
 from mcp_sim.types.surface import ToolInteraction
 
@@ -56,6 +58,9 @@ class Spec:
     interactions: Mapping[str, ToolInteraction] = field(default_factory=dict[str, ToolInteraction])
     stubs: tuple[StubPart, ...] = ()
     """The stubs; their tools are ids."""
+
+    program: Program | None = None
+    """The program that answers some of the tools; its functions are by id."""
 
     root: Place | None = None
     """The place of the whole spec."""
@@ -95,15 +100,15 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
     key = server or name
     tools = {prefix + tool: Tool(prefix + tool, key, at.value, render_failure) for tool, at in found.items()}
     entities = {entity: _entity(entity, part) for entity, part in document.entities.items()}
-    check_sim(place.at("sim"), document.sim, found, path, sources)
+    program = _program(place, document, path, sources, {tool: at.value for tool, at in found.items()})
+    entities = _with_tables(place, entities, program)
+    check_sim(place.at("sim"), document.sim, found, () if program is None else program.program.functions)
     return Spec(
         server=_server(place, name, document, tuple(tools)),
         tools=tools,
         entities=entities,
         undecided=frozenset(entity for entity, part in document.entities.items() if part.open is None),
-        overrides={
-            prefix + tool: plan_fields(part, path.parent) for tool, part in document.sim.items() if tool in found
-        },
+        overrides={prefix + tool: plan_fields(part) for tool, part in document.sim.items() if tool in found},
         examples=tuple(_examples(place.at("examples"), document.examples, found, prefix)),
         links=tuple(_links(place, document)),
         places={prefix + tool: at for tool, at in found.items()},
@@ -111,6 +116,7 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
             prefix + tool: interaction for tool, interaction in read_interactions(place.at("sim"), document, found)
         },
         stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
+        program=None if program is None else _with_ids(program.program, prefix),
         root=place,
     )
 
@@ -121,6 +127,27 @@ def spec_file(value: str, document: Path, sources: Sources) -> Path | str:
         return sources.named_file(value, document)
     known = shipped("tool_specs")
     return known.get(value) or f"unknown tool spec {value!r}{did_you_mean(value, known)}"
+
+
+def _program(
+    place: Place, document: ToolSpecDocument, path: Path, sources: Sources, tools: Mapping[str, Record]
+) -> DeclaredProgram | None:
+    if document.program is None:
+        return None
+    return read_program(place.at("program"), document.program, path, sources, tools)
+
+
+def _with_tables(place: Place, entities: Mapping[str, Entity], program: DeclaredProgram | None) -> Mapping[str, Entity]:
+    """Return the declared entities with the tables of the program."""
+    if program is None:
+        return entities
+    for name in entities.keys() & program.entities.keys():
+        place.at("entities", name).error("the program has a table of this name; declare its fields there")
+    return {**entities, **program.entities}
+
+
+def _with_ids(program: Program, prefix: str) -> Program:
+    return replace(program, functions={prefix + tool: one for tool, one in program.functions.items()})
 
 
 def _server(place: Place, name: str, document: ToolSpecDocument, tools: tuple[str, ...]) -> ServerSpec:

@@ -44,8 +44,6 @@ def resolve_wrapper(tool: Tool, overrides: Mapping[str, Any]) -> str | None:
 
     A wrapper that the overrides of a spec name (`params.title`) stays.
     """
-    if overrides.get("backend") == "python":
-        return None
     names = _wrappers(expanded(tool.input_schema))
     return ".".join(takewhile(lambda name: not _names(overrides, name), names)) or None
 

@@ -34,6 +34,8 @@ class Call:
     """The client's answers to the tool's questions, by name; UNABLE where it could not be asked."""
     key: str | None = None
     """The idempotency key: calls with the same key are made once."""
+    caller: str = ""
+    """The principal of the token that the client presented; '' without tokens."""
 
 
 # memory ---------------------------------------------------------------------------------------------------------------
@@ -196,6 +198,8 @@ class Turn:
     """Where the arguments violate the inputSchema, if the world model is to judge that."""
     is_real: bool = False
     """Whether the world's clock is real, so that the caller waits for the answer."""
+    lost: frozenset[int] = frozenset()
+    """The items of a batch, from 0, whose writes the backend loses (see `partial_batch`)."""
 
     @property
     def memory(self) -> Memory:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mcp_sim.types import Json, Key, Record, Tool
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,15 @@ class Domain:
     unspecified: frozenset[str] = frozenset()
     """The entities whose records nothing gives, counts or declares: what a list or a search asks for may be
     generated."""
+    programs: tuple[Program, ...] = ()
+    """The programs that answer some of its tools."""
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Tool id -> the path of its only argument (`params`), if that holds all others. Plans name these without it."""
     concealed: tuple[Concealed, ...] = ()
     """What the agent may not see. It is true all the same, but no world model may reveal it."""
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
     """What backends keep for all their tools and worlds, each under a key of its own, since it is costly to compute."""
+
+    def program_of(self, tool: str) -> Program | None:
+        """Return the program that answers a tool, by its id; None if it has a plan only."""
+        return next((program for program in self.programs if tool in program.functions), None)

@@ -25,6 +25,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
 from mcp_sim.types.plans import How, Plan
+from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.switches import mode_reader
 from mcp_sim.types.time_formats import parse_time, seconds_of
 
@@ -46,6 +47,8 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
     settings, mode_of = _settings_of(plan, entity), mode_reader(arguments, {*plan.sets})
     appending = [replace(setting, how="append") for setting in settings]
     is_guessed = plan.guessed
+    if plan.backend == PROGRAM:
+        return lambda _turn, _transition: []  # its own findings are in the ledger: `program_findings`
 
     def inspect(asked: Turn, transition: Transition) -> list[str]:
         turn = asked if wrapper is None else replace(asked, call=unwrap_call(asked.call, wrapper))
@@ -74,6 +77,19 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         return list(chain(written, shown, _count_problems(body.value, plan), _echo_problems(body.value, plan, turn)))
 
     return inspect
+
+
+def program_findings(turn: Turn, changes: tuple[Change, ...], domain: Domain) -> list[str]:
+    """Return where the changes of a program contradict the world: ids used again (R4), new links to nothing (R5)."""
+    after = _After(turn.view, changes)
+    found = list(_id_problems(turn, Plan("", "unknown"), changes, domain))
+    for change in changes:
+        entity = domain.entities.get(change.entity)
+        if entity is not None and change.record is not None:
+            before = turn.view.get(change.entity, change.key) or {}
+            new = {name: value for name, value in change.record.items() if before.get(name) != value}
+            found += _link_problems(replace(change, record=new), entity, after)
+    return found
 
 
 class _After:

@@ -24,7 +24,13 @@ TOOLS: Json = [
     {"name": "list_orders", "inputSchema": {"type": "object", "properties": {}}},
     {"name": "quote_order", "inputSchema": {"type": "object", "properties": {"order_id": {"type": "string"}}}},
 ]
-FUNCTION = "from pathlib import Path\nPath('ran').touch()\ndef quote(turn): return 1\n"
+PROGRAM = """\
+from pathlib import Path
+from mcp_sim.programs import tool
+Path("ran").touch()
+@tool
+def quote_order(world, order_id): return 1
+"""
 REFERENCES: dict[str, Json] = {
     "tools of a scenario": {"tools": "FILE"},
     "tools of a server": {"tools": {"shop": "FILE"}},
@@ -176,9 +182,8 @@ def test_remembered_trust_ends_when_the_file_changes(outside: Path, capsys: pyte
 
 @pytest.fixture
 def freight(folder: Path) -> Path:
-    (folder / "freight.py").write_text(FUNCTION)
-    sim = {"quote_order": {"python": "freight:quote"}}
-    document(folder, {"name": "freight", "tools": TOOLS, "sim": sim}, "freight.yaml")
+    (folder / "freight.py").write_text(PROGRAM)
+    document(folder, {"name": "freight", "tools": TOOLS, "program": "freight.py"}, "freight.yaml")
     return document(folder, {"tools": "freight.yaml"})
 
 
@@ -194,44 +199,49 @@ async def _quote(path: Path, **options: Json) -> None:
         await world.call("quote_order", {"order_id": "A1"})
 
 
-async def test_a_function_of_an_untrusted_spec_is_not_run(freight: Path) -> None:
-    with pytest.raises(DocumentError, match=r"sim\.quote_order\.python: runs the Python function freight:quote, which"):
+async def test_the_program_of_an_untrusted_spec_is_not_run(freight: Path) -> None:
+    with pytest.raises(DocumentError, match=r"program: runs the Python program freight\.py, which"):
         await _quote(freight)
     assert not has_run()
     ((_, found),) = checked(freight)
-    assert any("runs the Python function" in problem.message for problem in found)
+    assert any("runs the Python program" in problem.message for problem in found)
     await _quote(freight, trust=True)
     assert has_run()
 
 
-async def test_trust_in_a_function_ends_when_its_module_changes(
+async def test_trust_in_a_program_ends_when_it_or_a_module_beside_it_changes(
     freight: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["trust", str(freight)]) == 0
-    out = capsys.readouterr().out
-    assert "runs the Python function freight:quote" in out
-    assert all(name in out for name in ("scenario.yaml", "freight.yaml", "freight.py"))
-    await _quote(freight)
-    assert has_run()
-    freight.with_name("freight.py").write_text(FUNCTION + "# changed\n")
-    with pytest.raises(DocumentError, match=r"freight\.py has changed since you trusted it"):
+    freight.with_name("freight.py").write_text(f"import prices\n{PROGRAM}")
+    for changed in ("freight.py", "prices.py"):
+        freight.with_name("prices.py").write_text("from rates import RATE\n")
+        freight.with_name("rates.py").write_text("RATE = 2\n")
+        assert main(["trust", str(freight)]) == 0
+        out = capsys.readouterr().out
+        assert "runs the Python program freight.py" in out
+        assert all(name in out for name in ("scenario.yaml", "freight.yaml", "freight.py", "prices.py", "rates.py"))
         await _quote(freight)
-    assert not has_run()
+        assert has_run()
+        with freight.with_name(changed).open("a") as module:
+            module.write("# changed\n")
+        with pytest.raises(DocumentError, match=rf"{changed} has changed since you trusted it"):
+            await _quote(freight)
+        assert not has_run()
 
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_no_other_key_runs_a_module(folder: Path, nested: bool) -> None:
-    (folder / "evil.py").write_text(FUNCTION)
-    plan: Json = {"backend": "python", "operation": f"{folder}/evil.py:quote"}
+    (folder / "evil.py").write_text(PROGRAM)
+    plan: Json = {"backend": "program", "operation": f"{folder}/evil.py:quote"}
     sim = {"quote_order": {"choice": "order_id", "choices": {"A1": plan}} if nested else plan}
     path = document(folder, {"name": "freight", "tools": TOOLS, "sim": sim})
-    assert "write `python: module:function`" in problems(path)
+    assert "unknown backend" in problems(path)
 
 
 def test_pytest_trusts_what_is_below_its_rootdir(freight: Path) -> None:
     thread = WorldThread()
     try:
-        with pytest.raises(DocumentError, match="runs the Python function"):
+        with pytest.raises(DocumentError, match="runs the Python program"):
             thread.open(freight)
         world = thread.open(freight, trust=[freight.parent])
         assert world.call("quote_order", {"order_id": "A1"}).ok

@@ -29,6 +29,7 @@ class _Cut:
 class PartialBatch(Perturbation):
     """Write some items of a batch and drop the others. No effect if the call is not a batch of at least two items.
 
+    A program is called again without what it wrote for the dropped items, and its own answer is served. Of other tools,
     `report: items` marks each dropped item in the result, `counts` shows only how many succeeded and failed, and
     `nothing` answers as if all items had been written. No effect if a dropped and a kept item write to the same record,
     or if a kept item links to a dropped one.
@@ -56,10 +57,15 @@ class PartialBatch(Perturbation):
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         shape = ResultShape.of(tool, domain)
+        reruns = domain.program_of(tool.id) is not None
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            staged = dict(turn.memories.staged)
             transition = await proceed(turn)
             cut = self._cut(turn, transition)
+            if reruns and cut.failed:
+                with turn.memories.aside(staged):
+                    return await proceed(replace(turn, lost=frozenset(cut.parts[at] for at in cut.failed)))
             kept = _kept(turn, transition.changes, cut, domain)
             if not cut.failed or not transition.observation.ok or kept is None:
                 return turn.no_effect(transition)

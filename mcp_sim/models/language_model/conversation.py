@@ -132,6 +132,15 @@ class Conversation:
         except Unanswered:
             return None
 
+    async def ask_about(self, turn: Turn, user: str, schema: Record, attempt: int) -> Reply | None:
+        """Return the model's reply to a question of a program; None if there is none."""
+        asked = messages(self.system, self._shortened(turn, len(user)), user, ())
+        request = Request(asked, schema, _seed(turn, f"imagine/{attempt}"), self._affinity(turn), prompt.STOP)
+        try:
+            return await self.ask(request)
+        except Unanswered:
+            return None
+
     def transcript(self, turn: Turn) -> Transcript | None:
         """Return the transcript of the turn's world."""
         return self.memory(turn).get("transcript")

@@ -49,6 +49,9 @@ class Survey:
         self.made.add((entity, field))
         return self.invent.choose_reference(turn, entity, field, target, keys)
 
+    def imagine(self, turn: Turn, schema: Record, about: str) -> Json:
+        return self.invent.imagine(turn, schema, about)
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from anyio import to_thread
+
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.adoption import Adoption
@@ -19,6 +21,7 @@ from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.field_schemas import FieldSchemas
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
+from mcp_sim.models.language_model.imagination import Imagination
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reach import Reach
 from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, ended
@@ -29,6 +32,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import RECORDLESS
+from mcp_sim.types.programs import PROGRAM
 
 MAX_RAW = 20_000
 """How much of a reply, and of its reasoning, the ledger keeps, in characters."""
@@ -67,6 +71,8 @@ class ModelPredictor:
         tool = self._tool(turn)
         if turn.instruction is not None:
             return await self._follow_instruction(turn, tool, turn.instruction, rejected)
+        if tool.plan.backend == PROGRAM:
+            return await self._run_program(turn, tool)
         draft = None if turn.problems else Draft.of(tool.answer, turn, self._invent)
         look: SecondLook | None = turn.memories.shared.get(self._conversation.owner)
         if look is not None and look.is_of(turn):
@@ -76,6 +82,18 @@ class ModelPredictor:
             self._conversation.remember(turn, prompt.whole_turn(turn, self._facts(turn, tool)), settled)
             return replace(settled, measured={**settled.measured, "asked": False})
         return await self._ask(turn, tool, draft, rejected)
+
+    async def _run_program(self, turn: Turn, tool: CompiledTool) -> Transition:
+        """Return what a program answers. It runs in a thread if it may ask the model for a value."""
+        program = self._domain.program_of(tool.tool.id)
+        imagination = Imagination(self._invent, self._conversation, self._settings.max_attempts)
+        if program is not None and program.functions[tool.tool.id].effects.imagines:
+            transition = await to_thread.run_sync(tool.answer, turn, imagination)
+        else:
+            transition = tool.answer(turn, self._invent)
+        self._conversation.remember(turn, prompt.whole_turn(turn, self._facts(turn, tool)), transition)
+        asked: dict[str, Any] = {"asked": imagination.asked > 0}
+        return replace(transition, measured={**transition.measured, **asked})
 
     def _settled(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Transition | None:
         """Return the transition of a call about which nothing is left to ask; None if the model is asked."""

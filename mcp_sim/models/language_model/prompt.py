@@ -74,6 +74,12 @@ def changes_turn(turn: Turn) -> str:
     return encodable(f"{_action(turn)}\n\n**Answer:** what this call has changed")
 
 
+def imagined_turn(turn: Turn, about: str) -> str:
+    """Return the question for one value that a call of a program needs."""
+    question = f"The tool needs one more value: {about or 'any'}. Reply with that value alone, as JSON."
+    return encodable(f"{_action(turn)}\n\n{question}")
+
+
 def observation_turn(observed: Json) -> str:
     """Return the reply to a turn that the transcript keeps: the true observation."""
     return encodable(_observation(observed))

@@ -70,13 +70,6 @@ class SimPart(Part):
     entity: str | None = Field(default=None, description="Entity of the records.")
     backend: str | None = Field(default=None, description="Kind of store the tool works on. Default: records.")
     operation: str | None = Field(default=None, description="Operation of the backend.")
-    python: str | None = Field(
-        default=None,
-        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
-        description="Python function that answers the tool, as module:function. The module is in the spec's folder, "
-        "or installed.",
-        examples=["shipping:quote"],
-    )
     arguments: dict[str, str] | None = Field(default=None, description="Role in the operation -> argument.")
     key: str | None = Field(default=None, description="Argument with the record's key.")
     sets: dict[str, str] | None = Field(default=None, description="Argument (dotted if nested) -> field it writes.")

@@ -162,6 +162,11 @@ class ToolSpecDocument(Root):
         default_factory=dict[str, SimPart],
         description="Tool -> what it does. Corrects wrong guesses that `mcp-sim plan` shows.",
     )
+    program: str | None = Field(
+        default=None,
+        description="Python file that answers tools, relative to this one. Runs only with the user's trust.",
+        examples=["library.py"],
+    )
     errors: dict[str, Error] = Field(
         default_factory=dict[str, ErrorPart],
         description="Failure (not_found, invalid, timeout, rate_limited, conflict, ..., default) -> its message.",

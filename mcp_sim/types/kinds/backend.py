@@ -12,6 +12,7 @@ from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Example
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.switches import confirmation
 
 T = TypeVar("T")
@@ -31,6 +32,10 @@ class Invent(Protocol):
 
         The first of them is the choice of the built-in world model.
         """
+        ...
+
+    def imagine(self, turn: Turn, schema: Record, about: str) -> Json:
+        """Return what the world model says about something, valid under `schema`."""
         ...
 
 
@@ -165,5 +170,5 @@ def _confirmed(tool: Tool, plan: Plan, answer: Answer) -> Answer:
     return confirmed
 
 
-BACKENDS_WITHOUT_MATCH = frozenset({"python", "records", "schema_only"})
+BACKENDS_WITHOUT_MATCH = frozenset({PROGRAM, "records", "schema_only"})
 """Backends that match no tools: they are chosen by inference or by a spec, and loaded when a tool is called."""

@@ -20,26 +20,36 @@ from mcp_sim.types.kinds.perturbation import Perturbation
 from mcp_sim.types.kinds.store import Store
 from mcp_sim.types.kinds.trigger import Trigger
 from mcp_sim.types.kinds.world_model import WorldModel
+from mcp_sim.types.programs import PROGRAM
 
 T = TypeVar("T")
 K = TypeVar("K", bound=type[Any])
+
+_NOWHERE: Mapping[str, str] = {}
 
 
 class Registry(Generic[T]):
     """The kinds of one family.
 
     `package` holds the kinds that ship: one module each, or, if `module` is given, one subpackage each with a module of
-    that name. `reserved` names are keys that documents write beside a kind, so that no kind can have them.
+    that name. `elsewhere` has the modules of those that live in other packages. `reserved` names are keys that
+    documents write beside a kind, so that no kind can have them.
     """
 
     def __init__(
-        self, family: str, base: type[T], package: str, reserved: frozenset[str] = frozenset(), module: str = ""
+        self,
+        family: str,
+        base: type[T],
+        package: str,
+        reserved: frozenset[str] = frozenset(),
+        module: str = "",
+        elsewhere: Mapping[str, str] = _NOWHERE,
     ) -> None:
         self.family = family
         self.base = base
         self.package = package
         self.reserved = reserved
-        self._module = module
+        self._module, self._elsewhere = module, elsewhere
         self._kinds: dict[str, type[Any]] = {}
 
     def register(self, name: str) -> Callable[[K], K]:
@@ -76,7 +86,7 @@ class Registry(Generic[T]):
 
     def _import(self, name: str) -> None:
         if name in self._shipped:
-            import_module(f"{self.package}.{name}.{self._module}".rstrip("."))
+            import_module(self._elsewhere.get(name) or f"{self.package}.{name}.{self._module}".rstrip("."))
             return
         for entry in self._entry_points:
             if entry.name == name:
@@ -89,7 +99,7 @@ class Registry(Generic[T]):
         found = iter_modules(import_module(self.package).__path__)
         if not self._module:
             return {kind.name for kind in found}
-        return {kind.name for kind in found if kind.ispkg and self._has_module(kind.name)}
+        return {*self._elsewhere, *(kind.name for kind in found if kind.ispkg and self._has_module(kind.name))}
 
     def _has_module(self, name: str) -> bool:
         paths = [f"{path}/{name}" for path in import_module(self.package).__path__]
@@ -116,7 +126,9 @@ expectations: Registry[Expectation] = Registry(
 world_models: Registry[WorldModel] = Registry(
     "world_models", WorldModel, "mcp_sim.models.world_models", COMMON_WORLD_MODEL_KEYS
 )
-backends: Registry[Backend] = Registry("backends", Backend, "mcp_sim.backends", module="backend")
+backends: Registry[Backend] = Registry(
+    "backends", Backend, "mcp_sim.backends", module="backend", elsewhere={PROGRAM: "mcp_sim.programs.backend"}
+)
 stores: Registry[Store] = Registry("stores", Store, "mcp_sim.world.stores")
 importers: Registry[Importer] = Registry("importers", Importer, "mcp_sim.spec.importers")
 families: Mapping[str, Registry[Any]] = {

@@ -1,1 +1,0 @@
-"""Answer tools with Python functions of the spec's author."""

@@ -1,0 +1,95 @@
+"""What a program imports: Python files that simulate a server, beside its tool spec.
+
+A program declares `tables`, and one function for each tool that it answers. The functions read and write a `World`;
+nothing else about a call is visible to them. May import `types`, `world`, `spec`, `infer`, `generate` and `backends`.
+
+    from mcp_sim.programs import Refused, tool
+
+    tables = {"book": {"key": "isbn", "natural": True, "fields": {"title": "", "copies": 1}}}
+
+    @tool
+    def add_book(world, isbn, title):
+        if world.book.get(isbn) is not None:
+            raise Refused(f"There is a book {isbn} already")
+        world.book.add(isbn=isbn, title=title)
+        return f"{title} is in the catalogue"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from mcp_sim.programs.results import Refused, Result, Rpc, fail
+from mcp_sim.programs.rows import Row
+from mcp_sim.programs.tables import Page, Table
+from mcp_sim.programs.world import World
+
+__all__ = [
+    "Page",
+    "Refused",
+    "Result",
+    "Row",
+    "Rpc",
+    "Table",
+    "World",
+    "fail",
+    "initial",
+    "invalid_arguments",
+    "tool",
+    "unknown_tool",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def tool(name: F, /) -> F: ...
+
+
+@overload
+def tool(
+    name: str = "",
+    /,
+    *,
+    reads: bool = ...,
+    verb: str = ...,
+    entity: str = ...,
+    key: str = ...,
+    rows: str = ...,
+    validate: bool = ...,
+) -> Callable[[F], F]: ...
+
+
+def tool(name: Any = "", /, **_options: Any) -> Any:
+    """Let a function answer the tool of its name, or of the given name.
+
+    The function gets the world, and the arguments that it has parameters for. `validate=False`: it also gets calls that
+    violate the inputSchema. The rest says what faults and reports should know if it cannot be read from the function:
+    `reads=True` (nothing is written), `verb` (create, get, list, search, update, delete, compute, none), `entity` (a
+    table), `key` (the argument that names the record), `rows` (the path of the list in a result, '' for the result
+    itself). mcp-sim reads all of them without running the file, so they are literals.
+    """
+    return name if callable(name) else _unchanged
+
+
+def initial(function: F) -> F:
+    """Let a function `(given, world)` write the records that worlds begin with. `given` is the scenario's state."""
+    return function
+
+
+def unknown_tool(function: F) -> F:
+    """Let a function `(world, tool, arguments)` answer calls of tools that the server does not have."""
+    return function
+
+
+def invalid_arguments(function: F) -> F:
+    """Let a function `(world, tool, arguments, problems)` answer calls that violate the inputSchema.
+
+    `problems` are sentences, one for each violation.
+    """
+    return function
+
+
+def _unchanged(function: F) -> F:
+    return function

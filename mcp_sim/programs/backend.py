@@ -1,0 +1,114 @@
+"""The backend of tools that a program answers, and the answers of its hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mcp_sim.programs.loading import failed_at, load_functions, reason
+from mcp_sim.programs.results import Refused, Rpc, observation_of
+from mcp_sim.programs.watchdog import LIMIT, Overrun, watched
+from mcp_sim.programs.world import World
+from mcp_sim.types import Json, Record, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Crash
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.kinds import Answer, Backend, Invent, backends
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, parameter_name
+from mcp_sim.world.consistency import program_findings
+
+Bind: TypeAlias = Callable[[Turn], Record]
+"""Returns the keyword arguments of a function."""
+
+
+@backends.register(PROGRAM)
+class ProgramBackend(Backend):
+    """Calls the function of the program that answers the tool. An exception of the function is a crash."""
+
+    def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        program = domain.program_of(tool.id)
+        if program is None:
+            raise ValueError(f"{tool.id}: no program answers it")
+        function = program.functions[tool.id]
+        return _Call(program, domain, load(program, domain)[function.name], _binder(function, tool))
+
+
+def hook_answer(name: str, program: Program, domain: Domain) -> Answer | None:
+    """Return the answer of a hook of a program, `unknown_tool` or `invalid_arguments`; None if it has none."""
+    function = program.hooks.get(name)
+    if function is None:
+        return None
+    names = function.parameters
+
+    def bind(turn: Turn) -> Record:
+        known: list[Json] = [turn.tool.name, turn.call.arguments, [*turn.problems]]
+        return dict(zip(names, known, strict=False))
+
+    return _Call(program, domain, load(program, domain)[function.name], bind)
+
+
+def load(program: Program, domain: Domain) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a program; its file is run once for a domain."""
+    at = ("program", program.path)
+    if at not in domain.kept:
+        domain.kept[at] = load_functions(program.path)
+    return domain.kept[at]
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The answer of one function."""
+
+    program: Program
+    domain: Domain
+    function: Callable[..., Any]
+    bind: Bind
+
+    def __call__(self, turn: Turn, invent: Invent) -> Transition:
+        world = World(self.domain, self.program.prefix, turn, invent)
+        changes = ()
+        try:
+            with watched():
+                value = self.function(world, **self.bind(turn))
+                changes = world.changes()
+            observation = observation_of(value, turn.tool)
+        except (Refused, Rpc) as refusal:
+            return Transition(observation_of(refusal, turn.tool))
+        except Overrun as error:
+            raise self._crash(turn, error, f"the program did not end within {LIMIT:g} seconds") from None
+        except Exception as error:
+            raise self._crash(turn, error, reason(error)) from error
+        findings = program_findings(turn, changes, self.domain) if changes else ()
+        return Transition(observation, changes, measured={"findings": findings} if findings else {})
+
+    def _crash(self, turn: Turn, error: BaseException, why: str) -> Crash:
+        return Crash(turn.tool.id, f"{failed_at(error, self.program.path)}: {why}")
+
+
+def _binder(function: ProgramFunction, tool: Tool) -> Bind:
+    """Return the arguments that a function takes, under the names of its parameters.
+
+    One that has no default and is not given is the default of the inputSchema, else None.
+    """
+    schemas = properties(expanded(tool.input_schema))
+    names = {argument: parameter_name(argument) for argument in schemas}
+    needed = [name for name in function.parameters if name not in function.defaults]
+    usual = {names[argument]: schema.get("default") for argument, schema in schemas.items()}
+    missing = {name: usual.get(name) for name in needed}
+    taken = {*function.parameters}
+
+    def bind(turn: Turn) -> Record:
+        given = turn.call.arguments
+        if function.takes_all:
+            return {**missing, **given}
+        bound = dict(missing)
+        for argument, value in given.items():
+            name = names.get(argument) or parameter_name(argument)
+            if name in taken:
+                bound[name] = value
+        return bound
+
+    return bind

@@ -1,0 +1,74 @@
+"""Load the Python files of programs that the user trusts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from threading import RLock
+from traceback import extract_tb
+from types import ModuleType
+from typing import Any
+
+from mcp_sim.types.errors import DocumentError, Problem
+
+_LOADING = RLock()
+
+
+def load_functions(path: Path) -> dict[str, Callable[..., Any]]:
+    """Run a program's file, and return its functions by name.
+
+    The modules beside it are found as if Python had been started with it. Each program has its own ones, so that two
+    programs may both have a `helpers.py`. Raises `DocumentError` with the line where the file fails.
+    """
+    with _LOADING, _sibling_modules(path.parent.resolve()):
+        spec = spec_from_file_location(f"mcp_sim_program_{path.stem}", path)
+        if spec is None or spec.loader is None:
+            raise DocumentError([Problem(str(path), 0, "", "is not a Python file")])
+        module = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            raise DocumentError(
+                [Problem(str(path), _line(error, path), "", f"cannot be loaded: {reason(error)}")]
+            ) from error
+    return {name: value for name, value in vars(module).items() if callable(value)}
+
+
+def failed_at(error: BaseException, path: Path) -> str:
+    """Return where an exception was raised: the innermost line of a program and the modules beside it."""
+    frames = extract_tb(error.__traceback__)
+    lines = [frame for frame in frames if Path(frame.filename).is_relative_to(path.parent)]
+    return f"{Path(lines[-1].filename).name}:{lines[-1].lineno} in {lines[-1].name}" if lines else path.name
+
+
+def reason(error: BaseException) -> str:
+    """Return the type and the text of an exception."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+@contextmanager
+def _sibling_modules(folder: Path) -> Generator[None]:
+    """Find modules in a folder first, and forget those afterwards, so that another program does not get them."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name, module in [*sys.modules.items()]:
+            if _is_in(module, folder):
+                del sys.modules[name]
+
+
+def _is_in(module: ModuleType | None, folder: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and Path(file).parent == folder
+
+
+def _line(error: BaseException, path: Path) -> int:
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return error.lineno
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return (lines[-1] if lines else 0) or 0

@@ -1,0 +1,98 @@
+"""The plans of tools that a program answers: what faults, reports and language models know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from mcp_sim.types import Tool
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.plans import RECORDLESS, Basis, Envelope, Plan, Verb
+from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffects, parameter_name
+from mcp_sim.types.result_parts import READS
+
+_WRITES: tuple[Verb, ...] = ("create", "delete", "update")
+
+
+def plan_functions(program: Program, tools: Mapping[str, Tool], inferred: Mapping[str, Plan]) -> dict[str, Plan]:
+    """Return a plan for each tool that a program answers.
+
+    Its effect is as the decorator declares it, else as the function's syntax tree shows it. Where both leave it open,
+    the `inferred` plan decides.
+    """
+    return {
+        tool: _plan(tools[tool], function, program, inferred[tool])
+        for tool, function in program.functions.items()
+        if tool in tools
+    }
+
+
+def _plan(tool: Tool, function: ProgramFunction, program: Program, inferred: Plan) -> Plan:
+    verb = _verb(function, inferred)
+    entity = _entity(function, verb, inferred)
+    where = f"{program.path.name}:{function.line} {function.name}"
+    rows = function.options.get("rows")
+    plan = Plan(
+        tool.id,
+        verb,
+        None if entity is None else f"{program.prefix}{entity}",
+        PROGRAM,
+        function.name,
+        key=_key(function, tool, entity, inferred),
+        envelope=Envelope() if rows is None else Envelope(rows=rows),
+    )
+    names = ("verb", "entity", "key", "envelope", "backend", "operation")
+    return plan.explained(dict.fromkeys(names, Basis("declared", reasons=(f"answered by {where}",))))
+
+
+def _verb(function: ProgramFunction, inferred: Plan) -> Verb:
+    declared, effects = function.options.get("verb"), function.effects
+    if declared is not None:
+        return cast("Verb", declared)
+    reads: Verb = inferred.verb if inferred.verb in READS else "get" if effects.gets else "list"
+    found: dict[Verb, tuple[str, ...]] = {
+        "create": effects.creates,
+        "delete": effects.deletes,
+        "update": effects.updates,
+    }
+    writes: list[Verb] = [verb for verb in _WRITES if found[verb] and not function.options.get("reads")]
+    if writes:
+        return inferred.verb if inferred.verb in writes else writes[0]
+    if effects.reads or function.options.get("reads"):
+        return reads
+    if effects.uses_backends and inferred.verb not in RECORDLESS:
+        return inferred.verb
+    return "update" if effects.uses_backends else "compute"
+
+
+def _entity(function: ProgramFunction, verb: Verb, inferred: Plan) -> str | None:
+    """Return the table that the function works on: with several, the one that the tool is inferred to mean."""
+    declared = function.options.get("entity")
+    if declared is not None or verb in RECORDLESS:
+        return declared
+    tables = _tables(function.effects, verb)
+    guess = (inferred.entity or "").rpartition(".")[2]
+    return guess if guess in tables else next(iter(tables), None)
+
+
+def _tables(effects: TableEffects, verb: Verb) -> Iterable[str]:
+    match verb:
+        case "create":
+            return effects.creates
+        case "delete":
+            return effects.deletes
+        case "update":
+            return effects.updates
+        case _:
+            return effects.reads
+
+
+def _key(function: ProgramFunction, tool: Tool, entity: str | None, inferred: Plan) -> str | None:
+    """Return the argument that names the record."""
+    declared = function.options.get("key")
+    if declared is not None or entity is None:
+        return declared
+    parameter = function.effects.gets.get(entity)
+    named = (argument for argument in properties(tool.input_schema) if parameter_name(argument) == parameter)
+    guess = inferred.key if (inferred.entity or "").rpartition(".")[2] == entity else None
+    return next(named, guess)

@@ -1,0 +1,114 @@
+"""The writes of one call of a program: what has changed so far, the state after it, and savepoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mcp_sim.programs.results import plain
+from mcp_sim.programs.rows import Row
+from mcp_sim.types import Change, Key, Record, Turn, View
+
+At: TypeAlias = tuple[str, Key]
+"""The entity and the key of a record."""
+
+
+@dataclass(slots=True)
+class _Net:
+    """The newest write to a record: the record, None if it is gone, and the item of a batch that wrote it."""
+
+    record: Record | None
+    part: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Savepoint:
+    """The writes up to some point of a call."""
+
+    net: dict[At, _Net]
+    view: View
+
+
+class Writes:
+    """Collects the changed rows of a call.
+
+    Rows are compared with what was written before only when something else is read, or at the end. Only rows whose
+    nested values were handed out are compared again.
+    """
+
+    __slots__ = ("_changed", "_net", "_turn", "_unapplied", "_view", "part")
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn, self._view = turn, turn.view
+        self._changed = dict[At, Row]()
+        self._net = dict[At, _Net]()
+        self._unapplied: list[Change] = []
+        self.part: int | None = None
+        """The item of a batch that is in progress."""
+
+    @property
+    def view(self) -> View:
+        """The state after the writes so far."""
+        self.collect()
+        if self._unapplied:
+            self._view, self._unapplied = self._view.after(self._unapplied), []
+        return self._view
+
+    def note(self, entity: str, row: Row) -> None:
+        """Remember a row that may have changed."""
+        self._changed[entity, row.key] = row
+
+    def put(self, entity: str, key: Key, record: Record) -> None:
+        """Write a record."""
+        self._net[entity, key] = _Net(record, self.part)
+        self._unapplied.append(Change("put", entity, key, record))
+
+    def remove(self, entity: str, key: Key) -> None:
+        """Remove a record, and forget what its row has changed."""
+        self._changed.pop((entity, key), None)
+        self._net[entity, key] = _Net(None, self.part)
+        self._unapplied.append(Change("remove", entity, key))
+
+    def known(self, entity: str, key: Key) -> Record | None:
+        """Return a record as it was last written."""
+        net = self._net.get((entity, key))
+        return self._turn.view.get(entity, key) if net is None else net.record
+
+    def collect(self) -> None:
+        for at, row in [*self._changed.items()]:
+            if row != self.known(*at):
+                self.put(*at, plain(row))
+            if not row.may_change_inside:
+                del self._changed[at]
+
+    def savepoint(self) -> Savepoint:
+        """Return the writes up to here."""
+        view = self.view
+        return Savepoint(dict(self._net), view)
+
+    def undo(self, savepoint: Savepoint) -> Iterable[At]:
+        """Return to a savepoint. Keys that were issued since stay reserved. Returns what has to be read again."""
+        self.collect()
+        undone = [at for at, net in self._net.items() if savepoint.net.get(at) is not net]
+        self._net, self._view, self._unapplied = dict(savepoint.net), savepoint.view, []
+        for at in undone:
+            if at not in self._net and self._turn.view.get(*at) is None:
+                self._net[at] = _Net(None, None)
+                self._unapplied.append(Change("reserve", *at))
+        return undone
+
+    def changes(self, natural: frozenset[str]) -> list[Change]:
+        """Return all changes of the call. Keys of `natural` entities are not reserved: callers choose them."""
+        self.collect()
+        found = (self._change(at, net, is_natural=at[0] in natural) for at, net in self._net.items())
+        return [change for change in found if change is not None]
+
+    def _change(self, at: At, net: _Net, *, is_natural: bool) -> Change | None:
+        before = self._turn.view.get(*at)
+        if net.record is None and before is None:
+            return None if is_natural else Change("reserve", *at)
+        if net.record == before:
+            return None
+        version = self._turn.view.version(*at)
+        return Change("remove" if net.record is None else "put", *at, net.record, net.part, version)

@@ -1,0 +1,313 @@
+"""Read the tables and the functions that a program declares, without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_sim.spec.messages import shown
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.program_effects import read_effects
+from mcp_sim.spec.sources import Sources, display
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.errors import Problem, did_you_mean
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
+from mcp_sim.types.programs import Program, ProgramFunction, parameter_name
+
+HOOKS = ("initial", "unknown_tool", "invalid_arguments")
+"""The decorators of functions that answer no tool."""
+
+_TABLE_KEYS = ("key", "ids", "fields", "links", "hidden", "natural", "singleton")
+_OPTIONS: Mapping[str, type] = {
+    "reads": bool,
+    "validate": bool,
+    "verb": str,
+    "entity": str,
+    "key": str,
+    "rows": str,
+}
+_VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "none")
+_SCHEMA_WORDS = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format", "pattern", "items"})
+"""A field with one of these keys is a JSON Schema, not a default."""
+
+_RESERVED = frozenset({"now", "random", "caller", "each", "invent", "imagine", "records"})
+_LARGEST = 1 << 20
+"""The largest program, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredProgram:
+    """A program as read for one server: its functions by tool name, and its tables as entities."""
+
+    program: Program
+    entities: Mapping[str, Entity]
+
+
+def read_program(
+    place: Place, value: str, document: Path, sources: Sources, tools: Mapping[str, Record]
+) -> DeclaredProgram | None:
+    """Read the program that a tool spec names. `tools` are the definitions of its tools by name.
+
+    Problems are noted: those of the program at its own lines. None if there is nothing to read.
+    """
+    file = sources.named_file(value, document)
+    if isinstance(file, str):
+        place.error(file)
+        return None
+    data = sources.bytes_of(file)
+    if data is None:
+        return None
+    if file.suffix != ".py" or len(data) > _LARGEST:
+        place.error(f"{value!r} is no Python file of at most {_LARGEST >> 20} MiB")
+        return None
+    try:
+        module = ast.parse(data, file.name)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None) or 0
+        sources.problems.append(Problem(display(file), line, "", f"is no valid Python: {error}"))
+        return None
+    code = [file, *local_modules(file, module)]
+    sources.require_trust(place, document, f"runs the Python program {value}", code)
+    return _Reader(file, module, sources).read(tools)
+
+
+def local_modules(file: Path, module: ast.Module) -> list[Path]:
+    """Return the modules beside a program that it imports, and those that they import."""
+    found: dict[Path, None] = {}
+
+    def visit(tree: ast.Module) -> None:
+        for name in _imported(tree):
+            path = file.parent.joinpath(*name.split("."))
+            for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+                if candidate.is_file() and candidate not in found and candidate != file:
+                    found[candidate] = None
+                    try:
+                        visit(ast.parse(candidate.read_bytes(), candidate.name))
+                    except (OSError, SyntaxError, ValueError):
+                        continue
+
+    visit(module)
+    return [*found]
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=module, names=names):
+                yield from ((module,) if module else ())
+                yield from (f"{module}.{alias.name}" if module else alias.name for alias in names)
+            case _:
+                pass
+
+
+class _Reader:
+    """Reads one program, and notes problems at its lines."""
+
+    def __init__(self, file: Path, module: ast.Module, sources: Sources) -> None:
+        self._file, self._module, self._sources = file, module, sources
+
+    def read(self, tools: Mapping[str, Record]) -> DeclaredProgram:
+        tables = self._tables()
+        effects = read_effects(self._module, {*tables})
+        functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
+        for node in (one for one in self._module.body if isinstance(one, ast.FunctionDef)):
+            for decorator in node.decorator_list:
+                kind, name, options = self._decorator(decorator)
+                function = replace(_function(node), options=options, effects=effects[node.name])
+                if kind in HOOKS:
+                    hooks[kind] = function
+                elif kind == "tool":
+                    self._add(functions, name or node.name, function, tools)
+        for function in functions.values():
+            self._check_options(function, tables)
+        return DeclaredProgram(Program(self._file, functions, tuple(tables), hooks), tables)
+
+    def _note(self, line: int, path: str, message: str, *, is_warning: bool = False) -> None:
+        severity = "warning" if is_warning else "error"
+        self._sources.problems.append(Problem(display(self._file), line, path, message, severity))
+
+    # functions
+
+    def _decorator(self, node: ast.expr) -> tuple[str, str, dict[str, Any]]:
+        """Return the name of a decorator, the tool that it names, and its options."""
+        call = node if isinstance(node, ast.Call) else None
+        kind = ast.unparse(call.func if call is not None else node).rpartition(".")[2]
+        if call is None or kind != "tool":
+            return kind, "", {}
+        name = self._literal(call.args[0], str, "tool") if call.args else ""
+        options: dict[str, Any] = {}
+        for keyword in call.keywords:
+            option = keyword.arg or "**"
+            if option in _OPTIONS:
+                options[option] = self._literal(keyword.value, _OPTIONS[option], option)
+            else:
+                self._note(keyword.value.lineno, "tool", f"unknown option {option!r}{did_you_mean(option, _OPTIONS)}")
+        return kind, name or "", {option: value for option, value in options.items() if value is not None}
+
+    def _literal(self, node: ast.expr, wanted: type, name: str) -> Any:
+        value = _literal_of(node)
+        if type(value) is wanted:
+            return value
+        words = {bool: "True or False", str: "a text"}
+        self._note(
+            node.lineno, name, f"must be written as {words[wanted]}, since the program is read without running it"
+        )
+        return None
+
+    def _add(
+        self,
+        functions: dict[str, ProgramFunction],
+        tool: str,
+        function: ProgramFunction,
+        tools: Mapping[str, Record],
+    ) -> None:
+        path = function.name
+        if tool in functions:
+            self._note(function.line, path, f"answers {tool}, as {functions[tool].name} does; remove one of them")
+        elif tool not in tools:
+            self._note(
+                function.line, path, f"answers {tool!r}, which the server does not have{did_you_mean(tool, tools)}"
+            )
+        else:
+            functions[tool] = function
+            self._check_parameters(function, tools[tool])
+
+    def _check_parameters(self, function: ProgramFunction, tool: Record) -> None:
+        """Note where parameters and inputSchema have drifted apart."""
+        schema = as_object(tool.get("inputSchema"))
+        known = properties(schema)
+        if function.takes_all or not known:
+            return
+        arguments = {parameter_name(name): name for name in known}
+        for name in function.parameters:
+            if name not in arguments:
+                message = f"takes {name!r}, which {tool['name']} does not have{did_you_mean(name, arguments)}"
+                self._note(function.line, function.name, message, is_warning=True)
+        for name in sorted(required(schema)):
+            if parameter_name(name) not in function.parameters:
+                message = f"does not take {name!r}, which {tool['name']} requires"
+                self._note(function.line, function.name, message, is_warning=True)
+
+    def _check_options(self, function: ProgramFunction, tables: Mapping[str, Entity]) -> None:
+        options = function.options
+        if options.get("verb", "none") not in _VERBS:
+            self._note(function.line, function.name, f"verb {options['verb']!r}{did_you_mean(options['verb'], _VERBS)}")
+        if options.get("reads") and options.get("verb") in {"create", "update", "delete"}:
+            self._note(function.line, function.name, f"reads=True contradicts verb={options['verb']!r}")
+        if tables and options.get("entity", next(iter(tables))) not in tables:
+            name = options["entity"]
+            self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")
+
+    # tables
+
+    def _tables(self) -> dict[str, Entity]:
+        node = next((value for name, value in _assignments(self._module) if name == "tables"), None)
+        if node is None:
+            return {}
+        declared = _literal_of(node)
+        if not isinstance(declared, dict):
+            self._note(node.lineno, "tables", "must be a literal mapping, since the program is read without running it")
+            return {}
+        lines = _lines(node)
+        given = {str(name): part for name, part in cast("dict[Any, Any]", declared).items()}
+        tables = {name: self._table(name, part, lines.get(name, node.lineno)) for name, part in given.items()}
+        for name, table in tables.items():
+            for field in table.fields.values():
+                if field.link is not None and field.link not in tables:
+                    message = f"links to the unknown table {field.link!r}{did_you_mean(field.link, tables)}"
+                    self._note(lines.get(name, node.lineno), f"tables.{name}.links.{field.name}", message)
+        return tables
+
+    def _table(self, name: str, part: Json, line: int) -> Entity:
+        path = f"tables.{name}"
+        if not name.isidentifier() or name.startswith("_") or name in _RESERVED:
+            self._note(line, path, "is no name for a table: it must be a Python name, and no attribute of a world")
+        if not isinstance(part, dict):
+            self._note(line, path, f"must be a mapping with {', '.join(_TABLE_KEYS)}, not {shown(part)}")
+            part = {}
+        body = cast("Record", part)
+        for key in body.keys() - {*_TABLE_KEYS}:
+            self._note(line, f"{path}.{key}", f"unknown key{did_you_mean(str(key), _TABLE_KEYS)}")
+        fields, links, hidden = as_object(body.get("fields")), as_object(body.get("links")), as_list(body.get("hidden"))
+        names = dict.fromkeys([*fields, *links])
+        is_single = body.get("singleton", False) is True
+        for field in hidden:
+            if field not in names:
+                self._note(line, f"{path}.hidden", f"unknown field {field!r}{did_you_mean(str(field), names)}")
+        return Entity(
+            name,
+            str(body.get("key", name if is_single else "id")),
+            body.get("ids"),
+            {
+                field: Field(
+                    field, _schema(fields.get(field, {"type": "string"})), links.get(field), hidden=field in hidden
+                )
+                for field in names
+            },
+            singleton=is_single,
+            natural=body.get("natural", False) is True,
+        )
+
+
+def _schema(value: Json) -> Record:
+    """Return the JSON Schema of a field, given as such or as a default."""
+    if isinstance(value, dict) and _SCHEMA_WORDS & cast("Record", value).keys():
+        return cast("Record", value)
+    kinds: Iterable[tuple[type, str]] = (
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+        (dict, "object"),
+    )
+    found = next((name for kind, name in kinds if isinstance(value, kind)), None)
+    return {"default": value} if found is None else {"type": found, "default": value}
+
+
+def _function(node: ast.FunctionDef) -> ProgramFunction:
+    arguments = node.args
+    positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    named = [one.arg for one in arguments.kwonlyargs]
+    optional = {
+        *positional[len(positional) - len(arguments.defaults) :],
+        *(name for name, default in zip(named, arguments.kw_defaults, strict=True) if default is not None),
+    }
+    return ProgramFunction(
+        node.name,
+        node.lineno,
+        (*positional[1:], *named),
+        frozenset(optional),
+        arguments.kwarg is not None,
+    )
+
+
+def _assignments(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    for node in module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
+            case _:
+                pass
+
+
+def _literal_of(node: ast.expr) -> Any:
+    """Return the value of a literal, NotImplemented if it is none."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return NotImplemented
+
+
+def _lines(node: ast.expr) -> dict[str, int]:
+    """Return the lines of the keys of a literal mapping."""
+    keys = node.keys if isinstance(node, ast.Dict) else ()
+    return {str(key.value): key.lineno for key in keys if isinstance(key, ast.Constant)}

@@ -1,0 +1,73 @@
+"""Programs: Python files that answer the tools of a server, as far as they are known without running them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any
+
+from mcp_sim.types.json_values import Json
+
+_NO_NAME = re.compile(r"\W")
+
+PROGRAM = "program"
+"""The backend of tools that a program answers. Documents cannot choose it by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableEffects:
+    """What a function does to tables, by its syntax tree. Tables are in the order in which the function names them."""
+
+    creates: tuple[str, ...] = ()
+    updates: tuple[str, ...] = ()
+    deletes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    gets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Table -> the parameter by which the function gets a record."""
+    uses_backends: bool = False
+    """Whether it works on files, SQL or another backend."""
+    imagines: bool = False
+    """Whether it may ask a language model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFunction:
+    """A decorated function of a program."""
+
+    name: str
+    line: int
+    parameters: tuple[str, ...] = ()
+    """Names of the parameters after the world, as Python has them (`from_`)."""
+    defaults: frozenset[str] = frozenset()
+    """The parameters that may be left out."""
+    takes_all: bool = False
+    """Whether it takes all arguments (`**arguments`)."""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The keyword arguments of its decorator: reads, verb, entity, key, rows, validate."""
+    effects: TableEffects = TableEffects()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program, and the tools of the server that it answers."""
+
+    path: Path
+    functions: Mapping[str, ProgramFunction]
+    """Tool id -> the function that answers it."""
+    tables: tuple[str, ...] = ()
+    """The entities that it declares, by their names in the program."""
+    hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
+    """`initial`, `unknown_tool` and `invalid_arguments`, as far as the program has them."""
+    prefix: str = ""
+    """What precedes the names of its tables in the names of entities, where servers have separate state."""
+    state: Json = None
+    """The given state of the world; None if there is none."""
+
+
+def parameter_name(argument: str) -> str:
+    """Return the parameter that takes an argument: `from` arrives as `from_`, `due-date` as `due_date`."""
+    name = _NO_NAME.sub("_", argument)
+    return f"{name}_" if iskeyword(name) else name

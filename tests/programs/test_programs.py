@@ -1,0 +1,342 @@
+"""Programs: what functions read and write, what the agent gets, and what a failure leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from support.libraries import ACT, TEXT, library, simulator, small, tool
+from support.services import message, value
+
+from mcp_sim import Simulator
+from mcp_sim.types import RpcError, ToolResult
+from mcp_sim.types.errors import Crash, DocumentError
+
+Json = Any
+ITEMS = '"item": {"ids": "I-1", "fields": {"name": "", "tags": [], "size": 1}}'
+
+
+async def acted(folder: Path, body: str, *calls: Json, tables: str = ITEMS, head: str = "", **scenario: Json) -> Json:
+    """Return the value of the last of these calls of a tool with this body; one call without arguments by default."""
+    async with simulator(folder, small(body, tables=tables, head=head), ACT, **scenario).open() as world:
+        for call in calls[:-1]:
+            await world.call("act", call)
+        return value(await world.call("act", calls[-1] if calls else {}))
+
+
+# state ----------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_library_lends_books_and_words_its_own_answers(tmp_path: Path) -> None:
+    async with simulator(tmp_path).open() as world:
+        lent = value(await world.call("borrow_book", {"isbn": "1", "member": "Ada"}))
+        assert lent == {"id": "L-0001", "isbn": "1", "member": "Ada", "returned": False}
+        assert message(await world.call("borrow_book", {"isbn": "1", "member": "Bo"})) == "All copies of Dune are lent"
+        back = value(await world.call("return_book", {"loan_id": "L-0001", "note": "torn"}))
+        assert back == "Dune is back. Ada has 0 more to return."
+        assert message(await world.call("return_book", {"loan_id": "L-0001"})) == "No open loan L-0001"
+        assert world.view.get("loan", "L-0001") == {**lent, "returned": True, "note": "torn"}
+
+
+async def test_writes_are_seen_by_the_same_call_and_ids_are_never_used_twice(tmp_path: Path) -> None:
+    body = """\
+one = world.item.add(name="x")
+one["name"] = "y"
+assert world.item.find(name="y") == [one] and not world.item.find(name="x")
+assert [row["id"] for row in world.item.search("Y")] == [one["id"]]
+world.item.delete(one)
+assert world.item.get(one["id"]) is None and one not in [*world.item]
+return world.item.add(name="z")["id"]"""
+    assert await acted(tmp_path, body, {}, {}) == "I-4"
+
+
+async def test_a_record_is_the_same_row_throughout_a_call(tmp_path: Path) -> None:
+    body = """\
+one = world.item.add(name="x", tags=["a"])
+assert world.item.get(one["id"]) is one and list(world.item)[0] is one
+world.item.get(one["id"])["size"] += 4
+return one["size"]"""
+    assert await acted(tmp_path, body) == 5
+
+
+async def test_changes_of_nested_values_are_written_and_shared_records_stay_as_they_are(tmp_path: Path) -> None:
+    rows = {"item": {"rows": [{"id": "I-1", "name": "x", "tags": ["a"]}]}}
+    body = """\
+row = world.item.get("I-1")
+spread = {**row}
+spread["tags"].append("b")
+if a:
+    row["tags"].append(a)
+return row"""
+    sim = simulator(tmp_path, small(body, tables=ITEMS), ACT, world={"records": rows})
+    async with sim, sim.open("one") as one, sim.open("two") as two:
+        assert value(await one.call("act", {"a": "c"}))["tags"] == ["a", "b", "c"]
+        assert value(await two.call("act", {}))["tags"] == ["a", "b"]
+        assert sim.base().get("item", "I-1") == {**rows["item"]["rows"][0], "size": 1}
+
+
+async def test_reading_a_record_writes_nothing(tmp_path: Path) -> None:
+    rows = {"item": {"rows": [{"id": "I-1", "name": "x", "tags": ["a"]}]}}
+    body = 'import json\nreturn [json.dumps(world.item.get("I-1")), dict(world.item.get("I-1")), *world.item.find()]'
+    async with simulator(tmp_path, small(body, tables=ITEMS), ACT, world={"records": rows}).open() as world:
+        shown = value(await world.call("act", {}))
+        assert shown[0] == '{"id": "I-1", "name": "x", "tags": ["a"], "size": 1}'
+        assert shown[1] == shown[2] == {"id": "I-1", "name": "x", "tags": ["a"], "size": 1}
+        assert world.ledger.newest["step"]["committed"] == []
+
+
+async def test_assigning_the_key_renames_a_record(tmp_path: Path) -> None:
+    body = """\
+if not a:
+    world.item.add(id="b", name="x")
+    row = world.item.add(id="a", name="y")
+    row["id"] = "c"
+    return [world.item.get("a"), world.item.get("c") is row]
+world.item.get("c")["id"] = "b\""""
+    tables = '"item": {"natural": True, "fields": {"name": ""}}'
+    assert await acted(tmp_path, body, {}, tables=tables) == [None, True]
+    async with simulator(tmp_path, small(body, tables=tables), ACT).open() as world:
+        await world.call("act", {})
+        assert message(await world.call("act", {"a": 1})) == "Item 'b' already exists"
+        assert {key for key, _ in world.view.rows("item")} == {"b", "c"}
+
+
+async def test_a_singleton_is_its_record(tmp_path: Path) -> None:
+    tables = '"settings": {"singleton": True, "fields": {"theme": "dark", "volume": 3}}'
+    body = 'world.settings["volume"] += 1\nreturn world.settings'
+    assert await acted(tmp_path, body, {}, {}, tables=tables) == {"theme": "dark", "volume": 5}
+
+
+async def test_pages_have_totals_cursors_and_an_order(tmp_path: Path) -> None:
+    body = """\
+for size in (3, 1, 2, None):
+    world.item.add(size=size)
+first = world.item.page(limit=3, sort="size", descending=True)
+last = world.item.page(limit=3, sort="size", descending=True, cursor=first.cursor)
+return [[row["size"] for row in first.rows], first.total, first.more, [row["size"] for row in last.rows], last.more]"""
+    assert await acted(tmp_path, body) == [[3, 2, 1], 4, True, [None], False]
+
+
+async def test_a_program_fills_the_world_from_the_given_state(tmp_path: Path) -> None:
+    head = "@initial\ndef begin(given, world):\n    for name in given['names']:\n        world.item.add(name=name)"
+    body = 'return [row["name"] for row in world.item]'
+    assert await acted(tmp_path, body, head=head, world={"state": {"names": ["x", "y"]}}) == ["x", "y"]
+
+
+async def test_programs_work_on_files_and_other_backends(tmp_path: Path) -> None:
+    body = """\
+if a:
+    world.files.write("/notes/one.txt", a)
+    return "written"
+return world.files.read("/notes/one.txt").text"""
+    assert "hello" in await acted(tmp_path, body, {"a": "hello"}, {})
+
+
+async def test_inventions_are_valid_and_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    body = 'return [world.invent({"type": "integer", "minimum": 3, "maximum": 5}, "size"), world.random.random()]'
+    first, again = [await acted(tmp_path, body, seed=4) for _ in range(2)]
+    assert first == again
+    assert first[0] in {3, 4, 5}
+    assert await acted(tmp_path, body, seed=5) != first
+
+
+# results --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "served"),
+    [
+        ('return "done"', ToolResult("done", "text")),
+        ("return {'a': (1, 2)}", ToolResult({"a": [1, 2]}, "json")),
+        ("return None", ToolResult([], "blocks")),
+        ("raise Refused('no')", ToolResult("no", "text", is_error=True)),
+        ("raise Refused({'code': 7})", ToolResult({"code": 7}, "json", is_error=True)),
+        ("return fail('no')", ToolResult("no", "text", is_error=True)),
+        ("return Result(text='two', structured={'n': 2})", ToolResult({"n": 2}, "structured", text="two")),
+        (
+            "return Result(blocks=[{'type': 'text', 'text': 'x'}])",
+            ToolResult([{"type": "text", "text": "x"}], "blocks"),
+        ),
+        ("raise Rpc(-32050, 'busy', {'wait': 3})", RpcError(-32050, "busy", {"wait": 3})),
+    ],
+)
+async def test_what_a_function_returns_or_raises_reaches_the_agent(tmp_path: Path, body: str, served: Json) -> None:
+    async with simulator(tmp_path, small(body), ACT).open() as world:
+        assert (await world.call("act", {})).body == served
+
+
+async def test_values_are_structured_where_the_tool_has_an_output_schema(tmp_path: Path) -> None:
+    wrapped = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
+    async with simulator(tmp_path, small("return 'done'"), [tool("act", output=wrapped)]).open() as world:
+        assert (await world.call("act", {})).body == ToolResult({"result": "done"})
+    async with simulator(tmp_path, small("return {'result': 3}"), [tool("act", output=wrapped)]).open() as world:
+        with pytest.raises(Crash, match="result"):
+            await world.call("act", {})
+
+
+@pytest.mark.parametrize(("ending", "count"), [("raise Refused('no')", 0), ("return fail('no')", 1), ("return 1", 1)])
+async def test_only_refusals_undo_what_was_written(tmp_path: Path, ending: str, count: int) -> None:
+    async with simulator(tmp_path, small(f"world.item.add()\n{ending}", tables=ITEMS), ACT).open() as world:
+        await world.call("act", {})
+        assert world.view.count("item") == count
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("world.item.add()\nreturn 1 / 0", "library.py:11 in act: ZeroDivisionError: division by zero"),
+        ("return helper()", "library.py:6 in helper: KeyError: 'x'"),
+        ("return {1, 2}", "library.py: TypeError: the value is a set, which is no JSON"),
+        ("return {'a': [float('nan')]}", "a[0] is nan, which JSON cannot express"),
+        ("return world.things", "the world has no table or backend 'things'"),
+    ],
+)
+async def test_a_bug_is_a_crash_with_its_line_and_changes_nothing(tmp_path: Path, body: str, why: str) -> None:
+    head = "def helper():\n    return {}['x']"
+    async with simulator(tmp_path, small(body, tables=ITEMS, head=head), ACT).open() as world:
+        with pytest.raises(Crash) as crash:
+            await world.call("act", {})
+        assert why in str(crash.value)
+        assert world.view.count("item") == 0
+
+
+async def test_a_function_that_never_ends_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_sim.programs.watchdog.LIMIT", 0.2)
+    body = "while True:\n    try:\n        world.item.add()\n    except Exception:\n        pass"
+    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
+        with pytest.raises(Crash, match="did not end within"):
+            await world.call("act", {})
+        assert world.view.count("item") == 0
+
+
+# calls ----------------------------------------------------------------------------------------------------------------
+
+
+async def test_arguments_are_bound_by_name_and_unknown_ones_are_dropped(tmp_path: Path) -> None:
+    program = "from mcp_sim.programs import tool\n@tool('move-it')\ndef move(world, from_, due_date, to='home'):\n"
+    program += "    return [from_, due_date, to]\n"
+    tools = [tool("move-it", "from", **{"from": TEXT, "due-date": TEXT, "to": TEXT})]
+    async with simulator(tmp_path, program, tools).open() as world:
+        assert value(await world.call("move-it", {"from": "x", "other": 1})) == ["x", None, "home"]
+        assert value(await world.call("move-it", {"from": "x", "due-date": "now", "to": "y"})) == ["x", "now", "y"]
+
+
+async def test_programs_word_refused_arguments_and_unknown_tools(tmp_path: Path) -> None:
+    head = """\
+@invalid_arguments
+def invalid(world, tool, arguments, problems):
+    raise Refused(f"{tool} got {arguments}: {len(problems)} problem")
+
+@unknown_tool
+def unknown(world, tool, arguments):
+    return fail(f"{tool}? {arguments}")"""
+    async with simulator(tmp_path, small("return a", head=head), [tool("act", "a", a=TEXT)]).open() as world:
+        assert message(await world.call("act", {"a": 3})) == "act got {'a': 3}: 1 problem"
+        assert message(await world.call("fly", {"b": 1})) == "fly? {'b': 1}"
+
+
+async def test_a_function_may_take_arguments_that_violate_the_schema(tmp_path: Path) -> None:
+    program = small("return [a, b]").replace("@tool\n", "@tool(validate=False)\n")
+    async with simulator(tmp_path, program, [tool("act", "a", a=TEXT, b=TEXT)]).open() as world:
+        assert value(await world.call("act", {"b": 3})) == [None, 3]
+
+
+async def test_a_program_imports_modules_beside_it_and_two_programs_their_own(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "words.py").write_text(f"WORD = {name!r}\n")
+        async with simulator(folder, small("return words.WORD", head="import words"), ACT).open() as world:
+            assert value(await world.call("act", {})) == name
+
+
+# faults, forks, and the rest of the simulator -------------------------------------------------------------------------
+
+
+async def test_a_lost_acknowledgement_keeps_the_write(tmp_path: Path) -> None:
+    fault: Json = {"lost_ack": {}, "tools": "borrow_book", "when": {"nth": 1}}
+    async with simulator(tmp_path, perturbations=[fault]).open() as world:
+        assert not (await world.call("borrow_book", {"isbn": "1", "member": "Ada"})).ok
+        assert world.view.count("loan") == 1
+
+
+async def test_a_repeated_effect_makes_a_second_record(tmp_path: Path) -> None:
+    fault: Json = {"duplicate_effect": {}, "tools": "borrow_book"}
+    async with simulator(tmp_path, perturbations=[fault]).open() as world:
+        await world.call("borrow_book", {"isbn": "2", "member": "Ada"})
+        assert [key for key, _ in world.view.rows("loan")] == ["L-0001", "L-0002"]
+
+
+async def test_a_stale_read_does_not_show_the_last_write(tmp_path: Path) -> None:
+    fault: Json = {"stale_read": {}, "tools": "list_loans"}
+    async with simulator(tmp_path, perturbations=[fault]).open() as world:
+        await world.call("borrow_book", {"isbn": "1", "member": "Ada"})
+        assert value(await world.call("list_loans", {})) == []
+
+
+async def test_delayed_writes_show_later(tmp_path: Path) -> None:
+    fault: Json = {"delayed_visibility": {"after": "2 calls"}, "tools": "borrow_book"}
+    async with simulator(tmp_path, perturbations=[fault]).open() as world:
+        await world.call("borrow_book", {"isbn": "1", "member": "Ada"})
+        shown = [len(value(await world.call("list_loans", {}))) for _ in range(4)]
+        assert shown[0] == 0
+        assert shown[-1] == 1
+
+
+async def test_another_user_changes_records_of_programs(tmp_path: Path) -> None:
+    fault: Json = {"external_change": {"entity": "book", "do": "delete"}, "when": {"nth": 1}}
+    async with simulator(tmp_path, perturbations=[fault]).open() as world:
+        for _ in range(3):
+            await world.call("list_loans", {})
+        assert world.view.count("book") == 1
+
+
+async def test_a_partial_batch_runs_the_program_again_without_the_lost_items(tmp_path: Path) -> None:
+    fault: Json = {"partial_batch": {"items": [2]}, "tools": "borrow_all"}
+    async with simulator(tmp_path, perturbations=[fault]).open() as world:
+        answer = value(await world.call("borrow_all", {"isbns": ["1", "2", "2"], "member": "Ada"}))
+        assert answer == ["L-0001", "L-0002", "L-0003"]
+        assert [key for key, _ in world.view.rows("loan")] == ["L-0001", "L-0003"]
+        assert value(await world.call("borrow_book", {"isbn": "2", "member": "Bo"}))["id"] == "L-0004"
+        assert world.ledger.newest["step"]["index"] == 2
+
+
+async def test_forks_go_their_own_way(tmp_path: Path) -> None:
+    async with simulator(tmp_path).open() as world:
+        twin = world.fork()
+        await twin.call("borrow_book", {"isbn": "1", "member": "Ada"})
+        assert (world.view.count("loan"), twin.view.count("loan")) == (0, 1)
+
+
+async def test_a_link_to_nothing_is_noted_and_never_a_crash(tmp_path: Path) -> None:
+    async with simulator(tmp_path).open() as world:
+        await world.call("borrow_book", {"isbn": "1", "member": "Ada"})
+        await world.call("remove_book", {"isbn": "1"})
+        assert "findings" not in world.ledger.newest["measured"]
+    body = 'world.loan.add(isbn="none")\nreturn 1'
+    tables = '"book": {}, "loan": {"links": {"isbn": "book"}, "fields": {}}'
+    async with simulator(tmp_path, small(body, tables=tables), ACT).open() as world:
+        assert (await world.call("act", {})).ok
+        (finding,) = world.ledger.newest["measured"]["findings"]
+        assert finding.startswith("R5")
+
+
+async def test_tools_without_a_function_keep_their_plan_on_the_same_tables(tmp_path: Path) -> None:
+    program = small("return world.note.add(title=a)", tables='"note": {"ids": "n-1", "fields": {"title": ""}}')
+    tools = [*ACT, tool("get_note", "note_id", note_id=TEXT), tool("list_notes"), tool("delete_note", "id", id=TEXT)]
+    async with simulator(tmp_path, program, tools).open() as world:
+        made = value(await world.call("act", {"a": "Milk"}))
+        shown = value(await world.call("get_note", {"note_id": made["id"]}))
+        assert {"id": "n-1", "title": "Milk"}.items() <= (shown.get("note") or shown).items()
+        assert (await world.call("delete_note", {"id": made["id"]})).ok
+        assert world.view.count("note") == 0
+
+
+def test_an_untrusted_program_is_not_run(tmp_path: Path) -> None:
+    path = library(tmp_path, small("return 1", head="raise SystemExit('ran')"), ACT)
+    simulator_ = Simulator.load(path)
+    assert [problem.path for problem in simulator_.scenario.untrusted] == ["program"]
+    with pytest.raises(DocumentError, match="mcp-sim trust"):
+        anyio.run(simulator_.start)
