@@ -7,7 +7,7 @@ from typing import cast
 
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.plans import RECORDLESS, Basis, Envelope, Plan, Verb
+from mcp_sim.types.plans import RECORDLESS, Envelope, Plan, Verb
 from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffects, parameter_name
 from mcp_sim.types.result_parts import READS
 
@@ -41,8 +41,7 @@ def _plan(tool: Tool, function: ProgramFunction, program: Program, inferred: Pla
         key=_key(function, tool, entity, inferred),
         envelope=Envelope() if rows is None else Envelope(rows=rows),
     )
-    names = ("verb", "entity", "key", "envelope", "backend", "operation")
-    return plan.explained(dict.fromkeys(names, Basis("declared", reasons=(f"answered by {where}",))))
+    return plan.with_basis(1.0, f"answered by {where}", source="declared")
 
 
 def _verb(function: ProgramFunction, inferred: Plan) -> Verb:

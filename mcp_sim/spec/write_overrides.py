@@ -22,6 +22,7 @@ from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.programs import PROGRAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,14 @@ def _spec(sources: Sources, server: str, value: str, document: Path) -> SpecFile
 def spec_text(text: str, domain: Domain, server: str) -> str:
     """Return the text of a server's tool spec with the plans and entities that it lacks. What it has stays.
 
-    A plan that is a guess gets a comment above it.
+    A plan that is a guess gets a comment above it. What a program declares is not repeated.
     """
     plans = [_expressible(plan, domain) for plan in domain.plans.values() if _is_of(domain, plan, server)]
+    plans = [plan for plan in plans if plan.backend != PROGRAM]
     local_name = partial(_local_name, server=server)
     sim = {domain.tools[plan.tool].name: _plan_entry(rename_entities_in_plan(plan, local_name)) for plan in plans}
-    names = _relevant_entities(domain, plans)
+    tables = {f"{program.prefix}{table}" for program in domain.programs for table in program.tables}
+    names = [name for name in _relevant_entities(domain, plans) if name not in tables]
     entities = {local_name(name): _entity_entry(domain, name, server) for name in names}
     comments: dict[Parts, str] = {
         ("sim", domain.tools[plan.tool].name): _guess_comment(plan) for plan in plans if plan.guessed

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.libraries import TEXT, TOOLS, library, tool
 from support.walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import check, load
+from mcp_sim.spec import yaml12
 from mcp_sim.spec.entity_names import rename_entities_in_plan
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.sources import shipped
@@ -144,7 +146,6 @@ async def test_a_written_list_means_the_same_however_little_it_declares(case: st
     assert await walked(tmp_path / "yard.yaml") == await walked(path)
 
 
-TEXT = {"type": "string"}
 LINES = {"type": "array", "items": {"type": "object", "properties": {"note": TEXT}}}
 SETTLE = {
     "order_id": TEXT, "lines": LINES, "buyer": TEXT, "q": TEXT, "by": TEXT, "dir": TEXT, "limit": {"type": "integer"},
@@ -352,3 +353,13 @@ def test_a_spec_that_cannot_be_written_is_left_as_it_is(spec: Path, capsys: pyte
 def test_what_is_required_is_one_of_the_fields(spec: Path) -> None:
     spec.write_text(SPEC + "entities: {widget: {fields: {name: {}}, required: [nam]}}\n", encoding="utf-8")
     assert "unknown field 'nam'; did you mean 'name'?" in str(check([spec])[0])
+
+
+def test_tools_and_tables_of_a_program_are_not_written_into_the_spec(tmp_path: Path) -> None:
+    library(tmp_path, tools=[*TOOLS, tool("archive_book", "isbn", isbn=TEXT)])
+    spec = tmp_path / "library.yaml"
+    assert main(["plan", str(spec), "--write", "--trust", str(tmp_path)]) == 0
+    written = yaml12.load(spec.read_bytes(), "library.yaml").value
+    assert [*written["sim"]] == ["archive_book"]
+    assert "book" not in written.get("entities", {})
+    assert main(["check", str(spec), "--trust", str(tmp_path)]) == 0
