@@ -42,6 +42,7 @@ COMMANDS = {
     "import": "create tool specs from live servers, client configurations, OpenAPI or function lists",
     "plan": "show what mcp-sim inferred about each tool",
     "generate": "generate records, with or without a language model, into a file for scenarios",
+    "measure": "replay recorded sessions of a real server, and measure how faithful the answers are",
     "eval": "evaluate a language model as a world model with AgentWorldBench",
     "list": "document perturbations, triggers, expectations, world models, and shipped documents",
     "schema": "print the JSON Schema of scenarios, tool specs or presets, for editors",

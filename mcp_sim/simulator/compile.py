@@ -26,6 +26,7 @@ from mcp_sim.spec.presets import is_preset, merge_presets, read_preset
 from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, is_shipped, locate
 from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
 from mcp_sim.spec.trust import Trust
+from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.kinds import world_models
@@ -37,16 +38,23 @@ MOST_UNUSED = 10
 _SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
-def load(reference: str | Path, *, world_model: str | None = None, trust: bool | Iterable[Path] = False) -> Scenario:
+def load(
+    reference: str | Path,
+    *,
+    world_model: str | None = None,
+    trust: bool | Iterable[Path] = False,
+    state: Json = None,
+) -> Scenario:
     """Load the scenario of a file or a shipped name. A tool spec or a tools/list result gets one without faults.
 
-    `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. `trust`: trust these files and folders,
-    or with True this document, with what it names (see `mcp_sim.spec.trust`). Raises `UsageError` if there is nothing
-    to read, and `DocumentError` with all problems if the documents cannot be used.
+    `world_model` (`builtin`, `openai:MODEL@URL`) and `state` (the whole state at the start) replace the scenario's own.
+    `trust`: trust these files and folders, or with True this document, with what it names (see `mcp_sim.spec.trust`).
+    Raises `UsageError` if there is nothing to read, and `DocumentError` with all problems if the documents cannot be
+    used.
     """
     override = None if world_model is None else _trusted(named_world_model(world_model))
     sources = Sources(Trust(trust))
-    scenario = _read(locate(reference), sources, override)
+    scenario = _read(locate(reference), sources, override, state)
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())
     warnings = tuple(sources.sorted())
@@ -61,7 +69,7 @@ def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Pro
     """
     for path in documents_in(Path(reference)) if is_folder(Path(reference)) else [locate(reference)]:
         sources = Sources(Trust(trusted=True))
-        if _read(path, sources, None) is None or sources.has_failed:
+        if _read(path, sources) is None or sources.has_failed:
             raise DocumentError(sources.sorted())
         yield [file for file in (*sources.files, *sources.code) if not is_shipped(file)], sources.actions
 
@@ -83,7 +91,7 @@ def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iter
         yield str(reference), [Problem(str(reference), 0, "", "contains no scenario and no tool spec")]
     for path in paths:
         sources = Sources(Trust(trust))
-        scenario = _read(path, sources, None)
+        scenario = _read(path, sources)
         if scenario is not None and not sources.has_failed:
             sources.problems.extend(_guess_warnings(scenario))
         yield display(path), sources.sorted()
@@ -100,7 +108,7 @@ def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
         yield Problem(scenario.path, 0, "", message, "warning")
 
 
-def _read(path: Path, sources: Sources, override: WorldModelEntry | None) -> Scenario | None:
+def _read(path: Path, sources: Sources, override: WorldModelEntry | None = None, state: Json = None) -> Scenario | None:
     """Read the scenario in a file as far as possible. Problems are noted in `sources`."""
     place = sources.open(path)
     if place is None:
@@ -109,7 +117,7 @@ def _read(path: Path, sources: Sources, override: WorldModelEntry | None) -> Sce
         place.error(problem)
         return None
     if is_spec(place.value):
-        return _scenario_without_faults(place, path, sources, override)
+        return _scenario_without_faults(place, path, sources, override, state)
     if is_preset(place):
         read_preset(place, None)
         return None
@@ -117,29 +125,30 @@ def _read(path: Path, sources: Sources, override: WorldModelEntry | None) -> Sce
         what = "is empty" if place.value is None else f"must be a mapping, not {shown(place.value)}"
         place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
         return None
-    return _scenario(place, path, sources, override)
+    return _scenario(place, path, sources, override, state)
 
 
 # a tool spec alone ----------------------------------------------------------------------------------------------------
 
 
 def _scenario_without_faults(
-    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None
+    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, state: Json
 ) -> Scenario | None:
     """Return a scenario without faults over the tools of one spec."""
     specs = {"": read_spec(place, path, sources)}
     if sources.has_failed:
         return None
-    compiled = compile_domain(specs, WorldPart())
-    domain, name = compiled.domain, specs[""].server.name
+    compiled = compile_domain(specs, WorldPart(state=state))
     models = (override or named_world_model("builtin"),)
+    records = {**_left_to_models(compiled.domain, models), **compiled.records}
+    domain, name = with_given_times(compiled.domain, records), specs[""].server.name
     return Scenario(
         name,
         domain,
         {name: specs[""].server},
         models,
         path=display(path),
-        records={**_left_to_models(domain, models), **compiled.records},
+        records=records,
         stubs=_stubs(specs, domain),
         examples=domain.examples,
         interactions=specs[""].interactions,
@@ -149,11 +158,13 @@ def _scenario_without_faults(
 # a scenario -----------------------------------------------------------------------------------------------------------
 
 
-def _scenario(place: Place, path: Path, sources: Sources, override: WorldModelEntry | None) -> Scenario | None:
+def _scenario(
+    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, given: Json
+) -> Scenario | None:
     document = place.read_leniently(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), document, path, sources)
-    state = _state(place.at("world", "state"), document.world, path, sources)
-    world = document.world.model_copy(update={"state": None if state is None else state.value})
+    state = _state(place.at("world", "state"), document.world, path, sources) if given is None else None
+    world = document.world.model_copy(update={"state": given if state is None else state.value})
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
     faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)

@@ -58,6 +58,9 @@ class DocumentError(McpSimError):
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[DocumentError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
 
 class UsageError(McpSimError):
     """Invalid usage. The message says what to do instead."""

@@ -1,0 +1,164 @@
+"""`mcp-sim measure`: replay recorded sessions of a real server, and report how faithful the answers of a spec are."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.models import count
+from mcp_sim.cli.output import json_option, print_json, table_lines
+from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.terminal import Palette, Progress
+from mcp_sim.recordings.columns import COLUMNS
+from mcp_sim.recordings.measure import measure
+from mcp_sim.recordings.report import Report, Scores
+from mcp_sim.recordings.responders import Responders, recorded_answers
+from mcp_sim.recordings.sessions import Session, read_sessions
+from mcp_sim.spec.sources import is_folder
+from mcp_sim.types.errors import UsageError
+
+SESSIONS_PER_PROCESS = 20
+MOST_PROCESSES = 4
+MOST_CRASHES = 5
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "spec",
+        metavar="SPEC",
+        help="a tool spec, scenario or tools/list result: a file, or a shipped name; or a folder with other recordings "
+        "of the same sessions, such as a second run of the real server",
+    )
+    parser.add_argument(
+        "recordings",
+        type=Path,
+        metavar="RECORDINGS",
+        help="a file with a recorded session, or a folder of them",
+    )
+    parser.add_argument("--servers", metavar="GLOB", action="append", help="only servers that match; may be repeated")
+    parser.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
+    parser.add_argument("--limit", metavar="N", type=count, help="at most the first N sessions of each server")
+    parser.add_argument("--no-cold", action="store_true", help="do not compare with what the list of tools alone gives")
+    parser.add_argument("--at-least", metavar="SCORE", type=_score, help="exit 1 if the overall score is lower")
+    parser.add_argument(
+        "--details", metavar="FILE", type=Path, help="write each call that differs, and why, as a line of JSON"
+    )
+    parser.add_argument("--jobs", metavar="N", type=count, help="processes that share the work; default by sessions")
+    trust_option(parser)
+    json_option(parser, "the report")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit with 0, 1 if documents have errors or the score is below --at-least, 2 for invalid usage, 3 for crashes."""
+    sessions = _sessions(args.recordings, args)
+    source: str | Responders = args.spec
+    if is_folder(Path(args.spec)):
+        source = recorded_answers(read_sessions(Path(args.spec)))
+    else:
+        _check_one_server(sessions)
+    progress = Progress(sys.stderr, len(sessions) * (1 if args.no_cold else 2))
+    try:
+        report = asyncio.run(
+            measure(
+                source,
+                sessions,
+                trust=args.trust,
+                cold=not args.no_cold,
+                processes=args.jobs or _processes(len(sessions)),
+                progress=progress.show,
+            )
+        )
+    finally:
+        progress.clear()
+    if args.details is not None:
+        replace_file(args.details, "".join(_detail_lines(report)))
+    _print(report, as_json=args.json)
+    return _exit_code(report, args.at_least)
+
+
+def _score(text: str) -> float:
+    """Parse a score. Raises `ArgumentTypeError`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
+    return value
+
+
+def _sessions(place: Path, args: argparse.Namespace) -> list[Session]:
+    return read_sessions(place, args.servers or ["*"], args.sessions or ["*"], args.limit)
+
+
+def _check_one_server(sessions: Sequence[Session]) -> None:
+    servers = sorted({session.server for session in sessions})
+    if len(servers) > 1:
+        raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
+
+
+def _processes(sessions: int) -> int:
+    return max(1, min(MOST_PROCESSES, os.cpu_count() or 1, sessions // SESSIONS_PER_PROCESS))
+
+
+def _exit_code(report: Report, at_least: float | None) -> int:
+    for call in report.crashes[:MOST_CRASHES]:
+        print(f"crash: {call.server} {call.session}, call {call.seq}: {call.crash}", file=sys.stderr)
+    if report.crashes:
+        number = len(report.crashes)
+        print(f"mcp-sim could not answer {number} {'call' if number == 1 else 'calls'}", file=sys.stderr)
+        return 3
+    if at_least is not None and report.score < at_least:
+        print(f"the score {report.score:.4f} is below {at_least:g}", file=sys.stderr)
+        return 1
+    return 0
+
+
+# output ---------------------------------------------------------------------------------------------------------------
+
+
+def _print(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report.to_json())
+        return
+    rows = [*_rows(report)]
+    heading, *others = table_lines(rows, right=range(1, len(rows[0])))
+    print(Palette.of(sys.stdout).bold(heading))
+    print("\n".join(others))
+
+
+def _rows(report: Report) -> Iterator[list[str]]:
+    """Yield a row for each tool and server, and one for what the list of tools alone gives."""
+    titles = [column.name.replace("_", "-") for column in COLUMNS]
+    cold = report.cold
+    yield ["tool", "calls", *titles, "score", *(["cold"] if cold else [])]
+    is_one = len(report.servers) == 1
+    for (server, tool), scores in report.tools.items():
+        against = [_number(cold.tools[server, tool].score)] if cold else []
+        yield [tool if is_one else f"{server}/{tool}", *_cells(scores), *against]
+    for server, scores in () if is_one else report.servers.items():
+        yield [f"all of {server}", *_cells(scores), *([_number(cold.servers[server].score)] if cold else [])]
+    yield ["all", *_cells(report.overall), *([_number(cold.score)] if cold else [])]
+    if cold:
+        yield ["cold", *_cells(cold.overall), ""]
+
+
+def _cells(scores: Scores) -> list[str]:
+    columns = [_number(scores.columns.get(column.name)) for column in COLUMNS]
+    return [str(scores.calls), *columns, _number(scores.score)]
+
+
+def _number(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
+def _detail_lines(report: Report) -> Iterator[str]:
+    for call in report.calls:
+        if not call.is_perfect:
+            yield json.dumps(call.to_json(), ensure_ascii=False) + "\n"

@@ -1,0 +1,45 @@
+"""Recorded sessions of real servers: read and write them, and measure how faithfully a spec answers them.
+
+May import `server` and everything below it; `runs` does not import it, nor the reverse.
+"""
+
+from __future__ import annotations
+
+from mcp_sim.recordings.columns import COLUMNS, Column, Mark
+from mcp_sim.recordings.measure import measure, score_sessions
+from mcp_sim.recordings.report import Report, Scores
+from mcp_sim.recordings.responders import (
+    RecordedServer,
+    Responder,
+    Responders,
+    SimulatedServer,
+    Simulations,
+    answer_of,
+    recorded_answers,
+)
+from mcp_sim.recordings.score import CallScore, score_session
+from mcp_sim.recordings.sessions import Answer, RecordedCall, Session, read_sessions, session_lines
+
+__all__ = [
+    "COLUMNS",
+    "Answer",
+    "CallScore",
+    "Column",
+    "Mark",
+    "RecordedCall",
+    "RecordedServer",
+    "Report",
+    "Responder",
+    "Responders",
+    "Scores",
+    "Session",
+    "SimulatedServer",
+    "Simulations",
+    "answer_of",
+    "measure",
+    "read_sessions",
+    "recorded_answers",
+    "score_session",
+    "score_sessions",
+    "session_lines",
+]

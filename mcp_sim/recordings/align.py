@@ -1,0 +1,196 @@
+"""Align ids: a server and its simulation give new records different ids, and mean the same ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
+
+from mcp_sim.recordings.observed import TIME, Observed, key_of, leaves, normal
+from mcp_sim.types import Json, Record
+
+ID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|\b[0-9a-f]{7,64}\b|\b\d{9,}-\d+\b|\b[A-Za-z][A-Za-z]*[-_#]\d+\b|\b\d{3,}\b"
+)
+"""An id in a text: a UUID, a hash, a number with a prefix, a long number."""
+_ID_KEY = re.compile(
+    r"(^|[_\-])(id|ids|uuid|guid|key|ref|hash|sha|token|cursor|number|num|no|code|slug)$"
+    r"|(Id|Ids|Hash|Sha|Key|Uuid|Token)$",
+    re.IGNORECASE,
+)
+_SHORT_NUMBER = re.compile(r"\d{1,8}")
+_LONGEST_ID = 80
+_SHORTEST_IN_TEXT = 4
+"""The length from which an id is replaced within a longer text."""
+
+IsKnown = Callable[[str], bool]
+
+
+def is_id(key: str, value: Json) -> bool:
+    """Whether a value is an id, by its key or its form."""
+    if value is None or isinstance(value, bool | dict | list):
+        return False
+    if _ID_KEY.search(key):
+        return True
+    if not isinstance(value, str) or len(value) > _LONGEST_ID or TIME.fullmatch(value):
+        return False
+    return ID.fullmatch(value) is not None and _SHORT_NUMBER.fullmatch(value) is None
+
+
+def ids_in(value: Json) -> set[str]:
+    """Return the ids in a value, also those within texts."""
+    found = set[str]()
+    for path, leaf in leaves(value):
+        name = normal(leaf)
+        if name is not None and is_id(key_of(path), leaf):
+            found.add(name)
+        if isinstance(leaf, str):
+            found.update(_ids_in_text(leaf))
+    return found
+
+
+class Alignment:
+    """The id in the simulation for each id that a recording shows."""
+
+    def __init__(self) -> None:
+        self._served: dict[str, Json] = {}
+
+    def __contains__(self, recorded: str) -> bool:
+        return recorded in self._served
+
+    def name(self, recorded: str) -> str:
+        """Return the normal form of a recorded value as the simulation shows it."""
+        served = normal(self._served[recorded]) if recorded in self._served else None
+        return recorded if served is None else served
+
+    def recorded(self) -> Iterable[str]:
+        """Return the ids of the recording that have one in the simulation."""
+        return self._served
+
+    def served(self) -> set[str]:
+        """Return the ids of the simulation."""
+        return {self.name(recorded) for recorded in self._served}
+
+    def translate(self, value: Json, key: str = "") -> Json:
+        """Return a recorded value with the ids of the simulation."""
+        if isinstance(value, dict):
+            return {name: self.translate(part, name) for name, part in cast("Record", value).items()}
+        if isinstance(value, list):
+            return [self.translate(part, key) for part in cast("list[Json]", value)]
+        name = normal(value)
+        if name in self._served and (isinstance(value, str) or is_id(key, value)):
+            return _like(value, self._served[name])
+        return self._translated_text(value) if isinstance(value, str) else value
+
+    def _translated_text(self, text: str) -> str:
+        """Return a text with the ids of the simulation in it, the longest first."""
+        within = [name for name in self._served if len(name) >= _SHORTEST_IN_TEXT and name in text]
+        if not within:
+            return text
+        pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(within, key=len, reverse=True))
+        return re.sub(pattern, lambda match: str(self._served[match[0]]), text)
+
+    def add(self, recorded: Observed, served: Observed, is_known: IsKnown) -> None:
+        """Pair the new ids of a recorded answer with those at the same places of the answer of the simulation.
+
+        `is_known`: whether a recorded value was known before, so that it cannot be a new id.
+        """
+        if recorded.is_data and served.is_data:
+            self._pair(recorded.value, served.value, "", is_known)
+            self._pair_only_ones(recorded.value, served.value, is_known)
+        else:
+            self._pair_texts(_text_of(recorded), _text_of(served), is_known)
+
+    def _pair(self, recorded: Json, served: Json, key: str, is_known: IsKnown) -> None:
+        """Pair what two values have at the same paths. Items of lists are paired by what they share."""
+        if isinstance(recorded, dict) and isinstance(served, dict):
+            others = cast("Record", served)
+            for name, part in cast("Record", recorded).items():
+                if name in others:
+                    self._pair(part, others[name], name, is_known)
+        elif isinstance(recorded, list) and isinstance(served, list):
+            self._pair_lists(cast("list[Json]", recorded), cast("list[Json]", served), key, is_known)
+        elif not isinstance(recorded, dict | list) and not isinstance(served, dict | list):
+            self._pair_leaves(recorded, served, key, is_known)
+
+    def _pair_leaves(self, recorded: Json, served: Json, key: str, is_known: IsKnown) -> None:
+        one, other = normal(recorded), normal(served)
+        if one is None or other is None or one in self._served or is_known(one):
+            return
+        if is_id(key, recorded):
+            self._served[one] = served
+        elif isinstance(recorded, str) and isinstance(served, str):
+            self._pair_texts(recorded, served, is_known)
+
+    def _pair_lists(self, recorded: Sequence[Json], served: Sequence[Json], key: str, is_known: IsKnown) -> None:
+        left = {at: Counter(normal(leaf) for _, leaf in leaves(item)) for at, item in enumerate(served)}
+        for at, item in enumerate(recorded):
+            if not left:
+                return
+            best = next(iter(left))
+            if isinstance(item, dict):
+                names = [normal(leaf) for _, leaf in leaves(item)]
+                wanted = Counter(None if name is None else self.name(name) for name in names)
+                best = max(left, key=lambda other: ((wanted & left[other]).total(), -abs(other - at)))
+            del left[best]
+            self._pair(item, served[best], key, is_known)
+
+    def _pair_only_ones(self, recorded: Json, served: Json, is_known: IsKnown) -> None:
+        """Pair a new id with the only one that has the same key elsewhere, or that is new at all."""
+        new, other = _ids_by_key(recorded), _ids_by_key(served)
+        new = {key: {name: v for name, v in ids.items() if self._is_new(name, is_known)} for key, ids in new.items()}
+        for key, ids in new.items():
+            if len(ids) == 1 and len(other.get(key, {})) == 1:
+                self._served[next(iter(ids))] = next(iter(other[key].values()))
+        rest = {name for ids in new.values() for name in ids if name not in self._served}
+        others = {name: value for ids in other.values() for name, value in ids.items() if not is_known(name)}
+        if len(rest) == 1 and len(others) == 1:
+            self._served[rest.pop()] = others.popitem()[1]
+
+    def _pair_texts(self, recorded: str, served: str, is_known: IsKnown) -> None:
+        """Pair the new ids of two texts in their order, those of the same form first."""
+        new = [name for name in _ids_in_text(recorded) if self._is_new(name, is_known)]
+        taken = self.served()
+        others = [name for name in _ids_in_text(served) if name not in taken and not is_known(name)]
+        for name in new:
+            alike = [other for other in others if _form(other) == _form(name)]
+            alike = alike or (others if len(new) == len(others) else [])
+            if alike:
+                self._served[name] = alike[0]
+                others.remove(alike[0])
+
+    def _is_new(self, name: str, is_known: IsKnown) -> bool:
+        return name not in self._served and not is_known(name)
+
+
+def _text_of(observed: Observed) -> str:
+    """Return all text of an answer, a line for each value."""
+    return "\n".join(str(leaf) for _, leaf in leaves(observed.value) if leaf is not None)
+
+
+def _ids_in_text(text: str) -> list[str]:
+    return list(dict.fromkeys(ID.findall(TIME.sub(" ", text))))
+
+
+def _ids_by_key(value: Json) -> dict[str, dict[str, Json]]:
+    """Return the ids of a value by key and normal form."""
+    found = defaultdict[str, dict[str, Json]](dict)
+    for path, leaf in leaves(value):
+        name, key = normal(leaf), key_of(path)
+        if name is not None and is_id(key, leaf):
+            found[key][name] = leaf
+    return found
+
+
+def _form(name: str) -> str:
+    """Return an id with placeholders for its digits and hexadecimal parts."""
+    return re.sub(r"\d", "9", re.sub(r"[0-9a-f]{4,}", "h", name))
+
+
+def _like(recorded: Json, served: Json) -> Json:
+    """Return an id of the simulation in the type of the recorded one, if it can be."""
+    if isinstance(recorded, str):
+        return str(served)
+    return int(served) if isinstance(served, str) and served.isdecimal() else served

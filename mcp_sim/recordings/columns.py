@@ -1,0 +1,253 @@
+"""The columns of a measurement: what each compares of a recorded answer and the answer of a simulation.
+
+A column marks a call with numbers from 0 to 1, or not at all if it does not apply. `docs/measuring.md` describes each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from mcp_sim.recordings.align import Alignment
+from mcp_sim.recordings.known import KnownValues
+from mcp_sim.recordings.observed import TIME, Observed, masked, values_in
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_values import canonical
+
+_MOST_NAMED = 5
+_LONGEST_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The known values that a call showed, as recorded and in the simulation."""
+
+    recorded: Counter[str]
+    served: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A recorded call, and the answer of the simulation."""
+
+    seq: int
+    arguments: Record
+    recorded: Observed
+    served: Observed | None
+    """None if the simulation crashed."""
+    alignment: Alignment
+    known: KnownValues
+    """The values that were known before the answer."""
+    shown: Shown
+    before: Shown | None
+    """What the same call showed when it was last made; None if it is the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a column gives a call. A column's score is the mean over its groups of the mean of their marks."""
+
+    value: float
+    reason: str = ""
+    """Why it is not 1."""
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a measurement."""
+
+    name: str
+    marks: Callable[[Comparison], Iterator[Mark]]
+
+
+# outcome --------------------------------------------------------------------------------------------------------------
+
+
+def _outcome(call: Comparison) -> Iterator[Mark]:
+    group = "failed" if call.recorded.failed else "succeeded"
+    if call.served is None:
+        yield Mark(0.0, "the simulation crashed", group)
+    elif call.served.failed == call.recorded.failed:
+        yield Mark(1.0, group=group)
+    else:
+        yield Mark(0.0, f"the recorded call {group}, and this one did not", group)
+
+
+# structure ------------------------------------------------------------------------------------------------------------
+
+
+def _structure(call: Comparison) -> Iterator[Mark]:
+    if call.recorded.is_error:
+        return
+    if call.served is None or call.served.is_error:
+        yield Mark(0.0, "the answer is an error")
+    elif call.recorded.is_data:
+        yield _data_structure(call.recorded.value, call.served.value)
+    elif isinstance(call.recorded.value, str) and call.recorded.value:
+        yield _text_structure(call, call.served.value)
+    else:
+        one, other = (_kind(each) for each in (call.recorded, call.served))
+        yield Mark(float(one == other), "" if one == other else f"recorded {one}, answered {other}")
+
+
+def _data_structure(recorded: Json, served: Json) -> Mark:
+    wanted = _paths(recorded)
+    found = _paths(served) if isinstance(served, dict | list) else frozenset[str]()
+    value = _f1(Counter(wanted), Counter(found))
+    missing, extra = (", ".join(sorted(paths)[:_MOST_NAMED]) for paths in (wanted - found, found - wanted))
+    reasons = [f"missing: {missing}"] if missing else []
+    return Mark(value, "; ".join([*reasons, *([f"unexpected: {extra}"] if extra else [])]))
+
+
+def _paths(value: Json, path: str = "$") -> frozenset[str]:
+    """Return the paths in a value, without indexes, and with the type of each value."""
+    if isinstance(value, dict):
+        parts = [(f"{path}.{name}", part) for name, part in cast("Record", value).items()]
+        return frozenset([f"{path}{{}}"]).union(*(_paths(part, at) for at, part in parts))
+    if isinstance(value, list):
+        return frozenset([f"{path}[]"]).union(*(_paths(part, f"{path}[]") for part in cast("list[Json]", value)))
+    return frozenset([f"{path}: {_type(value)}"])
+
+
+def _type(value: Json) -> str:
+    names = ((bool, "flag"), (int | float, "number"), (str, "string"))
+    return next((name for kind, name in names if isinstance(value, kind)), "null")
+
+
+def _kind(observed: Observed) -> str:
+    """Return the type of an answer that is neither data nor text."""
+    if isinstance(observed.value, str):
+        return ", ".join(sorted(set(observed.blocks))) or "no content"
+    return "data" if observed.is_data else _type(observed.value)
+
+
+_WORD = re.compile(r"\w[\w./:@-]*|[^\w\s]")
+_NUMBER = re.compile(r"-?[\d.,:%-]+")
+
+
+def _text_structure(call: Comparison, served: Json) -> Mark:
+    """Compare pairs of neighbouring words. Known values, numbers and times count as equal."""
+    text = served if isinstance(served, str) else canonical(served)
+    ours = call.alignment.served()
+    one = _pairs(call.recorded.value, call.known.__contains__)
+    other = _pairs(text, lambda word: word in ours or word in call.known)
+    value = _f1(one, other)
+    return Mark(value, "" if value == 1 else "the text is worded differently")
+
+
+def _pairs(text: str, is_known: Callable[[str], bool]) -> Counter[Hashable]:
+    words = ["<start>"]
+    for word in _WORD.findall(TIME.sub(" <time> ", text)):
+        if is_known(word) or is_known(word.strip(".:")):
+            words.append("<value>")
+        else:
+            words.append("<number>" if _NUMBER.fullmatch(word) else word.lower())
+    return Counter(zip(words, [*words[1:], "<end>"], strict=True))
+
+
+# values ---------------------------------------------------------------------------------------------------------------
+
+
+def _echo(call: Comparison) -> Iterator[Mark]:
+    """Mark which known values an answer shows."""
+    wanted, found = _translated(call.shown.recorded, call), call.shown.served
+    if call.recorded.is_error or not (wanted or found):
+        return
+    missing, extra = (", ".join(map(repr, list(names)[:_MOST_NAMED])) for names in (wanted - found, found - wanted))
+    reasons = [f"not shown: {missing}"] if missing else []
+    yield Mark(_f1(wanted, found), "; ".join([*reasons, *([f"shown in addition: {extra}"] if extra else [])]))
+
+
+def _read_your_writes(call: Comparison) -> Iterator[Mark]:
+    """Mark each value that an earlier call gave as an argument, and that the recorded answer shows."""
+    if call.recorded.is_error:
+        return
+    own = {name for name, _ in values_in(call.arguments)}
+    for name in call.shown.recorded:
+        seen = call.known.seen(name)
+        if seen.source == "argument" and not seen.is_part and seen.seq < call.seq and name not in own:
+            is_shown = call.alignment.name(name) in call.shown.served
+            yield Mark(float(is_shown), "" if is_shown else f"not shown: {name!r}, written by call {seen.seq}")
+
+
+def _gone(call: Comparison) -> Iterator[Mark]:
+    """Mark each value that the same call showed when it was made before, and does not any more."""
+    if call.before is None:
+        return
+    for name in call.before.recorded.keys() - call.shown.recorded.keys():
+        served = call.alignment.name(name)
+        was_shown, is_shown = served in call.before.served, served in call.shown.served
+        reason = f"still shown: {served!r}" if is_shown else "" if was_shown else f"was never shown: {served!r}"
+        yield Mark(float(was_shown and not is_shown), reason)
+
+
+def _translated(names: Counter[str], call: Comparison) -> Counter[str]:
+    found = Counter[str]()
+    for name, number in names.items():
+        found[call.alignment.name(name)] += number
+    return found
+
+
+# exact ----------------------------------------------------------------------------------------------------------------
+
+
+def _exact(call: Comparison) -> Iterator[Mark]:
+    """Mark whether the answers are the same but for ids, times and durations."""
+    if call.served is None:
+        yield Mark(0.0)
+        return
+    recorded, served = call.recorded, call.served
+    reason = _difference(masked(call.alignment.translate(recorded.value)), masked(served.value))
+    if recorded.blocks != served.blocks:
+        reason = f"content blocks: recorded {_listed(recorded.blocks)}, answered {_listed(served.blocks)}"
+    if recorded.is_error != served.is_error:
+        reason = "isError differs"
+    yield Mark(float(not reason), reason)
+
+
+def _difference(recorded: Json, served: Json, path: str = "$") -> str:
+    """Return the first difference of two values; '' if they are equal. A flag is no number."""
+    if isinstance(recorded, dict) and isinstance(served, dict):
+        one, other = cast("Record", recorded), cast("Record", served)
+        if one.keys() == other.keys():
+            return next(filter(None, (_difference(one[name], other[name], f"{path}.{name}") for name in one)), "")
+    elif isinstance(recorded, list) and isinstance(served, list):
+        pairs = enumerate(zip(cast("list[Json]", recorded), cast("list[Json]", served), strict=False))
+        if len(cast("list[Json]", recorded)) == len(cast("list[Json]", served)):
+            return next(filter(None, (_difference(*pair, f"{path}[{at}]") for at, pair in pairs)), "")
+    elif recorded == served and isinstance(recorded, bool) == isinstance(served, bool):
+        return ""
+    return f"{path}: recorded {_shortened(recorded)}, answered {_shortened(served)}"
+
+
+def _shortened(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def _listed(blocks: Sequence[str]) -> str:
+    return ", ".join(blocks) or "none"
+
+
+# counting -------------------------------------------------------------------------------------------------------------
+
+
+def _f1(wanted: Counter[Any], found: Counter[Any]) -> float:
+    """Return the harmonic mean of precision and recall; 1 if both are empty."""
+    total = wanted.total() + found.total()
+    return 2 * (wanted & found).total() / total if total else 1.0
+
+
+COLUMNS: Sequence[Column] = (
+    Column("outcome", _outcome),
+    Column("structure", _structure),
+    Column("echo", _echo),
+    Column("read_your_writes", _read_your_writes),
+    Column("gone", _gone),
+    Column("exact", _exact),
+)

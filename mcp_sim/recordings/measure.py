@@ -1,0 +1,141 @@
+"""Measure how faithfully a spec answers recorded sessions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from mcp_sim.recordings.report import Report
+from mcp_sim.recordings.responders import Responders, Simulations
+from mcp_sim.recordings.score import CallScore, score_session
+from mcp_sim.recordings.sessions import Session
+from mcp_sim.types.scenario import Scenario
+
+PARTS_PER_PROCESS = 4
+
+Progress = Callable[[int, str], None]
+"""Gets the number of sessions that are done, and the name of one in progress."""
+
+
+async def measure(
+    source: str | Path | Scenario | Responders,
+    sessions: Sequence[Session],
+    *,
+    trust: bool | Iterable[Path] = False,
+    cold: bool = True,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Report:
+    """Replay sessions, and report how faithful the answers of a spec, a scenario or other responders are.
+
+    The worlds of a spec or scenario begin with the state of their session; a compiled `Scenario` keeps its own.
+    `cold`: also measure what mcp-sim infers from the recorded list of tools alone. `processes` share the work if the
+    source is a document. Raises `DocumentError` if it cannot be used.
+    """
+    shown = _Shown(progress)
+    trusted = trust if isinstance(trust, bool) else tuple(trust)
+    if isinstance(source, str | Path):
+        found = await _score_documents(source, trusted, sessions, processes, shown)
+    else:
+        found = await _score_others(source, sessions, shown)
+    if not cold:
+        return Report(found)
+    return Report(found, cold=Report(await _score_documents(None, trusted, sessions, processes, shown)))
+
+
+async def score_sessions(
+    responders: Responders, sessions: Iterable[Session], begun: Callable[[Session], None] | None = None
+) -> list[CallScore]:
+    """Replay sessions, each against a responder of its own, and return the scores of all calls.
+
+    `begun` is called when a session begins.
+    """
+    scores = list[CallScore]()
+    for session in sessions:
+        if begun is not None:
+            begun(session)
+        async with responders(session) as responder:
+            scores += await score_session(session, responder)
+    return scores
+
+
+class _Shown:
+    """Counts the sessions that are done."""
+
+    def __init__(self, show: Progress | None) -> None:
+        self._show = show
+        self._done = 0
+
+    def begun(self, session: Session) -> None:
+        self.add(0, session)
+        self._done += 1
+
+    def add(self, done: int, latest: Session) -> None:
+        self._done += done
+        if self._show is not None:
+            self._show(self._done, f"{latest.server} {latest.name}")
+
+
+async def _score_others(source: Scenario | Responders, sessions: Sequence[Session], shown: _Shown) -> list[CallScore]:
+    if not isinstance(source, Scenario):
+        return await score_sessions(source, sessions, shown.begun)
+    async with Simulations(source) as responders:
+        return await score_sessions(responders, sessions, shown.begun)
+
+
+# documents, in several processes --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Sessions that one process replays."""
+
+    source: str | Path | None
+    """None: the recorded list of tools alone."""
+    trust: bool | tuple[Path, ...]
+    sessions: Sequence[Session]
+
+    async def scores(self, begun: Callable[[Session], None] | None = None) -> list[CallScore]:
+        async with Simulations(self.source, self.trust) as responders:
+            return await score_sessions(responders, self.sessions, begun)
+
+
+async def _score_documents(
+    source: str | Path | None,
+    trust: bool | tuple[Path, ...],
+    sessions: Sequence[Session],
+    processes: int,
+    shown: _Shown,
+) -> list[CallScore]:
+    if processes == 1:
+        return await _Part(source, trust, sessions).scores(shown.begun)
+    parts = [_Part(source, trust, some) for some in _divided(sessions, processes * PARTS_PER_PROCESS)]
+    pool = ProcessPoolExecutor(processes, get_context("spawn"))
+    try:
+        running = [asyncio.get_running_loop().run_in_executor(pool, _score_part, part) for part in parts]
+        found = await asyncio.gather(*(_counted(one, part, shown) for one, part in zip(running, parts, strict=True)))
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [score for scores in found for score in scores]
+
+
+def _divided(sessions: Sequence[Session], parts: int) -> Iterator[Sequence[Session]]:
+    """Yield sessions in at most so many parts. Neighbours, which often share a state, stay together."""
+    size = -(-len(sessions) // parts)
+    for at in range(0, len(sessions), size):
+        yield sessions[at : at + size]
+
+
+async def _counted(scores: Awaitable[list[CallScore]], part: _Part, shown: _Shown) -> list[CallScore]:
+    found = await scores
+    shown.add(len(part.sessions), part.sessions[-1])
+    return found
+
+
+def _score_part(part: _Part) -> list[CallScore]:
+    """Score the sessions of a part, in a process of its own."""
+    return asyncio.run(part.scores())

@@ -1,0 +1,107 @@
+"""The report of a measurement: scores per tool, per server and overall."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mcp_sim.recordings.columns import COLUMNS
+from mcp_sim.recordings.score import CallScore
+from mcp_sim.types import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The score of a group of calls in each column that applies, from 0 to 1."""
+
+    calls: int
+    columns: Mapping[str, float]
+    marks: Mapping[str, int]
+    """How many marks each column has."""
+    score: float | None
+    """The mean of the columns; None if none applies. Of several servers, the mean of their scores."""
+
+    def to_json(self) -> Record:
+        rounded = {name: round(value, 4) for name, value in self.columns.items()}
+        score = None if self.score is None else round(self.score, 4)
+        return {"calls": self.calls, "score": score, "columns": rounded, "marks": {**self.marks}}
+
+
+class Report:
+    """How faithful the answers to recorded sessions were."""
+
+    def __init__(self, calls: Iterable[CallScore], cold: Report | None = None) -> None:
+        self.calls: Sequence[CallScore] = tuple(calls)
+        self.cold = cold
+        """The report on what is inferred from the list of tools alone."""
+
+    @cached_property
+    def tools(self) -> Mapping[tuple[str, str], Scores]:
+        """The scores by server and tool."""
+        groups = defaultdict[tuple[str, str], list[CallScore]](list)
+        for call in self.calls:
+            groups[(call.server, call.tool)].append(call)
+        return {key: scores_of(groups[key]) for key in sorted(groups)}
+
+    @cached_property
+    def servers(self) -> Mapping[str, Scores]:
+        """The scores by server. A call counts for as much as any other."""
+        groups = defaultdict[str, list[CallScore]](list)
+        for call in self.calls:
+            groups[call.server].append(call)
+        return {name: scores_of(groups[name]) for name in sorted(groups)}
+
+    @cached_property
+    def overall(self) -> Scores:
+        """The mean scores of the servers."""
+        servers = [*self.servers.values()]
+        columns = {column.name: [one.columns[column.name] for one in servers if column.name in one.columns]
+                   for column in COLUMNS}  # fmt: skip
+        marks = {name: sum(one.marks.get(name, 0) for one in servers) for name, found in columns.items() if found}
+        means = {name: mean for name, found in columns.items() if (mean := _mean(found)) is not None}
+        return Scores(len(self.calls), means, marks, _mean([one.score for one in servers if one.score is not None]))
+
+    @property
+    def score(self) -> float:
+        """The overall score; 0 if nothing could be scored."""
+        return self.overall.score or 0.0
+
+    @property
+    def sessions(self) -> int:
+        """The number of sessions."""
+        return len({(call.server, call.session) for call in self.calls})
+
+    @property
+    def crashes(self) -> Sequence[CallScore]:
+        """The calls that mcp-sim could not answer."""
+        return [call for call in self.calls if call.answered is None]
+
+    def to_json(self) -> Record:
+        """Return the report as JSON, without the calls."""
+        servers = {name: {**scores.to_json(), "tools": self._tools_of(name)} for name, scores in self.servers.items()}
+        cold = {} if self.cold is None else {"cold": self.cold.to_json()}
+        counts = {"sessions": self.sessions, "crashes": len(self.crashes)}
+        return {**self.overall.to_json(), **counts, "servers": servers, **cold}
+
+    def _tools_of(self, server: str) -> Record:
+        return {tool: scores.to_json() for (name, tool), scores in self.tools.items() if name == server}
+
+
+def scores_of(calls: Sequence[CallScore]) -> Scores:
+    """Return the scores of a group of calls: in each column the mean over the groups of its marks."""
+    columns, numbers = dict[str, float](), dict[str, int]()
+    for column in COLUMNS:
+        groups = defaultdict[str, list[float]](list)
+        for call in calls:
+            for mark in call.marks.get(column.name, ()):
+                groups[mark.group].append(mark.value)
+        mean = _mean([sum(values) / len(values) for values in groups.values()])
+        if mean is not None:
+            columns[column.name], numbers[column.name] = mean, sum(map(len, groups.values()))
+    return Scores(len(calls), columns, numbers, _mean([*columns.values()]))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,160 @@
+"""Responders answer the calls of a recorded session: a simulation, or another recording of the same session."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol, Self, TypeAlias
+
+from mcp_sim.recordings.sessions import Answer, RecordedCall, Session
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
+from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
+
+SIMULATORS_KEPT = 4
+"""How many compiled scenarios are kept for later sessions."""
+
+
+class Responder(Protocol):
+    """Anything that answers the calls of one session."""
+
+    async def call(self, tool: str, arguments: Record) -> Answer:
+        """Return the answer to the next call. Raises `Crash` or `BadArguments` if mcp-sim cannot answer it."""
+        ...
+
+
+Responders: TypeAlias = Callable[[Session], AbstractAsyncContextManager[Responder]]
+"""Opens a responder for a session, in the state that the session begins with."""
+
+
+class SimulatedServer:
+    """A world of mcp-sim as the responder of a session."""
+
+    def __init__(self, world: World, ids: dict[str, str]) -> None:
+        self._world, self._ids = world, ids
+
+    async def call(self, tool: str, arguments: Record) -> Answer:
+        """Return the answer to a call, as a client would receive it."""
+        return answer_of(await self._world.call(self._ids.get(tool, tool), arguments))
+
+
+class RecordedServer:
+    """The recorded answers to the calls of a session, in their order: what a perfect simulation would answer."""
+
+    def __init__(self, calls: Iterable[RecordedCall]) -> None:
+        self._calls = iter(calls)
+
+    async def call(self, tool: str, arguments: Record) -> Answer:
+        """Return the next recorded answer. Raises `Crash` if another tool was recorded."""
+        recorded = next(self._calls, None)
+        if recorded is None or recorded.tool != tool:
+            raise Crash(tool, f"the recording has {'no such call' if recorded is None else recorded.tool} here")
+        return recorded.answer
+
+
+def answer_of(observation: Observation) -> Answer:
+    """Return an observation as a client receives it. A delivery without an answer is an error."""
+    body = observation.body
+    if isinstance(body, RpcError):
+        return {"error": {"code": body.code, "message": body.message, "data": body.data}}
+    if not isinstance(body, ToolResult):
+        return {"error": {"code": -32000, "message": "no answer"}}
+    structured = {"structuredContent": body.value} if body.form == "structured" else {}
+    return {"result": {"content": body.content, **structured, "isError": body.is_error}}
+
+
+# opening them ---------------------------------------------------------------------------------------------------------
+
+
+def recorded_answers(sessions: Sequence[Session]) -> Responders:
+    """Return responders that answer with other recordings of the same sessions."""
+    by_name = {(session.server, session.name): session for session in sessions}
+
+    @asynccontextmanager
+    async def opened(session: Session) -> AsyncGenerator[Responder]:
+        other = by_name.get((session.server, session.name))
+        if other is None:
+            raise UsageError(f"no other recording of session {session.name} of {session.server}")
+        yield RecordedServer(other.calls)
+
+    return opened
+
+
+class Simulations:
+    """Opens worlds for sessions. Sessions with the same tools and state share a compiled scenario.
+
+    `source` is a tool spec, a scenario, or None for what mcp-sim infers from the recorded list of tools alone. Each
+    world begins with the state of its session; a compiled `Scenario` keeps its own. Faults are left out. Use it as an
+    async context manager.
+    """
+
+    def __init__(self, source: str | Path | Scenario | None, trust: bool | Iterable[Path] = False) -> None:
+        self._source = source
+        self._trust = trust if isinstance(trust, bool) else [*trust]
+        self._digests = _Digests()
+        self._simulators = OrderedDict[tuple[str, str], Simulator]()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._keep(0)
+
+    @asynccontextmanager
+    async def __call__(self, session: Session) -> AsyncGenerator[Responder]:
+        """Open a world for a session."""
+        simulator = await self._simulator(session)
+        yield SimulatedServer(simulator.world(session.name), _tool_ids(simulator.scenario, session.server))
+
+    async def _simulator(self, session: Session) -> Simulator:
+        key = self._digests.of(session.tools), self._digests.of(session.state)
+        if key not in self._simulators:
+            await self._keep(SIMULATORS_KEPT - 1)
+            scenario = replace(self._scenario(session), perturbations=())
+            self._simulators[key] = Simulator(scenario, ledger_keep=1)
+            await self._simulators[key].start()
+        return self._simulators[key]
+
+    async def _keep(self, most: int) -> None:
+        """Close the simulators that were opened first, but for so many."""
+        while len(self._simulators) > most:
+            _, simulator = self._simulators.popitem(last=False)
+            await simulator.aclose()
+
+    def _scenario(self, session: Session) -> Scenario:
+        if isinstance(self._source, Scenario):
+            return self._source
+        if self._source is not None:
+            return load(self._source, trust=self._trust, state=session.state)
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / f"{session.server}.json"
+            file.write_text(json.dumps({"tools": session.tools}), encoding="utf-8")
+            return load(file, state=session.state)
+
+
+class _Digests:
+    """The digests of values. That of a value that sessions share is computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Json, str]] = {}
+
+    def of(self, value: Json) -> str:
+        """Return a text that is equal for equal values."""
+        if id(value) not in self._known:
+            self._known[id(value)] = value, sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+        return self._known[id(value)][1]
+
+
+def _tool_ids(scenario: Scenario, server: str) -> dict[str, str]:
+    """Return the ids of tools by name; where several servers have a tool of one name, that of the recorded server."""
+    tools = sorted(scenario.domain.tools.values(), key=lambda tool: tool.server == server)
+    return {tool.name: tool.id for tool in tools}

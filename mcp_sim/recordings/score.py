@@ -1,0 +1,123 @@
+"""Replay a recorded session against a responder, and score each answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mcp_sim.recordings.align import Alignment, ids_in
+from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
+from mcp_sim.recordings.known import KnownValues
+from mcp_sim.recordings.observed import Observed, observe
+from mcp_sim.recordings.responders import Responder
+from mcp_sim.recordings.sessions import Answer, RecordedCall, Session
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import BadArguments, Crash
+from mcp_sim.types.json_values import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class CallScore:
+    """The score of one call."""
+
+    server: str
+    session: str
+    seq: int
+    tool: str
+    arguments: Record
+    """As they were sent: with the ids of the simulation."""
+    recorded: Answer
+    answered: Answer | None
+    """None if the responder crashed."""
+    crash: str
+    """Why it crashed; '' if it did not."""
+    marks: Mapping[str, Sequence[Mark]]
+    """By column; a column that does not apply has none."""
+
+    @property
+    def is_perfect(self) -> bool:
+        return not self.reasons
+
+    @property
+    def reasons(self) -> dict[str, list[str]]:
+        """Return why columns are below 1, by column."""
+        low = {name: [mark.reason for mark in marks if mark.value < 1] for name, marks in self.marks.items()}
+        return {name: reasons for name, reasons in low.items() if reasons}
+
+    def to_json(self) -> Record:
+        """Return the call as one line of a file of details."""
+        means = {name: sum(mark.value for mark in marks) / len(marks) for name, marks in self.marks.items()}
+        known = {"server": self.server, "session": self.session, "seq": self.seq, "tool": self.tool}
+        answered: Json = {"crash": self.crash} if self.answered is None else self.answered
+        return {
+            **known,
+            "arguments": self.arguments,
+            "recorded": self.recorded,
+            "answered": answered,
+            "columns": {name: round(mean, 4) for name, mean in means.items()},
+            "reasons": self.reasons,
+        }
+
+
+async def score_session(session: Session, responder: Responder) -> list[CallScore]:
+    """Make the calls of a session again, and return the score of each answer.
+
+    Arguments are sent with the responder's ids for those that the recording shows.
+    """
+    replay = _Replay(session)
+    return [replay.score(call, *await _ask(responder, call, replay.arguments(call))) for call in session.calls]
+
+
+async def _ask(responder: Responder, call: RecordedCall, arguments: Record) -> tuple[Answer | None, str]:
+    """Return the answer of a responder; None and the reason if mcp-sim crashed."""
+    try:
+        return await responder.call(call.tool, arguments), ""
+    except (BadArguments, Crash) as error:
+        return None, str(error)
+
+
+class _Replay:
+    """What a session has shown so far, in the recording and in the simulation."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._alignment = Alignment()
+        self._known = KnownValues(session.state)
+        self._shown_ids = set[str]()
+        """The ids that recorded results have shown."""
+        self._shown = dict[str, Shown]()
+        """What each call showed when it was last made."""
+
+    def arguments(self, call: RecordedCall) -> Record:
+        """Return the arguments of a call with the ids of the simulation."""
+        return self._alignment.translate(call.arguments)
+
+    def score(self, call: RecordedCall, answered: Answer | None, crash: str) -> CallScore:
+        """Return the score of an answer, and remember what it shows."""
+        arguments = self.arguments(call)
+        recorded, served = observe(call.answer), None if answered is None else observe(answered)
+        self._known.learn(call.arguments, "argument", call.seq)
+        if served is not None and not recorded.is_error and not served.is_error:
+            self._alignment.add(recorded, served, lambda name: name in self._known or name in self._shown_ids)
+        shown = self._shown_by(recorded, served)
+        made = f"{call.tool} {canonical(call.arguments)}"
+        comparison = Comparison(
+            call.seq, call.arguments, recorded, served, self._alignment, self._known, shown, self._shown.get(made)
+        )
+        marks = {column.name: tuple(column.marks(comparison)) for column in COLUMNS}
+        self._shown[made] = shown
+        self._learn(recorded, call.seq)
+        kept = {name: found for name, found in marks.items() if found}
+        where = self._session.server, self._session.name, call.seq, call.tool
+        return CallScore(*where, arguments, call.answer, answered, crash, kept)
+
+    def _shown_by(self, recorded: Observed, served: Observed | None) -> Shown:
+        ours = Counter[str]() if served is None else self._known.served_facts(served.value, self._alignment)
+        return Shown(self._known.facts(recorded.value), ours)
+
+    def _learn(self, recorded: Observed, seq: int) -> None:
+        """Remember the values and ids of a recorded result."""
+        if not recorded.is_error:
+            self._shown_ids |= {name for name in ids_in(recorded.value) if name not in self._known}
+        self._known.learn(recorded.value, "result", seq)

@@ -1,0 +1,246 @@
+"""The format of recorded sessions: read and write them.
+
+A folder of a server has a tools/list result in `tools.json`, and a file `NAME.jsonl` for each session. The first line
+of a session is its header, each other line a call:
+
+    {"type": "session", "server": "notes", "session": "first", "initial_state": {"notes": {}}}
+    {"type": "call", "seq": 1, "tool": "add_note", "arguments": {"text": "Milk"}, "result": {"content": [...]}}
+
+`initial_state` may be `{"$ref": "FILE"}`, a JSON file beside the session. A header may have `tools` of its own. A call
+has a `result` (a CallToolResult) or an `error` (of JSON-RPC). Other keys are kept, and lines of other types skipped, so
+that recordings can hold more than a reader of this version knows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_sim.spec.messages import shown
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
+
+FORMAT = 1
+"""The version of the format. A header of a later one (`"format": 2`) is refused."""
+
+TOOLS = "tools.json"
+
+Answer = dict[str, Any]
+"""`result` with a CallToolResult, or `error` with a JSON-RPC error."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call, and the answer that the real server gave."""
+
+    tool: str
+    arguments: Record
+    answer: Answer
+    seq: int
+    """Its number in the session, from 1."""
+    line: Record
+    """Everything that was recorded of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A recorded session with a server."""
+
+    server: str
+    name: str
+    file: Path
+    tools: Sequence[Record]
+    """The tools as the server lists them."""
+    state: Record
+    """The state at the start; empty if the recording lacks it."""
+    calls: Sequence[RecordedCall]
+    header: Record
+
+
+# reading --------------------------------------------------------------------------------------------------------------
+
+
+def read_sessions(
+    place: Path, servers: Sequence[str] = ("*",), sessions: Sequence[str] = ("*",), limit: int | None = None
+) -> list[Session]:
+    """Return the sessions of a file, of the folder of a server, or of a folder of such folders.
+
+    `servers` and `sessions` are globs for their names. `limit` is the largest number of sessions of each server.
+    Raises `UsageError` if there is no such session, and `DocumentError` with every invalid line.
+    """
+    files = [place] if place.is_file() else _session_files(place)
+    reader = _Reader()
+    read = [session for file in files if _matches(file.stem, sessions) for session in reader.session(file)]
+    if reader.problems:
+        raise DocumentError(reader.problems)
+    counts = dict[str, int]()
+    chosen = list[Session]()
+    for session in read:
+        if _matches(session.server, servers) and counts.get(session.server, 0) < (limit or len(read)):
+            counts[session.server] = counts.get(session.server, 0) + 1
+            chosen.append(session)
+    if not chosen:
+        raise UsageError(_none_chosen(place, files, read, servers, sessions))
+    return chosen
+
+
+def _session_files(place: Path) -> list[Path]:
+    if not place.exists():
+        raise UsageError(f"{place}: no such file or folder")
+    return sorted(place.glob("*.jsonl")) or sorted(place.glob("*/*.jsonl"))
+
+
+def _matches(name: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
+
+
+def _none_chosen(
+    place: Path, files: Sequence[Path], read: Sequence[Session], servers: Sequence[str], sessions: Sequence[str]
+) -> str:
+    """Return why no session was chosen."""
+    if not files:
+        return f"{place}: no recorded sessions; expected files NAME.jsonl beside a {TOOLS}, here or in folders"
+    if not read:
+        globs = ", ".join(sessions)
+        return f"{place}: no session matches {globs}{did_you_mean(globs, [file.stem for file in files])}"
+    globs = ", ".join(servers)
+    return f"{place}: no server matches {globs}{did_you_mean(globs, {session.server for session in read})}"
+
+
+class _Reader:
+    """Reads sessions, and files that several of them share once. Problems are collected."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self._shared: dict[Path, Json] = {}
+
+    def session(self, file: Path) -> Iterator[Session]:
+        """Yield the session of a file, or nothing if it is invalid."""
+        before = len(self.problems)
+        lines = list(self._lines(file))
+        if not lines:
+            self._problem(file, 1, "", "expected a header with the server's name and initial state, got an empty file")
+            return
+        (at, header), *rest = lines
+        tools, state = self._tools(file, header), self._state(file, at, header)
+        self._check_header(file, at, header)
+        calls = [(at, line) for at, line in rest if line.get("type", "call") == "call"]
+        read = [self._call(file, at, seq, line) for seq, (at, line) in enumerate(calls, 1)]
+        if len(self.problems) == before:
+            server, name = str(header.get("server") or file.parent.name), str(header.get("session") or file.stem)
+            yield Session(server, name, file, tools, state, [call for call in read if call is not None], header)
+
+    def _lines(self, file: Path) -> Iterator[tuple[int, Record]]:
+        """Yield the objects in the lines of a file, with their numbers."""
+        for at, text in enumerate(self._text(file).split("\n"), 1):
+            if text.strip():
+                line = self._parsed(file, at, text)
+                if isinstance(line, dict):
+                    yield at, cast("Record", line)
+                elif line is not None:
+                    self._problem(file, at, "", f"expected a JSON object, got {shown(line)}")
+
+    def _check_header(self, file: Path, at: int, header: Record) -> None:
+        version = header.get("format", FORMAT)
+        if "tool" in header or header.get("type", "session") != "session":
+            self._problem(file, at, "", "expected the header of a session, got another line; it must come first")
+        elif not isinstance(version, int) or version > FORMAT:
+            self._problem(file, at, "format", f"expected at most {FORMAT}, got {shown(version)}; use a newer mcp-sim")
+
+    def _tools(self, file: Path, header: Record) -> list[Record]:
+        """Return the tools in the header, else those in the file beside the session."""
+        if "tools" in header:
+            return self._tool_list(file, 1, header["tools"])
+        beside = file.with_name(TOOLS)
+        listed = self._json(beside, "no such file; sessions whose header has no `tools` need it")
+        tools: Json = cast("Record", listed).get("tools") if isinstance(listed, dict) else listed
+        return [] if listed is None else self._tool_list(beside, 0, tools)
+
+    def _tool_list(self, file: Path, at: int, tools: Json) -> list[Record]:
+        if not isinstance(tools, list):
+            self._problem(file, at, "tools", f"expected a list of tools, got {shown(tools)}")
+            return []
+        listed = cast("list[Json]", tools)
+        for n, tool in enumerate(listed):
+            if not isinstance(tool, dict) or not isinstance(cast("Record", tool).get("name"), str):
+                self._problem(file, at, f"tools[{n}]", f"expected a tool with a name, got {shown(tool)}")
+        return listed
+
+    def _state(self, file: Path, at: int, header: Record) -> Record:
+        state: Json = header.get("initial_state") or {}
+        if isinstance(state, dict) and set(cast("Record", state)) == {"$ref"}:
+            beside = file.parent / str(cast("Record", state)["$ref"])
+            state = self._json(beside, f"no such file; the header of {file.name} names it")
+        if isinstance(state, dict):
+            return cast("Record", state)
+        self._problem(file, at, "initial_state", f"expected an object, got {shown(state)}")
+        return {}
+
+    def _call(self, file: Path, at: int, seq: int, line: Record) -> RecordedCall | None:
+        """Return the call of a line; None if it is invalid."""
+        answer = {name: line[name] for name in ("result", "error") if line.get(name) is not None}
+        given: Json = line.get("arguments") or {}
+        checks: list[tuple[bool, str, str]] = [
+            (isinstance(line.get("tool"), str), "tool", f"expected the name of a tool, got {shown(line.get('tool'))}"),
+            (isinstance(given, dict), "arguments", f"expected an object, got {shown(given)}"),
+            (len(answer) == 1, "", "expected either a `result` or an `error`"),
+            *(_answer_check(name, part) for name, part in answer.items()),
+        ]
+        wrong = [(path, message) for is_right, path, message in checks if not is_right]
+        for path, message in wrong:
+            self._problem(file, at, path, message)
+        return None if wrong else RecordedCall(line["tool"], given, answer, seq, line)
+
+    def _json(self, file: Path, missing: str) -> Json:
+        """Return the value of a JSON file that sessions share; None if it cannot be read."""
+        if file not in self._shared:
+            if not file.is_file():
+                self._problem(file, 0, "", missing)
+            self._shared[file] = self._parsed(file, 0, self._text(file)) if file.is_file() else None
+        return self._shared[file]
+
+    def _text(self, file: Path) -> str:
+        try:
+            return file.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            self._problem(file, 0, "", f"cannot be read: {error.strerror}")
+        except UnicodeDecodeError as error:
+            self._problem(file, 0, "", f"is not UTF-8 text (byte {error.start})")
+        return ""
+
+    def _parsed(self, file: Path, at: int, text: str) -> Json:
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            line, column = (at, error.pos + 1) if at else (error.lineno, error.colno)
+            self._problem(file, line, "", f"is not JSON: {error.msg} at character {column}")
+        except RecursionError:
+            self._problem(file, at, "", "is nested too deeply")
+        return None
+
+    def _problem(self, file: Path, line: int, path: str, message: str) -> None:
+        problem = Problem(str(file), line, path, message)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def _answer_check(name: str, part: Json) -> tuple[bool, str, str]:
+    if not isinstance(part, dict):
+        return False, name, f"expected an object, got {shown(part)}"
+    blocks: Json = cast("Record", part).get("content", [])
+    is_list = isinstance(blocks, list) and all(isinstance(block, dict) for block in cast("list[Json]", blocks))
+    return is_list, f"{name}.content", f"expected a list of content blocks, got {shown(blocks)}"
+
+
+# writing --------------------------------------------------------------------------------------------------------------
+
+
+def session_lines(header: Mapping[str, Json], calls: Iterable[Mapping[str, Json]]) -> Iterator[str]:
+    """Yield the lines of a session: its header, and its calls with their numbers."""
+    numbered = ({"type": "call", "seq": at, **call} for at, call in enumerate(calls, 1))
+    for line in ({"type": "session", **header}, *numbered):
+        yield json.dumps(line, ensure_ascii=False)
