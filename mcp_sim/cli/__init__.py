@@ -3,7 +3,8 @@
 A command has `arguments(parser)`, which declares its arguments, and `run(args)`, which returns its exit code:
 
     0    done
-    1    the documents have errors, or an expectation failed; `diff`: the runs differ; `run`: the agent failed
+    1    the documents have errors, or an expectation failed; `diff`: the runs differ; `run`: the agent failed;
+         `measure`: the score is below --at-least
     2    invalid usage
     3    mcp-sim could not answer a call (a crash, not a simulated fault); `run`: the agent could not be started
     4    no answer: from the URL given to `connect`, from a server that `import` asks, from a language model;

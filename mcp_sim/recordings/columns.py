@@ -105,13 +105,18 @@ def _data_structure(recorded: Json, served: Json) -> Mark:
 
 
 def _paths(value: Json, path: str = "$") -> frozenset[str]:
-    """Return the paths in a value, without indexes, and with the type of each value."""
+    """Return the paths in a value, without indexes, and with the type of each value.
+
+    The whole value is no path unless it is empty: all objects would have that in common.
+    """
     if isinstance(value, dict):
-        parts = [(f"{path}.{name}", part) for name, part in cast("Record", value).items()]
-        return frozenset([f"{path}{{}}"]).union(*(_paths(part, at) for at, part in parts))
-    if isinstance(value, list):
-        return frozenset([f"{path}[]"]).union(*(_paths(part, f"{path}[]") for part in cast("list[Json]", value)))
-    return frozenset([f"{path}: {_type(value)}"])
+        sign, parts = "{}", [(f"{path}.{name}", part) for name, part in cast("Record", value).items()]
+    elif isinstance(value, list):
+        sign, parts = "[]", [(f"{path}[]", part) for part in cast("list[Json]", value)]
+    else:
+        return frozenset([f"{path}: {_type(value)}"])
+    own = [] if parts and path == "$" else [f"{path}{sign}"]
+    return frozenset(own).union(*(_paths(part, at) for at, part in parts))
 
 
 def _type(value: Json) -> str:
@@ -179,7 +184,8 @@ def _gone(call: Comparison) -> Iterator[Mark]:
     """Mark each value that the same call showed when it was made before, and does not any more."""
     if call.before is None:
         return
-    for name in call.before.recorded.keys() - call.shown.recorded.keys():
+    own = {name for name, _ in values_in(call.arguments)}
+    for name in call.before.recorded.keys() - call.shown.recorded.keys() - own:
         served = call.alignment.name(name)
         was_shown, is_shown = served in call.before.served, served in call.shown.served
         reason = f"still shown: {served!r}" if is_shown else "" if was_shown else f"was never shown: {served!r}"

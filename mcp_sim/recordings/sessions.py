@@ -177,7 +177,8 @@ class _Reader:
             state = self._json(beside, f"no such file; the header of {file.name} names it")
         if isinstance(state, dict):
             return cast("Record", state)
-        self._problem(file, at, "initial_state", f"expected an object, got {shown(state)}")
+        if state is not None:
+            self._problem(file, at, "initial_state", f"expected an object, got {shown(state)}")
         return {}
 
     def _call(self, file: Path, at: int, seq: int, line: Record) -> RecordedCall | None:

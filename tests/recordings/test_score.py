@@ -1,0 +1,178 @@
+"""Scores of recorded sessions: what each column compares, its ceiling and its floor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.notebook_server import CALLS, record
+
+from mcp_sim.recordings import (
+    COLUMNS,
+    Answer,
+    CallScore,
+    RecordedCall,
+    RecordedServer,
+    Report,
+    Session,
+    read_sessions,
+    recorded_answers,
+    score_session,
+    score_sessions,
+)
+from mcp_sim.types.errors import Crash
+
+
+class Answers:
+    """A responder with given answers. It keeps the arguments that it gets."""
+
+    def __init__(self, answers: Sequence[Answer]) -> None:
+        self._answers = iter(answers)
+        self.asked: list[dict[str, Any]] = []
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        self.asked.append(arguments)
+        return next(self._answers)
+
+
+class Crashing:
+    """A responder that cannot answer."""
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        raise Crash(tool, "broken")
+
+
+def text(value: Any, *, is_error: bool = False) -> Answer:
+    shown = value if isinstance(value, str) else json.dumps(value)
+    return {"result": {"content": [{"type": "text", "text": shown}], "isError": is_error}}
+
+
+def session(*calls: tuple[str, dict[str, Any], Answer], state: dict[str, Any] | None = None) -> Session:
+    recorded = [RecordedCall(tool, given, answer, at, {}) for at, (tool, given, answer) in enumerate(calls, 1)]
+    return Session("notes", "first", Path("first.jsonl"), [], state or {}, recorded, {})
+
+
+def columns(scores: Sequence[CallScore]) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in Report(scores).overall.columns.items()}
+
+
+NO_ARGUMENTS = dict[str, Any]()
+ADD = ("add_note", {"title": "Milk"}, text({"id": "note-1", "title": "Milk", "created_at": "2030-01-01T09:00:00Z"}))
+GET = ("get_note", {"id": "note-1"}, text({"id": "note-1", "title": "Milk", "created_at": "2030-01-01T09:00:00Z"}))
+LIST = ("list_notes", NO_ARGUMENTS, text({"notes": [{"id": "note-1", "title": "Milk"}]}))
+DELETE = ("delete_note", {"id": "note-1"}, text("Deleted note note-1"))
+NONE_LEFT = ("list_notes", NO_ARGUMENTS, text({"notes": []}))
+LOST = ("get_note", {"id": "note-1"}, text("Note note-1 not found", is_error=True))
+WHOLE = session(ADD, GET, LIST, DELETE, NONE_LEFT, LOST)
+EVERY = {column.name for column in COLUMNS}
+
+
+async def test_the_recorded_answers_of_a_real_server_score_one_in_every_column(tmp_path: Path) -> None:
+    await record(tmp_path, "first", CALLS)
+    [recorded] = read_sessions(tmp_path)
+    report = Report(await score_sessions(recorded_answers([recorded]), [recorded]))
+    assert report.overall.columns == dict.fromkeys(EVERY, 1.0)
+    assert report.score == 1.0
+
+
+async def test_a_second_run_with_other_ids_and_times_scores_one_and_is_asked_for_its_own_ids() -> None:
+    again = [json.loads(json.dumps(call.answer).replace("note-1", "n_77").replace("09:00", "11:42"))
+             for call in WHOLE.calls]  # fmt: skip
+    responder = Answers(again)
+    assert columns(await score_session(WHOLE, responder)) == dict.fromkeys(EVERY, 1.0)
+    assert responder.asked[1] == responder.asked[3] == {"id": "n_77"}
+
+
+async def test_empty_successes_score_zero_but_for_calls_that_succeeded() -> None:
+    nothing: Answer = {"result": {"content": []}}
+    empty = Answers([nothing] * 6)
+    assert columns(await score_session(WHOLE, empty)) == {**dict.fromkeys(EVERY, 0.0), "outcome": 0.5}
+
+
+async def test_a_crash_scores_zero_in_every_column_and_is_reported() -> None:
+    report = Report(await score_session(WHOLE, Crashing()))
+    assert set(report.overall.columns.values()) == {0.0}
+    assert {call.crash for call in report.crashes} == {f"{call.tool}: broken" for call in WHOLE.calls}
+
+
+CASES: dict[str, tuple[str, Session, list[Answer], float]] = {
+    "failures count for as much as successes": (
+        "outcome",
+        session(GET, GET, GET, LOST),
+        [text("x")] * 4,
+        0.5,
+    ),
+    "a text that reports a failure is a failure": (
+        "outcome",
+        session(LOST),
+        [text("Error: no such note")],
+        1.0,
+    ),
+    "fields and their types count, values do not": (
+        "structure",
+        session(("get", {}, text({"id": 1, "tags": ["a", "b"], "open": True}))),
+        [text({"id": 2, "tags": ["c"], "open": "yes"})],
+        0.75,
+    ),
+    "a text is compared by its words, not by its known values, numbers and times": (
+        "structure",
+        session(("add", {"title": "Milk"}, text("Added Milk as 17 at 2030-01-01 09:00"))),
+        [text("Added Milk as 4 at 2029-05-05 11:30")],
+        1.0,
+    ),
+    "values that the session knows must be shown, and no others of them": (
+        "echo",
+        session(("get", {"id": "n1"}, text({"id": "n1", "owner": "Ada"})), state={"people": ["Ada", "Bob"]}),
+        [text({"id": "n1", "owner": "Bob"})],
+        0.5,
+    ),
+    "an argument of an earlier call must be shown by later ones": (
+        "read_your_writes",
+        session(
+            ("add", {"title": "Milk", "text": "Two litres"}, text("Added")),
+            ("get", {"id": "1"}, text(["Milk", "Two litres"])),
+        ),
+        [text("Added"), text(["Milk"])],
+        0.5,
+    ),
+    "what the same call showed before must be gone": (
+        "gone",
+        session(ADD, LIST, DELETE, NONE_LEFT),
+        [call.answer for call in session(ADD, LIST, DELETE, LIST).calls],
+        0.0,
+    ),
+    "a flag is no number": ("exact", session(("get", {}, text([True]))), [text([1])], 0.0),
+    "the layout of JSON does not count": ("exact", session(("get", {}, text('{"a": 1.0}'))), [text('{ "a":1 }')], 1.0),
+    "the number and types of blocks count": (
+        "exact",
+        session(("get", {}, text("a"))),
+        [{"result": {"content": [{"type": "text", "text": "a"}, {"type": "image", "data": ""}]}}],
+        0.0,
+    ),
+    "an error is no result of the same text": ("exact", session(LOST), [text("Note note-1 not found")], 0.0),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_a_column_compares(case: str) -> None:
+    column, recorded, answers, expected = CASES[case]
+    assert columns(await score_session(recorded, Answers(answers)))[column] == expected
+
+
+async def test_a_call_that_differs_says_why() -> None:
+    scores = await score_session(session(ADD, LIST), Answers([text({"id": "n_1", "title": "Milk"}), text("none")]))
+    assert scores[0].reasons["structure"] == ["missing: $.created_at: string"]
+    assert scores[1].reasons == {
+        "structure": ["missing: $.notes[], $.notes[].id: string, $.notes[].title: string, $.notes[]{}"],
+        "echo": ["not shown: 'n_1', 'Milk'"],
+        "read_your_writes": ["not shown: 'Milk', written by call 1"],
+        "exact": ['$: recorded {"notes": [{"id": "n_1", "title": "Milk"}]}, answered "none"'],
+    }
+
+
+async def test_a_recorded_server_refuses_other_calls() -> None:
+    with pytest.raises(Crash, match="the recording has add_note here"):
+        await RecordedServer(WHOLE.calls).call("get_note", {})
