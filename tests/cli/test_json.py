@@ -61,8 +61,8 @@ EXAMPLES: dict[str, tuple[list[str], Any]] = {
 }
 """Arguments of each command, and the path of a part of what it prints."""
 
-ELSEWHERE = {"eval": "tests/models/test_evaluation.py"}
-"""Commands that are tested with a model."""
+ELSEWHERE = {"eval": "tests/models/test_evaluation.py", "measure": "tests/cli/test_measure.py"}
+"""Commands that are tested with a model or with recordings."""
 
 
 def takes_json(command: str) -> bool:
