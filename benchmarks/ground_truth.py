@@ -16,9 +16,9 @@ from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 
+from mcp_sim.recordings import answer_of
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types import Observation, RpcError, ToolResult
 from mcp_sim.types.errors import BadArguments, Crash
 
 
@@ -37,7 +37,7 @@ class Responder:
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a call, as it would be sent to a client."""
         try:
-            return answer_of_observation(self._portal.call(self._world.call, tool, arguments))
+            return answer_of(self._portal.call(self._world.call, tool, arguments))
         except (BadArguments, Crash) as error:
             return {"error": {"code": -32019, "message": str(error)}}
 
@@ -52,14 +52,3 @@ def responder(server: str, tools: list[Any], state: Any, session: str, folder: s
     scenario: dict[str, Any] = {"mcp_sim": 1, "tools": f"{server}.json", "world": {"state": state or {}}}
     (place / "scenario.yaml").write_text(json.dumps(scenario))
     return Responder(place / "scenario.yaml")
-
-
-def answer_of_observation(observation: Observation) -> dict[str, Any]:
-    """Return an observation as a JSON-RPC response."""
-    body = observation.body
-    if isinstance(body, RpcError):
-        return {"error": {"code": body.code, "message": body.message, "data": body.data}}
-    if not isinstance(body, ToolResult):
-        return {"error": {"code": -32000, "message": "no answer"}}
-    structured = {"structuredContent": body.value} if body.form == "structured" else {}
-    return {"result": {"content": body.content, **structured, "isError": body.is_error}}

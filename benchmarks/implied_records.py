@@ -21,7 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from recordings import Answer, Json, RecordedCall, data_of, only_text, same, wraps
+from answers import Json, data_of, only_text, same, wraps
+
+from mcp_sim.recordings import Answer, RecordedCall
 
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 SEARCHES = frozenset(("search", "find", "query", "grep", "match", "recall", "lookup"))

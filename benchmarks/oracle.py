@@ -2,7 +2,7 @@
 
     python benchmarks/oracle.py DIR [--mutate] [--plain] [--servers a,b] [--limit N] [--details FILE] [--jobs N]
 
-DIR has recorded sessions (`recordings.py`). Each is made again in a world of mcp-sim whose language model is an
+DIR has recorded sessions (docs/measuring.md). Each is made again in a world of mcp-sim whose language model is an
 endpoint that answers each call with the recorded answer. `exact` is the share of answers that are served as recorded,
 `as JSON` the share if the layout of JSON texts does not count. Recorded answers that violate their own outputSchema are
 only counted (`invalid`). `req/call` is the number of requests per call, `partial` the number of calls with a request
@@ -40,15 +40,16 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ground_truth import Responder, answer_of_observation
+from answers import Json, conforms, data_of, differences
+from ground_truth import Responder
 from implied_records import Followed, Identity, ImpliedRecords, Repeated, at_path, follow, mutated
 from oracle_endpoint import MODEL, Oracle, Slot
-from recordings import Answer, Json, RecordedCall, Session, conforms, data_of, differences, sessions
 from table import print_table
 
 from mcp_sim import Simulator, World
+from mcp_sim.recordings import Answer, RecordedCall, Session, answer_of, read_sessions
 from mcp_sim.simulator.compile import load
-from mcp_sim.types.errors import BadArguments, Crash
+from mcp_sim.types.errors import BadArguments, Crash, McpSimError
 
 CAUSES_SHOWN = 12
 
@@ -179,7 +180,7 @@ async def measure_call(world: World, session: Session, seq: int, call: RecordedC
     """Make a call, and compare what is served with the recorded answer."""
     served, provenance = None, dict[str, Json]()
     try:
-        served = answer_of_observation(await world.call(call.tool, call.arguments))
+        served = answer_of(await world.call(call.tool, call.arguments))
         provenance = world.ledger.newest.get("measured", {})
         different = differences(call.answer, served)
     except (BadArguments, Crash) as error:
@@ -342,10 +343,11 @@ def write_details(file: Path, done: Iterable[Replayed]) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Replay all sessions and print the report. Return 1 if a call crashed."""
-    servers = arguments.servers.split(",") if arguments.servers else None
-    found = list(sessions(arguments.folder, servers, arguments.limit))
-    if not found:
-        sys.exit(f"{arguments.folder}: no recorded sessions")
+    servers = arguments.servers.split(",") if arguments.servers else ["*"]
+    try:
+        found = read_sessions(arguments.folder, servers, limit=arguments.limit)
+    except McpSimError as error:
+        sys.exit(str(error))
     tasks = [(session, arguments.mutate, arguments.plain) for session in found]
     if arguments.jobs > 1:
         with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
@@ -378,8 +380,7 @@ class OracleResponder(Responder):
 
 def responder(server: str, tools: list[Any], state: Any, session: str, folder: str) -> OracleResponder:
     """Return a responder for a recorded session of the folder in ORACLE_RECORDINGS."""
-    found = sessions(Path(os.environ["ORACLE_RECORDINGS"]), [server])
-    recorded = next(one for one in found if one.name == session)
+    [recorded] = read_sessions(Path(os.environ["ORACLE_RECORDINGS"]), [server], [session])
     slot = endpoint().open()
     return OracleResponder(write_scenario(Path(folder), tools, state, slot), slot, recorded)
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from recordings import Answer, Json, data_of, fits, only_text, parsed, same, wraps
+from answers import Json, data_of, fits, only_text, parsed, same, wraps
+
+from mcp_sim.recordings import Answer
 
 MODEL = "oracle"
 UNKNOWN = "unknown"

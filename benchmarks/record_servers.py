@@ -7,8 +7,8 @@ given state is prepared, and the same state as a user of mcp-sim writes it) and 
 installed into the scratch folder (default OUT/.servers), which needs the network once, and npm for some of them.
 
 Each session runs in a new temporary folder. Recordings show that folder under a stable path (`shown_as`).
-OUT/NAME/tools.json is the tools/list result. OUT/NAME/SESSION.jsonl has a header with `initial_state`, and then one
-line per call with `tool`, `arguments`, and `result` or `error`. `ground_truth.py` answers such sessions.
+OUT/NAME/tools.json is the tools/list result, OUT/NAME/SESSION.jsonl a session (docs/measuring.md). `mcp-sim measure`
+replays them.
 
 A text in a declaration may contain `{dir}`, the folder of the session, and the names under `keep` of an earlier call:
 the first group of a regular expression, found in the text of its result. `{NAME:int}` alone is a number.
@@ -28,7 +28,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, cast
@@ -38,6 +38,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from mcp_sim.recordings import session_lines
 
 DECLARATIONS = Path(__file__).with_name("recorded_servers")
 SECONDS_PER_CALL = 60
@@ -204,8 +206,7 @@ class Recorder:
                 tools = await list_tools(client)
                 calls = [await self._call(client, call, values) for call in session.calls]
             header = self._header(name, values.fill(world.state), len(calls))
-            lines = [header, *({"type": "call", "seq": at, **call} for at, call in enumerate(calls, 1))]
-            self._write(f"{name}.jsonl", [json.dumps(values.hide(line), ensure_ascii=False) for line in lines])
+            self._write(f"{name}.jsonl", session_lines(values.hide(header), values.hide(calls)))
             listed = json.dumps(values.hide({"server": self._name, "tools": tools}), ensure_ascii=False, indent=1)
             self._write("tools.json", [listed])
         return len(calls)
@@ -257,10 +258,10 @@ class Recorder:
 
     def _header(self, name: str, state: dict[str, Any], calls: int) -> dict[str, Any]:
         packages = ", ".join([f"npm:{each}" for each in self._declaration.npm] + self._declaration.pypi)
-        known = {"type": "session", "server": self._name, "package": packages, "session": name}
+        known = {"server": self._name, "package": packages, "session": name}
         return known | {"initial_state": state, "n_calls": calls}
 
-    def _write(self, name: str, lines: Sequence[str]) -> None:
+    def _write(self, name: str, lines: Iterable[str]) -> None:
         (self._out / name).write_text("\n".join(lines) + "\n")
 
 

@@ -1,78 +1,16 @@
-"""Recorded sessions with real servers, as `record_servers.py` writes them, and comparisons of answers.
-
-A folder has a tools/list result in `tools.json` and sessions in `*.jsonl`, or has such folders. The first line of a
-session is its header with `initial_state`, which may be a reference to a file. Each other line is a call with `tool`,
-`arguments`, and `result` or `error`.
-"""
+"""Compare recorded answers with served ones."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from mcp_sim.recordings import Answer
+
 Json = Any
-Answer = dict[str, Json]
-"""`result` with a CallToolResult, or `error` with a JSON-RPC error."""
-
-
-@dataclass(frozen=True)
-class RecordedCall:
-    """A call and the answer that a real server gave."""
-
-    tool: str
-    arguments: dict[str, Json]
-    answer: Answer
-
-
-@dataclass(frozen=True)
-class Session:
-    """A recorded session: the initial state and the calls."""
-
-    server: str
-    name: str
-    file: Path
-
-    @property
-    def tools(self) -> list[dict[str, Json]]:
-        return json.loads((self.file.parent / "tools.json").read_text(encoding="utf-8"))["tools"]
-
-    @property
-    def state(self) -> Json:
-        state: Json = self._lines[0].get("initial_state") or {}
-        if "$ref" in state:
-            return json.loads((self.file.parent / str(state["$ref"])).read_text(encoding="utf-8"))
-        return state
-
-    @property
-    def calls(self) -> list[RecordedCall]:
-        return [RecordedCall(line["tool"], line["arguments"], answer_of(line)) for line in self._lines[1:]]
-
-    @property
-    def _lines(self) -> list[dict[str, Json]]:
-        return [json.loads(line) for line in self.file.read_text(encoding="utf-8").split("\n") if line]
-
-
-def answer_of(line: dict[str, Json]) -> Answer:
-    """Return the answer in the line of a call."""
-    return {name: line[name] for name in ("result", "error") if name in line}
-
-
-def sessions(place: Path, servers: Sequence[str] | None = None, limit: int | None = None) -> Iterator[Session]:
-    """Yield the sessions of all servers in a folder, at most `limit` of each server."""
-    files = [place / "tools.json"] if (place / "tools.json").is_file() else sorted(place.glob("*/tools.json"))
-    for folder in (file.parent for file in files):
-        if servers is None or folder.name in servers:
-            for file in sorted(folder.glob("*.jsonl"))[:limit]:
-                yield Session(folder.name, file.stem, file)
-
-
-# answers --------------------------------------------------------------------------------------------------------------
 
 
 def data_of(answer: Answer) -> Json:
