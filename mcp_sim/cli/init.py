@@ -27,16 +27,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="a file with a list of tools or the configuration of an MCP client, a URL, or a shipped tool spec",
     )
+    parser.add_argument(
+        "--program",
+        action="store_true",
+        help="also write a program for each server: what was inferred of it, to edit",
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="default: here")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if a tool spec has errors, 2 if a file exists already, 4 if no server answers."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has messages, and these may have secrets
-    return anyio.run(_run, args.source, args.folder)
+    return anyio.run(_run, args.source, args.folder, args.program)
 
 
-async def _run(reference: str, folder: Path) -> int:
+async def _run(reference: str, folder: Path, has_programs: bool) -> int:
     # Imported late, since they load the SDK.
     from mcp_sim.runs.starter.source import read_source  # noqa: PLC0415
     from mcp_sim.runs.starter.starter import make_starter  # noqa: PLC0415
@@ -46,14 +51,15 @@ async def _run(reference: str, folder: Path) -> int:
         _say(f"{one.name}: {one.reason}")
     if source.unreached and not source.servers:
         return NO_ANSWER
-    starter = await make_starter(source, folder)
+    starter = await make_starter(source, folder, programs=has_programs)
     _refuse_existing(folder, starter.files, reference)
     for name, text in starter.files.items():
         replace_file(folder / name, text)
     for doubt in starter.doubts[:MOST_DOUBTS]:
         _say(doubt)
     names_outside = isinstance(source.spec, Path) and not is_below(source.spec, folder)
-    print("\n".join(_summary(starter.files, folder, works=starter.works, names_outside=names_outside)))
+    reason = "it has a program" if has_programs else "it names a tool spec outside its folder" if names_outside else ""
+    print("\n".join(_summary(starter.files, folder, works=starter.works, reason=reason)))
     return 0
 
 
@@ -68,16 +74,16 @@ def _refuse_existing(folder: Path, names: Iterable[str], reference: str) -> None
         )
 
 
-def _summary(files: Iterable[str], folder: Path, *, works: bool, names_outside: bool) -> Iterator[str]:
-    """Yield what was written, and the commands to go on with."""
+def _summary(files: Iterable[str], folder: Path, *, works: bool, reason: str) -> Iterator[str]:
+    """Yield what was written, and the commands to go on with. `reason`: why the scenario needs trust, if it does."""
     yield f"Wrote {', '.join(str(folder / name) for name in files)}."
     if not works:
         yield "No calls were found that make a task; write your own into scenario.yaml and script.yaml."
     yield "Next:"
     if folder != Path():
         yield f"  cd {shlex.quote(str(folder))}"
-    if names_outside:
-        yield "  mcp-sim trust scenario.yaml  # it names a tool spec outside its folder"
+    if reason:
+        yield f"  mcp-sim trust scenario.yaml  # {reason}"
     yield "  mcp-sim check scenario.yaml"
     yield "  mcp-sim run scenario.yaml -- python -m mcp_sim.runs.agents verify_then_retry --script script.yaml"
     yield "  mcp-sim run scenario.yaml --seeds 0..4 -- YOUR AGENT COMMAND"

@@ -34,6 +34,13 @@ COMPUTE: dict[str, Any] = {
     "inputSchema": {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]},
 }
 
+TEXT = {"type": "string"}
+RENAME: dict[str, Any] = {
+    "type": "object",
+    "properties": {"pet_id": TEXT, "name": TEXT},
+    "required": ["pet_id", "name"],
+}
+
 
 def run(agent: str, seeds: str = "0..1") -> int:
     command = [sys.executable, "-m", "mcp_sim.runs.agents", agent, "--script", "script.yaml"]
@@ -47,6 +54,23 @@ def client(here: Path) -> str:
     odd = {"command": sys.executable, "args": [str(SUPPORT / "odd_server.py"), pets]}
     (here / "mcp.json").write_text(json.dumps({"mcpServers": {"pets": odd, "sales": crm}}), encoding="utf-8")
     return "mcp.json"
+
+
+def test_a_first_program_answers_plain_tools_and_leaves_the_others_to_their_plans(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MCP_SIM_TRUST", str(here))
+    rename = {**CREATE, "name": "rename-pet", "description": "Update the name of a pet.", "inputSchema": RENAME}
+    pets = saved(here / "pets.json", [LIST, GET, CREATE, rename, COMPUTE])
+    assert main(["init", "--program", pets, "first"]) == 0
+    assert "first/pets.py" in capfd.readouterr().out
+    monkeypatch.chdir("first")
+    assert main(["check", "."]) == 0
+    plans = load("scenario.yaml").domain.plans
+    assert {tool for tool, plan in plans.items() if plan.backend == "program"} == {*plans} - {COMPUTE["name"]}
+    assert run("verify_then_retry") == 0
+    assert main(["init", "--program", "crm", "second"]) == 2
+    assert "crm is a tool spec" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("source", ["list", "client"])

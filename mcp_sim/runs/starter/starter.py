@@ -14,6 +14,7 @@ from mcp_sim.runs.agents.clients import play
 from mcp_sim.runs.agents.script import Script, read_script
 from mcp_sim.runs.agents.strategies import STRATEGIES
 from mcp_sim.runs.starter.errand import Errand, Use, errands
+from mcp_sim.runs.starter.program import program_text
 from mcp_sim.runs.starter.source import Source
 from mcp_sim.runs.starter.texts import TEST, bare_scenario_text, scenario_text, script_text
 from mcp_sim.server.testing import connected
@@ -43,17 +44,39 @@ class Starter:
     """Whether the scripted agent passes. If not, no calls were found that make a task."""
 
 
-async def make_starter(source: Source, folder: Path) -> Starter:
-    """Return the files of a first scenario in a folder. Raises `DocumentError` if a tool spec has errors."""
+async def make_starter(source: Source, folder: Path, *, programs: bool = False) -> Starter:
+    """Return the files of a first scenario in a folder, with `programs` also a first program for each server.
+
+    Raises `DocumentError` if a tool spec has errors, and `UsageError` if a program is asked for a spec that exists.
+    """
     with TemporaryDirectory() as name:
         trial = Path(name)
         specs, doubts = source.files(trial)
-        for file, text in specs.items():
-            (trial / file).write_text(text, encoding="utf-8")
+        _write(specs, trial)
+        if programs:
+            specs = {**specs, **_programs(source, specs, trial)}
+            _write(specs, trial)
         errand, domain, works = await _best(source.references(trial), trial)
     scenario = scenario_text(source.references(folder), errand, domain)
     files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: TEST}
     return Starter(files, doubts, works)
+
+
+def _write(files: Mapping[str, str], folder: Path) -> None:
+    for file, text in files.items():
+        (folder / file).write_text(text, encoding="utf-8")
+
+
+def _programs(source: Source, specs: Mapping[str, str], trial: Path) -> dict[str, str]:
+    """Return a program for each server, and the tool specs that name them. The specs are in the folder `trial`."""
+    if not source.servers:
+        raise UsageError(f"{source.spec} is a tool spec; name its list of tools, or add `program: FILE.py` to it")
+    found: dict[str, str] = {}
+    for server in source.names():
+        spec = f"{server}.yaml"
+        text = program_text(server, load(trial / spec, trust=[trial]).domain)
+        found |= {f"{server}.py": text, spec: f"{specs[spec].rstrip()}\nprogram: {server}.py\n"}
+    return found
 
 
 async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, bool]:

@@ -1,0 +1,149 @@
+"""Write a first program for the tools of a server: what was inferred of them, as Python to edit."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterator, Mapping
+from keyword import iskeyword
+from textwrap import wrap
+from typing import cast
+
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.programs import parameter_name
+
+_WIDTH = 110
+_VERBS = ("create", "get", "list", "search", "update", "delete")
+_HEAD = '''\
+"""A program for {name}: a first version, from what was inferred of its tools. Edit it."""
+
+from mcp_sim.programs import Refused, tool
+
+{tables}
+
+
+def given(**values):
+    """Return the values that the caller gave."""
+    return {{name: value for name, value in values.items() if value is not None}}
+
+
+def known(table, key):
+    """Return a row. Refuses keys that no record has."""
+    row = table.get(key)
+    if row is None:
+        raise Refused(f"{{key}} not found")
+    return row
+'''
+
+
+def program_text(name: str, domain: Domain) -> str:
+    """Return the text of a program for the tools of a server.
+
+    It has a function for each tool that creates, gets, lists, searches, updates or deletes records in a plain way.
+    """
+    tools = {tool.id: tool for tool in domain.tools.values() if tool.server == name}
+    plans = [domain.plans[tool] for tool in tools if _is_plain(domain.plans[tool], tools[tool], domain)]
+    entities = dict.fromkeys(plan.entity for plan in plans if plan.entity is not None)
+    tables = [line for entity in entities for line in _table(domain.entities[entity], entities)]
+    parts = [_HEAD.format(name=name, tables="\n".join(["tables = {", *tables, "}"]))]
+    parts += ["\n\n" + "\n".join(_function(plan, tools[plan.tool])) + "\n" for plan in plans]
+    left = [tools[tool].name for tool in tools if tool not in {plan.tool for plan in plans}]
+    comment = wrap(f"These tools keep the plan that was inferred: {', '.join(left)}", _WIDTH, break_on_hyphens=False)
+    parts += ["\n\n", *(f"# {line}\n" for line in comment)] if left else []
+    return "".join(parts)
+
+
+def _is_plain(plan: Plan, tool: Tool, domain: Domain) -> bool:
+    """Whether a few lines of Python do what a plan says."""
+    entity = domain.entities.get(plan.entity or "")
+    if entity is None or entity.singleton or entity.open or entity.inside is not None or not entity.name.isidentifier():
+        return False
+    is_odd = plan.choices or plan.each or plan.holder or plan.how or tool.output_schema is not None
+    named = {plan.key, plan.query, plan.paging.limit, plan.paging.offset, *plan.sets, *plan.filters} - {None}
+    is_flat = all(name in properties(tool.input_schema) for name in named)
+    has_key = plan.key is not None or plan.verb in {"create", "list", "search"}
+    is_equal = all(rule.op == "equals" and rule.only is rule.unless is None for rule in plan.filters.values())
+    return plan.backend == "records" and plan.verb in _VERBS and not is_odd and is_flat and has_key and is_equal
+
+
+def _table(entity: Entity, tables: Container[str]) -> Iterator[str]:
+    """Yield the lines that declare a table."""
+    links = {field.name: field.link for field in entity.fields.values() if field.link and field.link in tables}
+    body: Record = {"key": entity.key, "ids": entity.key_like, "natural": entity.natural, "links": links}
+    usual: Mapping[str, Json] = {"key": "id", "ids": None, "natural": False, "links": {}}
+    yield f"    {_literal(entity.name)}: {{"
+    yield from (f"        {_literal(key)}: {_literal(value)}," for key, value in body.items() if value != usual[key])
+    yield '        "fields": {'
+    for field in entity.fields.values():
+        schema = {key: value for key, value in field.schema.items() if key != "description"} or {"type": "string"}
+        yield f"            {_literal(field.name)}: {_literal(schema)},"
+    yield "        },"
+    yield "    },"
+
+
+def _literal(value: Json) -> str:
+    """Return a JSON value as Python writes it."""
+    if isinstance(value, dict):
+        parts = (f"{_literal(name)}: {_literal(part)}" for name, part in cast("Record", value).items())
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, cast('list[Json]', value)))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _function(plan: Plan, tool: Tool) -> Iterator[str]:
+    name = re.sub(r"\W", "_", tool.name)
+    name = name if name.isidentifier() else f"_{name}"
+    needed = required(tool.input_schema)
+    arguments = sorted(properties(tool.input_schema), key=lambda argument: argument not in needed)
+    taken = ", ".join(f"{parameter_name(one)}{'' if one in needed else '=None'}" for one in arguments)
+    yield "@tool" if name == tool.name else f"@tool({_literal(tool.name)})"
+    yield f"def {name}(world{', ' if taken else ''}{taken}):"
+    yield from (f"    {line}" for line in _body(plan))
+
+
+def _body(plan: Plan) -> Iterator[str]:
+    table, key = f"world.{plan.entity}", parameter_name(plan.key or "")
+    values = _given({field: argument for argument, field in plan.sets.items()})
+    fixed = f", **{_literal(dict(plan.fixed))}" if plan.fixed else ""
+    match plan.verb:
+        case "create":
+            yield f"return {table}.add({values}{fixed})"
+        case "get":
+            yield f"return known({table}, {key})"
+        case "update":
+            yield f"row = known({table}, {key})"
+            yield f"row.update({values}{fixed})"
+            yield "return row"
+        case "delete":
+            yield f"{table}.delete(known({table}, {key}))"
+            yield f'return f"Deleted {{{key}}}"'
+        case _:
+            yield from _listing(plan, table)
+
+
+def _listing(plan: Plan, table: str) -> Iterator[str]:
+    equal = {rule.field: argument for argument, rule in plan.filters.items()}
+    yield f"rows = {table}.find(**{_given(equal)})" if equal else f"rows = list({table})"
+    if plan.query is not None:
+        query = parameter_name(plan.query)
+        yield f"if {query}:"
+        yield f"    found = {table}.search({query})"
+        yield "    rows = [row for row in rows if row in found]"
+    limit, offset = plan.paging.limit, plan.paging.offset
+    if limit is not None:
+        begin = f", offset={parameter_name(offset)} or 0" if offset is not None else ""
+        yield f"rows = {table}.page(rows, limit={parameter_name(limit)} or {plan.paging.size}{begin}).rows"
+    rows = plan.envelope.rows or ""
+    yield f"return {{{_literal(rows)}: rows}}" if rows and "." not in rows else "return rows"
+
+
+def _given(arguments: Mapping[str, str]) -> str:
+    """Return the call of `given` with the parameters of arguments, by field."""
+    if all(field.isidentifier() and not iskeyword(field) for field in arguments):
+        return f"given({', '.join(f'{field}={parameter_name(one)}' for field, one in arguments.items())})"
+    pairs = (f"{_literal(field)}: {parameter_name(one)}" for field, one in arguments.items())
+    return f"given(**{{{', '.join(pairs)}}})"
