@@ -72,7 +72,7 @@ class HttpServer:
         self._worlds, self._access, self._limits = worlds, access, limits
         self._on_nameless: Callable[[], None] | None = on_nameless
         self._servers = {
-            name: Impersonation(scenario, name, self._world_of, _break_off, _splice, _exchange)
+            name: Impersonation(scenario, name, self._world_of, _break_off, _splice, _exchange, _caller)
             for name in scenario.servers
         }
         self._bodies, self._turns = Bodies(), Turns()
@@ -265,6 +265,11 @@ async def _break_off(ctx: Context, broken: BrokenDelivery) -> None:
 def _splice(ctx: Context) -> Callable[[bytes], None] | None:
     exchange = _exchange(ctx)
     return exchange.take_result if exchange.takes_results else None
+
+
+def _caller(ctx: Context) -> str:
+    """Return the principal of the token that a request presented; '' without tokens."""
+    return _exchange(ctx).names.principal or ""
 
 
 def _exchange(ctx: Context) -> Exchange:

@@ -7,7 +7,7 @@ much as the call itself. Other requests (malformed ones, calls before the handsh
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, cast
 
 import anyio
@@ -59,7 +59,7 @@ from mcp_sim.server.protocol import (
     listing,
     page,
 )
-from mcp_sim.types import BrokenDelivery, Json, Observation, Record, RpcError, ToolResult
+from mcp_sim.types import BrokenDelivery, Call, Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import CRASH_CODE, Crash, UsageError
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
@@ -76,7 +76,10 @@ PLAIN_KEYS = frozenset({"name", "arguments", "_meta"})
 
 
 class Impersonation(Server[Any]):
-    """A server of a scenario. `world_of` finds the world of a request; `break_off` breaks deliveries."""
+    """A server of a scenario.
+
+    `world_of` finds the world of a request, `caller_of` who sent it; `break_off` breaks deliveries.
+    """
 
     def __init__(
         self,
@@ -86,6 +89,7 @@ class Impersonation(Server[Any]):
         break_off: Break,
         splice: Splice = lambda _: None,
         stages: StagesOf = lambda _: UNINTERRUPTED,
+        caller_of: Callable[[Context], str] = lambda _: "",
     ) -> None:
         spec = scenario.servers[name]
         prefix = f"{name}/" if len(scenario.servers) > 1 else ""
@@ -106,6 +110,7 @@ class Impersonation(Server[Any]):
         self.middleware[:] = [self._answer]
         self._spec, self._name, self._prefix = spec, name, prefix
         self._world_of, self._break_off, self._splice, self._stages = world_of, break_off, splice, stages
+        self._caller_of = caller_of
         self._stamp = encode({SERVER_INFO_META_KEY: self.server_info_stamp})
         self._interactions = {tool: scenario.interactions.get(tool, NO_INTERACTION) for tool in spec.tools}
         self._domain = scenario.domain
@@ -214,7 +219,7 @@ class Impersonation(Server[Any]):
                 return self._stamped(ctx, questions.result)
         key, stages = _idempotency_key((ctx.params or {}).get("_meta")), self._stages(ctx)
         with stages.calling():
-            observation = await _call_world(world, tool, given, key, answers)
+            observation = await _call_world(world, Call(tool, given, answers, key, self._caller_of(ctx)))
         if observation.delay or observation.notifications:
             with stages.delayed():
                 await wait_until_due(ctx, world, self._subscribers, observation)
@@ -295,9 +300,9 @@ class Impersonation(Server[Any]):
         return EmptyResult()
 
 
-async def _call_world(world: World, tool: str, arguments: Record, key: str | None, answers: Record) -> Observation:
+async def _call_world(world: World, call: Call) -> Observation:
     try:
-        return await world.call(tool, arguments, key, answers)
+        return await world.call(call.tool, call.arguments, call.key, call.answers, call.caller)
     except KeyReused as error:
         raise MCPError(INVALID_PARAMS, str(error)) from None
     except UsageError:

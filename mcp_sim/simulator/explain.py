@@ -133,7 +133,7 @@ def _outcome(fault: CompiledFault, turn: Turn, step: Record) -> str:
 
 
 def _turn(step: Record, tool: Tool, world: _WorldState) -> Turn:
-    call = Call(step["tool"], step["arguments"], step.get("answers", {}))
+    call = Call(step["tool"], step["arguments"], step.get("answers", {}), caller=step.get("caller", ""))
     scope = scope_of(call)
     return Turn(
         call=call,

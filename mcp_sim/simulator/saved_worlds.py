@@ -174,7 +174,7 @@ def _keyed(entries: Sequence[Record]) -> Iterator[tuple[Call, Observation]]:
     for entry in entries:
         key, step = entry["measured"].get("key"), entry["step"]
         if key is not None:
-            call = Call(step["tool"], step["arguments"], step.get("answers", {}), key)
+            call = Call(step["tool"], step["arguments"], step.get("answers", {}), key, step.get("caller", ""))
             yield call, observation_of(step["served"] or step["truth"]["observation"])
 
 

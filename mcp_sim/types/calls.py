@@ -285,6 +285,8 @@ class Step:
     errors: tuple[ConditionFailure, ...] = ()
     answers: dict[str, Json] = field(default_factory=dict[str, Any])
     """As in the call."""
+    caller: str = ""
+    """As in the call."""
     actor: str = ""
     """Of an event."""
     opening: Record = field(default_factory=dict[str, Any])

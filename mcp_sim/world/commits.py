@@ -247,6 +247,7 @@ def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, 
         perturbations=answered.decisions,
         errors=answered.errors,
         answers=turn.call.answers,
+        caller=turn.call.caller,
     )
 
 

@@ -83,12 +83,13 @@ def _call_bytes(step: Step) -> bytes:
     committed = changes_bytes(step.committed)
     meant = committed if truth is not None and truth.changes is step.committed else None
     return (
-        b',"index":%d,"tool":%b,"arguments":%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b,"perturbations":%b%b'
+        b',"index":%d,"tool":%b,"arguments":%b%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b,"perturbations":%b%b'
         % (
             step.index,
             encode(step.tool),
             encode(step.arguments),
             b',"answers":%b' % encode(step.answers) if step.answers else b"",
+            b',"caller":%b' % encode(step.caller) if step.caller else b"",
             b"null" if truth is None else _transition_bytes(truth, meant),
             b"null" if same or served is None else observation_bytes(served),
             committed,
@@ -183,6 +184,7 @@ def step_from_json(body: Record) -> Step:
         perturbations=tuple(Decision(**decided) for decided in body.get("perturbations", ())),
         errors=tuple(ConditionFailure(**error) for error in body.get("errors", ())),
         answers=body.get("answers", {}),
+        caller=body.get("caller", ""),
         actor=body.get("actor", ""),
         opening=opening,
     )

@@ -116,16 +116,17 @@ class World:
         arguments: Mapping[str, Any] | None = None,
         key: str | None = None,
         answers: Mapping[str, Any] | None = None,
+        caller: str = "",
     ) -> Observation:
         """Answer a call of a tool, by its id.
 
         With an idempotency `key`, a call that was answered under this key is not made again: it gets the same
         observation. A fork begins without keys, and a reset forgets them. `answers` are the client's answers to the
-        tool's questions.
+        tool's questions. `caller`: who calls, which programs may ask for.
 
         Raises `Crash`, or `BadArguments` if the arguments cannot be those of a call.
         """
-        call = Call(tool, dict(arguments or {}), dict(answers or {}), key)
+        call = Call(tool, dict(arguments or {}), dict(answers or {}), key, caller)
         if key is None:
             return await self._answer(self, call)
         return await self.keyed_calls.once(key, call, lambda: self._answer(self, call))
