@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -10,11 +10,11 @@ from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, is_
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
 from mcp_sim.models.language_model.effects import Draft
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
+from mcp_sim.models.language_model.listed_rows import ListedRows
 from mcp_sim.models.language_model.readable import Readable
-from mcp_sim.types import Json, Key
+from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.plans import Envelope
 from mcp_sim.types.result_parts import MISSING, get_part, split_path
 from mcp_sim.types.views import find_key
@@ -67,64 +67,14 @@ class Pages:
         yield from wrong or self._wrong_end(shown, known)
 
     def _wrong_rows(self, rows: list[Json], known: list[Json] | None) -> Iterator[Contradiction]:
-        """Yield that the rows are not those of the page, if the world knows these.
-
-        A tool may hide some unless it is asked for them: after a complaint, the same rows lack only what calls created.
-        """
+        """Yield that the rows are not those of the page, if the world knows these."""
         if known is None:
             return
-        is_insisted = self.is_repeated and rows
-        true = self._with_missing(rows, known, self._is_created) if is_insisted else self._true_rows(rows, known)
+        true = ListedRows(self.tool, self.facts, self._is_exact, self.is_repeated).corrected(rows, known)
         if true is not None:
             place = self.tool.plan.envelope.rows or ""
             problem = f"{place or 'the list'} has {len(rows)} rows, but other rows exist for this call: {len(true)}"
             yield Contradiction(split_path(place), problem, true)
-
-    def _true_rows(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
-        """Return the rows that the page must have; None if it has them. A shown row stays as it is."""
-        if not rows:
-            return (known if self._is_exact else [*filter(self._is_hit, known)]) or None
-        keys = [*map(self._key, known)]
-        if None in keys:
-            return None
-        if not self._is_exact:
-            return self._with_missing(rows, known, self._is_hit)
-        shown = {self._key(row): row for row in rows}
-        true = [shown.get(key, row) for key, row in zip(keys, known, strict=True)]
-        return None if shown.keys() == {*keys} and len(rows) == len(known) else true
-
-    def _with_missing(self, rows: list[Json], known: list[Json], is_due: Callable[[Json], bool]) -> list[Json] | None:
-        """Return the rows with the known ones that are due; None if it has them.
-
-        The page has as many rows as the model shows, or as the world's own.
-        """
-        shown = {self._key(row) for row in rows}
-        missing = [row for row in known if self._key(row) not in shown and is_due(row)]
-        return [*rows[: max(len(rows), len(known)) - len(missing)], *missing] if missing else None
-
-    def _is_created(self, row: Json) -> bool:
-        """Whether a call has created the record of a row, and the call asks for it for certain."""
-        entity, key = self.tool.entity, self._key(row)
-        if entity is None or key is None or not self._is_exact:
-            return False
-        written = self.facts.turn.view.written(entity.name).get(key)
-        return written is not None and written.born >= 0
-
-    def _key(self, row: Json) -> Key | None:
-        """Return the key of a row, as the world has it."""
-        entity = self.tool.entity
-        key: Json = None if entity is None else as_object(row).get(entity.key)
-        if entity is None or not isinstance(key, str | int) or isinstance(key, bool):
-            return None
-        stored = find_key(self.facts.turn.view, entity.name, key)
-        return key if stored is None else stored
-
-    def _is_hit(self, row: Json) -> bool:
-        """Whether a row certainly matches the query of a search: one of its texts has it."""
-        query = self.tool.plan.query
-        text = NOWHERE if query is None else value_at(self.facts.turn.call.arguments, query)
-        parts = as_object(row).values()
-        return isinstance(text, str) and any(isinstance(one, str) and text.lower() in one.lower() for one in parts)
 
     def _unknown_rows(self, rows: list[Json]) -> Iterator[Contradiction]:
         """Yield the rows of records that certainly do not exist, also if several rows share their id."""

@@ -1,0 +1,156 @@
+"""Compare the rows of a page with those that the world has for it.
+
+Which rows a call asks for is known as far as arguments say so. The scope that a tool has by default, and the order that
+decides which rows are on a page, are guesses unless the spec declares them: the model decides about both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mcp_sim.models.language_model.compiled_tools import CompiledTool
+from mcp_sim.models.language_model.fixed_facts import FixedFacts
+from mcp_sim.models.language_model.subjects import STATES
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.views import find_key
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRows:
+    """The rows that one call asks for.
+
+    `is_exact`: the plan explains all arguments, and none of them is a query. `is_repeated`: the model gave the same
+    answer before, and got the complaint that it contradicts the world.
+    """
+
+    tool: CompiledTool
+    facts: FixedFacts
+    is_exact: bool
+    is_repeated: bool
+
+    def corrected(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
+        """Return the rows that the page must have, by those that the world has for it; None if it has them.
+
+        A shown row stays as it is. After a complaint, the same rows lack only what calls created.
+        """
+        if self.is_repeated and rows:
+            return self._with_missing(rows, known, self._is_created)
+        if rows and None in map(self._key, known):
+            return None
+        if not self.is_exact:
+            return self._with_missing(rows, known, self._is_hit)
+        if rows and self._is_part(known) and len(rows) <= len(known):
+            return self._with_missing(rows, known, lambda _: len(rows) < len(known))
+        if rows and self._has_guessed_scope:
+            return self._with_missing(rows, known, lambda _: True)
+        return self._exactly(rows, known)
+
+    def _exactly(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
+        shown = {self._key(row): row for row in rows}
+        due = [row for row in known if self._key(row) in shown or not self._may_be_hidden(row, rows)]
+        keys = [*map(self._key, due)]
+        if shown.keys() == {*keys} and len(rows) == len(due):
+            return None
+        if not rows and all(map(self._has_moved, known)):
+            return None
+        return [shown.get(key, row) for key, row in zip(keys, due, strict=True)]
+
+    def _with_missing(self, rows: list[Json], known: list[Json], is_due: Callable[[Json], bool]) -> list[Json] | None:
+        """Return the rows with the known ones that are due; None if it has them.
+
+        The page has as many rows as the model shows, or as the world's own.
+        """
+        shown = {self._key(row) for row in rows}
+        absent = [row for row in known if self._key(row) not in shown and is_due(row)]
+        missing = [row for row in absent if not self._may_be_hidden(row, rows)]
+        return [*rows[: max(len(rows), len(known)) - len(missing)], *missing] if missing else None
+
+    def _may_be_hidden(self, row: Json, rows: list[Json]) -> bool:
+        """Whether the scope of the tool may leave out a row: a state or a flag of it is that of no shown row."""
+        others = [self._scope(self._record(one)) for one in rows]
+        mine = self._scope(self._record(row)) if others else {}
+        return any(value not in _values(others, name) for name, value in mine.items())
+
+    def _has_moved(self, row: Json) -> bool:
+        """Whether a state or a flag of the record of a row has changed since the record is known."""
+        entity, key, view = self.tool.entity, self._key(row), self.facts.turn.view
+        if entity is None or key is None:
+            return False
+        puts = (one for past in self.facts.turn.history for one in past.changes if one.entity == entity.name)
+        earlier = [view.initial_records(entity.name).get(key), *(one.record for one in puts if one.key == key)]
+        now = self._scope(self._record(row))
+        return any(one is not None and self._scope(one) != now for one in earlier)
+
+    def _scope(self, record: Record) -> Record:
+        """Return what tools choose records by unless they are asked for others: states, flags, whether a time is set.
+
+        What an argument filters by is left out.
+        """
+        arguments = self.facts.turn.call.arguments
+        asked = {one.field for name, one in self.tool.plan.filters.items() if name in arguments}
+        return {name: part for name, part in _scope_of(record) if name not in asked}
+
+    @property
+    def _has_guessed_scope(self) -> bool:
+        """Whether the plan leaves out records that no argument excludes, and nothing declares that."""
+        plan, arguments = self.tool.plan, self.facts.turn.call.arguments
+        hides = any(one.unless is not None and name not in arguments for name, one in plan.filters.items())
+        return any(
+            is_set and (name not in plan.basis or plan.basis[name].source == "inferred")
+            for name, is_set in (("fixed", bool(plan.fixed)), ("filters", hides))
+        )
+
+    def _is_part(self, known: list[Json]) -> bool:
+        """Whether the page may be one of several, and no argument says how the rows are ordered."""
+        paging, arguments = self.tool.plan.paging, self.facts.turn.call.arguments
+        if not paging.is_asked or arguments.get(paging.sort or ""):
+            return False
+        limit: Json = arguments.get(paging.limit or "", paging.size)
+        is_full = isinstance(limit, int) and len(known) >= limit
+        return is_full or any(arguments.get(name) for name in (paging.offset, paging.page, paging.cursor) if name)
+
+    def _is_created(self, row: Json) -> bool:
+        """Whether a call has created the record of a row, and the call asks for it for certain."""
+        entity, key = self.tool.entity, self._key(row)
+        if entity is None or key is None or not self.is_exact:
+            return False
+        written = self.facts.turn.view.written(entity.name).get(key)
+        return written is not None and written.born >= 0
+
+    def _is_hit(self, row: Json) -> bool:
+        """Whether a row certainly matches the query of a search: one of its texts has it."""
+        query = self.tool.plan.query
+        text = NOWHERE if query is None else value_at(self.facts.turn.call.arguments, query)
+        parts = as_object(row).values()
+        return isinstance(text, str) and any(isinstance(one, str) and text.lower() in one.lower() for one in parts)
+
+    def _record(self, row: Json) -> Record:
+        """Return what the world has of a row; what the row shows of a record that the world does not have."""
+        entity, key = self.tool.entity, self._key(row)
+        stored = None if entity is None or key is None else self.facts.turn.view.get(entity.name, key)
+        return as_object(row) if stored is None else stored
+
+    def _key(self, row: Json) -> Key | None:
+        """Return the key of a row, as the world has it."""
+        entity = self.tool.entity
+        key: Json = None if entity is None else as_object(row).get(entity.key)
+        if entity is None or not isinstance(key, str | int) or isinstance(key, bool):
+            return None
+        stored = find_key(self.facts.turn.view, entity.name, key)
+        return key if stored is None else stored
+
+
+def _scope_of(record: Record) -> Iterator[tuple[str, Json]]:
+    for name, value in record.items():
+        if snake(name) in STATES or isinstance(value, bool):
+            yield name, value
+        elif snake(name).endswith("_at"):
+            yield name, value is not None
+
+
+def _values(records: Sequence[Record], name: str) -> list[Json]:
+    return [record[name] for record in records if name in record]

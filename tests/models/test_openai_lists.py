@@ -1,0 +1,117 @@
+"""Which rows a list has: what a default scope hides, and which rows are on a page, is the model's decision."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.desk import measured, value
+from support.endpoint import saying, serving
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
+
+Json = Any
+TEXT = {"type": "string"}
+TASK = {
+    "type": "object",
+    "properties": {"id": TEXT, "title": TEXT, "status": {"enum": ["todo", "done"]}, "archived": {"type": "boolean"}},
+    "required": ["id", "title", "status", "archived"],
+}
+TASKS = {"type": "array", "items": TASK}
+OUTPUT = {"type": "object", "properties": {"tasks": TASKS}, "required": ["tasks"]}
+
+
+def tool(name: str, output: Json, **arguments: Json) -> Json:
+    schema = {"type": "object", "properties": arguments}
+    return {"name": name, "inputSchema": schema, "outputSchema": output}
+
+
+TOOLS = [
+    tool("create_task", TASK, title=TEXT),
+    tool("update_task", TASK, task_id=TEXT, status={"enum": ["todo", "done"]}),
+    tool("get_task", TASK, task_id=TEXT),
+    tool("list_tasks", OUTPUT, status={"enum": ["todo", "done"]}, include_archived={"type": "boolean"}),
+    tool("get_tasks", OUTPUT, limit={"type": "integer"}),
+]
+
+
+def task(number: int, status: str = "todo", *, archived: bool = False) -> Json:
+    return {"id": f"task_{number:05}", "title": f"Task {number}", "status": status, "archived": archived}
+
+
+def shown(*rows: Json) -> str:
+    return json.dumps({"tasks": [*rows]})
+
+
+def board(folder: Path, url: str, *rows: Json) -> Simulator:
+    """Return a simulator of a board whose tasks are these."""
+    (folder / "board.tools.json").write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
+    scenario: Json = {
+        "mcp_sim": 1,
+        "name": "board",
+        "tools": "board.tools.json",
+        "world": {"records": {"task": {"count": len(rows), "rows": [*rows]}}},
+        "world_model": {"openai": {"base_url": url, "model": "tiny"}},
+    }
+    path = folder / "board.yaml"
+    path.write_text(json.dumps(scenario), encoding="utf-8")
+    return Simulator(load(path, trust=True))
+
+
+async def test_a_list_may_leave_out_all_records_of_a_state(tmp_path: Path) -> None:
+    rows = task(1), task(2, "done"), task(3)
+    answer = shown(rows[0], rows[2])
+    async with serving(saying(answer)) as engine, board(tmp_path, engine.url, *rows).open() as world:
+        assert value(await world.call("list_tasks", {})) == json.loads(answer)
+        assert measured(world)["attempts"] == 1
+
+
+async def test_a_list_may_leave_out_what_a_call_has_created_and_another_one_has_finished(tmp_path: Path) -> None:
+    async with serving(saying(json.dumps(task(2)))) as engine, board(tmp_path, engine.url, task(1)).open() as world:
+        await world.call("create_task", {"title": "Task 2"})
+        engine.respond = saying(json.dumps(task(2, "done")))
+        await world.call("update_task", {"task_id": "task_00002", "status": "done"})
+        engine.respond = saying(shown(task(1)))
+        assert value(await world.call("list_tasks", {})) == {"tasks": [task(1)]}
+        assert measured(world)["attempts"] == 1
+
+
+async def test_a_list_is_empty_if_calls_have_moved_all_records_to_another_state(tmp_path: Path) -> None:
+    answers = saying(json.dumps(task(1, "done")), shown())
+    async with serving(answers) as engine, board(tmp_path, engine.url, task(1)).open() as world:
+        await world.call("update_task", {"task_id": "task_00001", "status": "done"})
+        assert value(await world.call("list_tasks", {})) == {"tasks": []}
+
+
+async def test_a_list_may_show_what_only_a_guess_about_its_default_hides(tmp_path: Path) -> None:
+    rows = task(1), task(2, archived=True), task(3)
+    answer = shown(*rows)
+    async with serving(saying(answer)) as engine, board(tmp_path, engine.url, *rows).open() as world:
+        assert value(await world.call("list_tasks", {})) == json.loads(answer)
+        assert measured(world)["attempts"] == 1
+
+
+async def test_a_page_has_the_rows_that_come_first_in_the_order_of_the_model(tmp_path: Path) -> None:
+    rows = task(1), task(2), task(3)
+    answer = shown(rows[2], rows[1])
+    async with serving(saying(answer)) as engine, board(tmp_path, engine.url, *rows).open() as world:
+        assert value(await world.call("get_tasks", {"limit": 2})) == json.loads(answer)
+        assert measured(world)["attempts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "answer"),
+    [
+        pytest.param("list_tasks", {}, shown(task(1)), id="some of one state"),
+        pytest.param("list_tasks", {}, shown(), id="all, and nothing has changed"),
+        pytest.param("list_tasks", {"status": "todo"}, shown(task(1)), id="some of the state that is asked for"),
+        pytest.param("get_tasks", {"limit": 3}, shown(task(1)), id="some of a page"),
+    ],
+)
+async def test_a_list_leaves_out_nothing_else(name: str, arguments: Json, answer: str, tmp_path: Path) -> None:
+    rows = [task(1), task(2), task(3)]
+    async with serving(saying(answer, shown())) as engine, board(tmp_path, engine.url, *rows).open() as world:
+        assert value(await world.call(name, arguments)) == {"tasks": rows}
