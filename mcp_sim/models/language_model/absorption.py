@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from mcp_sim.models.language_model.disclosure import Disclosure
-from mcp_sim.models.language_model.fixed_facts import UNFIXED, FixedFacts, differences
+from mcp_sim.models.language_model.fixed_facts import FixedFacts, differences
 from mcp_sim.models.language_model.subjects import IDS, STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
@@ -78,13 +78,18 @@ class Absorption:
             if self._is_absent(subject) and rows(subject.path):
                 yield Contradiction(subject.path, f"there is no {subject.entity.name} {subject.key!r}", OMITTED)
                 continue
-            for name, shown in self._known_fields(subject):
-                true = self.facts.value(subject, name)
-                self.shown += true is not UNFIXED or self._is_known(subject, name)
-                self.fixed += true is not UNFIXED
-                for path, ours, theirs in () if true is UNFIXED else differences(true, shown, (name,)):
-                    label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
-                    yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
+            yield from self._contradicted_values(subject)
+
+    def _contradicted_values(self, subject: Subject) -> Iterator[Contradiction]:
+        """Yield the values that differ from the fixed ones, and count those that are known, and fixed."""
+        fixed = self.facts.fixed(subject)
+        known = {**(self.view.get(*subject.identity) or {}), **fixed}
+        for name, shown in self._known_fields(subject):
+            self.shown += name in known
+            self.fixed += name in fixed
+            for path, ours, theirs in differences(fixed[name], shown, (name,)) if name in fixed else ():
+                label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
+                yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
 
     def undisclosed(self, subjects: Iterable[Subject], drafted: Sequence[Subject]) -> Iterator[Contradiction]:
         """Yield what an answer shows of values that the model may not see or change, and what it leaves out of them.
@@ -92,7 +97,7 @@ class Absorption:
         The tool shows a value that is left out if the draft does.
         """
         shown = {one.identity: one.value for one in drafted}
-        for subject in subjects:
+        for subject in () if self.disclosure.is_whole else subjects:
             record = self.view.get(*subject.identity) or {}
             hidden = self.disclosure.hidden(subject.entity.name, record)
             left_out = hidden & shown.get(subject.identity, {}).keys() & record.keys() - subject.value.keys()
@@ -107,6 +112,8 @@ class Absorption:
 
     def _known_fields(self, subject: Subject) -> Iterator[tuple[str, Json]]:
         """Yield the shown fields of a subject that the model may know."""
+        if self.disclosure.is_whole:
+            return subject.fields()
         return ((name, value) for name, value in subject.fields() if self._may_say(subject, name))
 
     def impossible_times(self, subjects: Iterable[Subject]) -> Iterator[Contradiction]:
@@ -178,7 +185,7 @@ class Absorption:
         key = self._stored_key(subject)
         stored = self.view.get(entity.name, key)
         fields = {name: value for name, value in self._known_fields(subject) if self._is_stored(entity, name)}
-        news = {name: value for name, value in fields.items() if self._is_news(subject, name, value, stored)}
+        news = self._news(subject, fields, stored)
         before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
         after = {**before, **news}
         if news or stored is None:
@@ -212,13 +219,18 @@ class Absorption:
         turn = self.facts.turn
         return turn.view.get(*subject.identity) is None and value not in scalars(turn.call.arguments)
 
-    def _is_news(self, subject: Subject, name: str, value: Json, stored: Record | None) -> bool:
-        """Whether a shown value is to be stored: a new one, or another one of a field that nothing fixes."""
+    def _news(self, subject: Subject, fields: Record, stored: Record | None) -> Record:
+        """Return the shown values that are to be stored: new ones, and others of fields that nothing fixes."""
         if stored is None:
-            return True
+            return fields
         if self.is_search:
-            return name in IDS and name not in stored
-        return name not in stored or (not equal(stored[name], value) and self.facts.value(subject, name) is UNFIXED)
+            return {name: value for name, value in fields.items() if name in IDS and name not in stored}
+        fixed = self.facts.fixed(subject)
+        return {
+            name: value
+            for name, value in fields.items()
+            if name not in stored or (name not in fixed and not equal(stored[name], value))
+        }
 
     def _put(self, subject: Subject, key: Key, record: Record) -> None:
         self._change(Change("put", subject.entity.name, key, record))
@@ -246,10 +258,6 @@ class Absorption:
         """Return the key in the form in which the world has it: 7 and "7" are the same."""
         found = find_key(self.view, subject.entity.name, subject.key)
         return subject.key if found is None else found
-
-    def _is_known(self, subject: Subject, name: str) -> bool:
-        record = self.view.get(*subject.identity)
-        return record is not None and name in record
 
     def _is_absent(self, subject: Subject) -> bool:
         """Whether the world knows that there is no such record: it was deleted, or all records are given."""

@@ -98,7 +98,7 @@ class Adoption:
     def _drafted(self) -> list[Subject]:
         """Return what the draft shows, if there is anything that the model may not see."""
         body = None if self.draft is None else self.draft.transition.observation.body
-        if not isinstance(body, ToolResult) or not (self.domain.concealed or self.disclosure.withheld):
+        if not isinstance(body, ToolResult) or self.disclosure.is_whole:
             return []
         return self.subjects(body.value)
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 KEYLESS = "none"
 """Sent as the key if there is none, since local engines need no key."""
 
+COMPLETIONS = "/chat/completions"
+"""The path of almost every request, whose URL is parsed once."""
+
 MAX_BYTES = 16 * 1024 * 1024
 RETRIED = frozenset({408, 409, 429})
 FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0
@@ -50,8 +53,12 @@ class Connection:
     """Sends requests to one endpoint."""
 
     def __init__(self, http: AsyncClient, base_url: str, headers: Mapping[str, str], retries: int) -> None:
-        self._http, self._headers, self._retries = http, headers, retries
+        from httpx2 import URL, Headers  # noqa: PLC0415 (imported by `open_connection` already)
+
+        self._http, self._retries = http, retries
+        self._headers = Headers(headers)
         self._base_url = base_url.rstrip("/")
+        self._completions = URL(self._base_url + COMPLETIONS)
 
     async def exchange(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -62,12 +69,14 @@ class Connection:
         """
         from httpx2 import Request, RequestError  # noqa: PLC0415 (imported by `open_connection` already)
 
-        sent = {**self._headers, **(headers or {})}
+        sent = self._headers.copy()
+        sent.update(headers)
+        url = self._completions if path == COMPLETIONS else self._base_url + path
         for retry in range(self._retries + 1):
             is_last = retry == self._retries
             delay: float | None = _backoff(retry)
             try:
-                request = Request(method, self._base_url + path, headers=sent, content=body)
+                request = Request(method, url, headers=sent, content=body)
                 response = await self._http.send(request)
             except RequestError as error:
                 if is_last:

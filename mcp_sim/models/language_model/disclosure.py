@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -24,6 +25,11 @@ class Disclosure:
     domain: Domain
     withheld: tuple[str, ...] = ()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether prompts may show everything."""
+        return not (self.domain.concealed or self.withheld)
+
     def record(self, entity: str, record: Record | None) -> Record | None:
         """Return the part of a record that may be shown; None if there is none."""
         if record is None:
@@ -37,7 +43,7 @@ class Disclosure:
 
     def hidden(self, entity: str, record: Record | None) -> frozenset[str]:
         """Return the fields of a record that may not be shown."""
-        if record is None or not (self.domain.concealed or self.withheld):
+        if record is None or self.is_whole:
             return frozenset()
         fitting = (concealed for concealed in self._about(entity) if concealed.fits(record))
         hidden = frozenset[str]().union(*(concealed.fields or record.keys() for concealed in fitting))
@@ -45,8 +51,10 @@ class Disclosure:
 
     def may_change(self, entity: str, record: Record | None, name: str, value: Json) -> bool:
         """Whether a model may change a field of a record: it may see the field, and the record stays as concealed."""
-        if record is None or name in self.hidden(entity, record):
-            return record is None
+        if record is None or self.is_whole:
+            return True
+        if name in self.hidden(entity, record):
+            return False
         changed = {**record, name: value}
         return all(concealed.fits(changed) for concealed in self._about(entity) if concealed.fits(record))
 
@@ -122,6 +130,7 @@ MARKS = (
     *CHAT_MARKS,
 )
 """Markup of prompts, which no real system shows."""
+_MARK = re.compile("|".join(map(re.escape, MARKS)))
 
 REASONING_PREFIX = 120
 """Number of characters of reasoning whose repetition is no coincidence."""
@@ -135,8 +144,12 @@ def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: 
     Texts that the call's own arguments contain are no leaks.
     """
     given, texts = canonical(arguments), list(_texts(value))
-    marks = (mark for mark in MARKS if mark not in given and _is_in_any(mark, texts))
-    problems = [f"the answer holds {mark!r}, which no real system would show" for mark in marks]
+    marks = {*_MARK.findall("\n".join(texts))}
+    problems = [
+        f"the answer holds {mark!r}, which no real system would show"
+        for mark in MARKS
+        if mark in marks and mark not in given
+    ]
     beginning = reasoning.strip()[:REASONING_PREFIX]
     if len(beginning) == REASONING_PREFIX and _is_in_any(beginning, texts):
         problems.append("the answer repeats the reasoning")

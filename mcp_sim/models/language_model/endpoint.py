@@ -18,7 +18,14 @@ from mcp_sim.models.language_model.completions import (
     failure_reason,
     read_completion,
 )
-from mcp_sim.models.language_model.connection import KEYLESS, Connection, Disconnected, Refused, open_connection
+from mcp_sim.models.language_model.connection import (
+    COMPLETIONS,
+    KEYLESS,
+    Connection,
+    Disconnected,
+    Refused,
+    open_connection,
+)
 from mcp_sim.models.language_model.engines import LAST_WITH_SCHEMA, RESPONSE_FORMATS, Engine, response_format
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
@@ -133,7 +140,7 @@ class Endpoint:
             refusal = error
         if await self._has("GET", "/v1/models"):
             problem = "but /v1/models exists; write `base_url` with /v1 at its end"
-        elif not await self._has("POST", "/chat/completions"):
+        elif not await self._has("POST", COMPLETIONS):
             problem = "nor for /chat/completions; does `base_url` lack a /v1 at its end?"
         else:
             raise refusal
@@ -170,8 +177,7 @@ class Endpoint:
 
         An engine may fail on what it happened to sample, so a 500 is retried once with another seed.
         """
-        digest = "" if request.schema is None else canonical(request.schema)
-        rung, seed = self._lowered.get(digest, 0), request.seed
+        rung, seed = self._rung(request.schema), request.seed
         while True:
             try:
                 completion = await self._sent(replace(request, seed=seed), rung)
@@ -184,14 +190,14 @@ class Endpoint:
                 else:
                     raise
                 continue
-            self._settle(digest, rung)
+            self._settle(request.schema, rung)
             self._measure(request, reply)
             return reply
 
     async def _sent(self, request: Request, rung: int) -> Json:
         header = self.line.dialect.affinity
         headers = {header: request.affinity} if header and request.affinity else None
-        return await self._connection.exchange("POST", "/chat/completions", encode(self._body(request, rung)), headers)
+        return await self._connection.exchange("POST", COMPLETIONS, encode(self._body(request, rung)), headers)
 
     def _body(self, request: Request, rung: int) -> dict[str, Json]:
         line = self.line
@@ -231,10 +237,14 @@ class Endpoint:
             return rung == 0 and not self._takes_schemas
         return error.status in (400, 415, 422, 501) and not TOO_LONG.search(error.message.lower())
 
-    def _settle(self, digest: str, rung: int) -> None:
-        self._takes_schemas = self._takes_schemas or (rung == 0 and digest != "")
-        if rung:
-            self._lowered[digest] = rung
+    def _rung(self, schema: Record | None) -> int:
+        """Return the position of the response format that the engine accepted for this schema."""
+        return self._lowered.get(canonical(schema), 0) if self._lowered and schema is not None else 0
+
+    def _settle(self, schema: Record | None, rung: int) -> None:
+        self._takes_schemas = self._takes_schemas or (rung == 0 and schema is not None)
+        if rung and schema is not None:
+            self._lowered[canonical(schema)] = rung
             if len(self._lowered) > FORMS_KEPT:
                 self._lowered.popitem(last=False)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import islice
-from typing import Any, cast
+from typing import cast
 
 from mcp_sim.models.language_model.field_schemas import FieldSchemas
 from mcp_sim.models.language_model.reach import Reach, names_of
@@ -27,9 +27,6 @@ from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.result_parts import Path
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
-
-UNFIXED: Any = object()
-"""Returned for what a model may decide."""
 
 MAX_NAMED = 200
 """How many arguments of a write are remembered."""
@@ -82,28 +79,34 @@ class FixedFacts:
     is_write: bool
     reach: Reach | None = None
 
-    def value(self, subject: Subject, name: str) -> Json:
-        """Return the value that a field of a subject must have, `UNFIXED` if it may have any."""
-        if self.is_write and (self.reach is None or self.reach.includes(subject, name, self._known(subject))):
-            return UNFIXED
-        places = [subject, *(self._elsewhere(subject) if not subject.is_named else ())]
-        value = next((value for value in (self._value(one, name) for one in places) if value is not UNFIXED), UNFIXED)
-        is_allowed = self.schemas is None or value is UNFIXED or self.schemas.allow(subject.entity, name, value)
-        return value if is_allowed else UNFIXED
+    def fixed(self, subject: Subject) -> Record:
+        """Return the fields of a subject that it shows and that must have a certain value: that value, by name."""
+        if self.is_write and self.reach is None:
+            return {}
+        places = (subject,) if subject.is_named else (subject, *self._elsewhere(subject))
+        found: Record = {}
+        for place in reversed(places):
+            found |= self._fixed_at(place)
+        known = self.turn.view.get(*subject.identity) or {}
+        return {name: value for name, value in found.items() if self._binds(subject, name, value, known)}
 
-    def _value(self, subject: Subject, name: str) -> Json:
+    def _binds(self, subject: Subject, name: str, value: Json, known: Record) -> bool:
+        """Whether a fixed value is out of reach of the call, and one that the schema of its field allows."""
+        if self.is_write and (self.reach is None or self.reach.includes(subject, name, known)):
+            return False
+        return self.schemas is None or self.schemas.allow(subject.entity, name, value)
+
+    def _fixed_at(self, subject: Subject) -> Record:
+        """Return the shown fields of the record of a subject that nothing may have changed since."""
         shown = self._shown(subject.identity)
-        if shown.container != subject.container:
-            return UNFIXED
         record = self.turn.view.get(*subject.identity)
-        if record is None or name not in record:
-            return UNFIXED
+        if record is None or shown.container != subject.container:
+            return {}
+        common = {name: record[name] for name in subject.value if name in record}
         if shown.call < self.turn.index and self.turn.view.version(*subject.identity) != shown.version:
-            return record[name]
-        return record[name] if shown.at.get(name, 0) >= self._changed_at(subject, record) else UNFIXED
-
-    def _known(self, subject: Subject) -> Record:
-        return self.turn.view.get(*subject.identity) or {}
+            return common
+        changed = self._changed_at(subject, record)
+        return {name: value for name, value in common.items() if shown.at.get(name, 0) >= changed}
 
     def may_have_more(self, entity: str) -> bool:
         """Whether a write may have created records of an entity that the world does not know."""
