@@ -1,11 +1,16 @@
 """Measure a language world model against a running endpoint: requests, prompt tokens and time of each call.
 
     python benchmarks/llm.py URL MODEL [--quick] [--options JSON]      e.g. http://127.0.0.1:8000/v1 tiny
+    python benchmarks/llm.py [--quick]                                 only the own time of mcp-sim, without an engine
 
 The reference in the same run is the naive layout: the whole state in one user message, sent again for each call.
 `--options` are further options of the world model, for example `{"thinking": "off"}`. Uncached tokens are reported by
-engines that count them (vLLM: --enable-prompt-tokens-details). The engine's time lasts from sending a request until the
-head of its response. The rest of a call, including the work of the HTTP client, counts as mcp-sim's.
+engines that count them (vLLM: --enable-prompt-tokens-details).
+
+The engine's time lasts from the last byte of a request until the head of its response. The rest of a call, including
+the work of the HTTP client, is the own time of mcp-sim, on the clock and of the processor. Without a URL an endpoint in
+a process of its own answers at once, with what the built-in world answers. The reference is then the same requests,
+sent by the HTTP client alone. First calls of a tool compile it, and are counted apart.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ import asyncio
 import json
 import statistics
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
@@ -23,7 +28,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from httpx2 import AsyncHTTPTransport, Request, Response
+from httpx2 import AsyncClient, AsyncHTTPTransport, Request, Response
+from instant_endpoint import MODEL as INSTANT
+from instant_endpoint import start_endpoint
 from table import print_table, ratio
 
 from mcp_sim import Simulator
@@ -67,10 +74,11 @@ WORLDS = (1, 16, 64)
 
 @dataclass
 class Traffic:
-    """The replies of the engine, and the seconds of each request on the wire."""
+    """The replies of the engine, the seconds that it took for each, and the bodies of the requests."""
 
     replies: list[Reply] = field(default_factory=list[Reply])
     seconds: list[float] = field(default_factory=list[float])
+    bodies: list[bytes] = field(default_factory=list[bytes])
 
     def recording(self, ask: Ask) -> Ask:
         """Return `ask` with its replies recorded."""
@@ -85,20 +93,32 @@ class Traffic:
     @contextmanager
     def timing(self) -> Generator[None]:
         """Time the HTTP requests sent within the block."""
-        send, seconds = AsyncHTTPTransport.handle_async_request, self.seconds
+        send, traffic = AsyncHTTPTransport.handle_async_request, self
 
         async def timed(self: AsyncHTTPTransport, request: Request) -> Response:
-            began = time.perf_counter()
-            response = await send(self, request)
             if request.url.path.endswith("/completions"):
-                seconds.append(time.perf_counter() - began)
-            return response
+                traffic.bodies.append(request.content)
+                request.extensions["trace"] = traffic.note_event()
+            return await send(self, request)
 
         AsyncHTTPTransport.handle_async_request = timed
         try:
             yield
         finally:
             AsyncHTTPTransport.handle_async_request = send
+
+    def note_event(self) -> Callable[[str, Any], Awaitable[None]]:
+        """Return a hook for the events of one request: the HTTP client awaits it."""
+        sent = 0.0
+
+        async def note(event: str, _info: Any) -> None:
+            nonlocal sent
+            if event.endswith("send_request_body.complete"):
+                sent = time.perf_counter()
+            elif event.endswith("receive_response_headers.complete"):
+                self.seconds.append(time.perf_counter() - sent)
+
+        return note
 
     def tokens(self, name: str) -> list[int]:
         return [reply.usage.get(name, 0) for reply in self.replies]
@@ -111,13 +131,30 @@ class Traffic:
         ]
 
 
+@dataclass
+class Spent:
+    """The own seconds of calls, on the clock and of the processor."""
+
+    clock: list[float] = field(default_factory=list[float])
+    processor: list[float] = field(default_factory=list[float])
+
+    def part(self, *, first: bool) -> Spent:
+        """Return the first call of each tool, or the others."""
+        wanted = [at for at in range(len(self.clock)) if (at < len(CALLS)) is first]
+        return Spent([self.clock[at] for at in wanted], [self.processor[at] for at in wanted])
+
+
 def main(url: str, model: str, options: Mapping[str, Any], *, quick: bool) -> None:
     calls = 12 if quick else 50
     with TemporaryDirectory() as folder:
         path = Path(folder) / "scenario.yaml"
         path.write_text(SCENARIO, encoding="utf-8")
-        settings = {"base_url": url, "model": model, **options}
-        asyncio.run(measure(load(path), settings, calls, WORLDS[:2] if quick else WORLDS))
+        scenario = load(path)
+    if not url:
+        asyncio.run(measure_own_time(scenario, options, 4 * calls))
+        return
+    settings = {"base_url": url, "model": model, **options}
+    asyncio.run(measure(scenario, settings, calls, WORLDS[:2] if quick else WORLDS))
 
 
 async def measure(scenario: Scenario, settings: Mapping[str, Any], calls: int, worlds: Sequence[int]) -> None:
@@ -129,17 +166,38 @@ async def measure(scenario: Scenario, settings: Mapping[str, Any], calls: int, w
     rows += [_row(f"mcp-sim, ask: {ask}", traffic, naive, calls, spent) for ask, (traffic, spent) in modes.items()]
     head = ["layout", "requests per call", "prompt tokens per call", "ratio", "uncached per call", "ratio"]
     print_table(f"{calls} calls in one world", [*head, "ms of the engine", "ms of mcp-sim"], rows)
+    _print_own_time({f"ask: {ask}": spent for ask, (_, spent) in modes.items()})
     _print_turns(naive, modes["always"][0], calls)
     await _print_rates(scenario, settings, worlds)
 
 
-def _row(name: str, traffic: Traffic, naive: Traffic, calls: int, own: float | None) -> list[str]:
+def _row(name: str, traffic: Traffic, naive: Traffic, calls: int, own: Spent | None) -> list[str]:
     prompts, uncached = sum(traffic.tokens("prompt_tokens")) / calls, sum(traffic.uncached) / calls
     reference = sum(naive.tokens("prompt_tokens")) / calls, sum(naive.uncached) / calls
     cells = [name, f"{len(traffic.replies) / calls:.2f}", f"{prompts:,.0f}", ratio(prompts, reference[0])]
     cells += [f"{uncached:,.0f}", ratio(uncached, reference[1])]
     engine = 1000 * statistics.median(traffic.seconds) if traffic.seconds else 0.0
-    return [*cells, f"{engine:.1f}", "-" if own is None else f"{1000 * own:.2f}"]
+    return [*cells, f"{engine:.1f}", "-" if own is None else f"{1000 * statistics.median(own.clock):.2f}"]
+
+
+def _print_own_time(spent: Mapping[str, Spent], reference: Spent | None = None) -> None:
+    """Print the milliseconds of the processor and on the clock: median, and the span of the middle 80 %."""
+    alone = None if reference is None else statistics.median(reference.processor)
+    rows = [] if reference is None else [["the HTTP client alone", *_quantiles(reference), "1.00x"]]
+    for name, all_ in spent.items():
+        for what, own in ((name, all_.part(first=False)), (f"{name}, first calls", all_.part(first=True))):
+            times = "-" if alone is None else ratio(statistics.median(own.processor), alone)
+            rows.append([what, *_quantiles(own), times])
+    head = ["", "processor", "10 %", "90 %", "clock", "10 %", "90 %", "processor, ratio"]
+    print_table("Own time of a call in ms: median, 10 % and 90 % quantiles", head, rows)
+
+
+def _quantiles(own: Spent) -> list[str]:
+    cells = list[str]()
+    for seconds in (own.processor, own.clock):
+        tenths = statistics.quantiles(seconds, n=10, method="inclusive")
+        cells += [f"{1000 * part:.2f}" for part in (statistics.median(seconds), tenths[0], tenths[-1])]
+    return cells
 
 
 def _print_turns(naive: Traffic, ours: Traffic, calls: int) -> None:
@@ -185,17 +243,51 @@ def recorded_model(traffic: Traffic) -> type[Openai]:
     return Recorded
 
 
-async def measure_one_world(scenario: Scenario, settings: Mapping[str, Any], calls: int) -> tuple[Traffic, float]:
-    """Return the traffic of one world, and the median seconds of a call without those of the engine."""
-    traffic = Traffic()
-    own = list[float]()
+async def measure_one_world(scenario: Scenario, settings: Mapping[str, Any], calls: int) -> tuple[Traffic, Spent]:
+    """Return the traffic of one world, and the time of its calls without that of the engine."""
+    traffic, spent = Traffic(), Spent()
     async with open_simulator(scenario, settings, traffic) as simulator, simulator.open() as world:
         with traffic.timing():
             for tool, arguments in islice(cycle(CALLS), calls):
-                before, began = sum(traffic.seconds), time.perf_counter()
-                await world.call(tool, arguments)
-                own.append(time.perf_counter() - began - (sum(traffic.seconds) - before))
-    return traffic, statistics.median(own)
+                with _timed(traffic, spent):
+                    await world.call(tool, arguments)
+    return traffic, spent
+
+
+@contextmanager
+def _timed(traffic: Traffic, spent: Spent) -> Generator[None]:
+    before, used, began = sum(traffic.seconds), time.process_time(), time.perf_counter()
+    yield
+    spent.clock.append(time.perf_counter() - began - (sum(traffic.seconds) - before))
+    spent.processor.append(time.process_time() - used)
+
+
+async def measure_own_time(scenario: Scenario, options: Mapping[str, Any], calls: int) -> None:
+    """Measure the own time of calls, with an endpoint that answers at once."""
+    with start_endpoint(await prepared_replies(scenario, calls)) as url:
+        settings = {"base_url": url, "model": INSTANT, **options}
+        traffic, spent = await measure_one_world(scenario, settings, calls)
+        print(f"{calls} calls in one world, {len(traffic.replies)} requests")
+        _print_own_time({"mcp-sim": spent}, await measure_client(url, traffic.bodies))
+
+
+async def prepared_replies(scenario: Scenario, calls: int) -> list[str]:
+    """Return what the built-in world answers, as the replies of a model."""
+    async with Simulator(scenario) as simulator, simulator.open() as world:
+        made = islice(cycle(CALLS), calls)
+        shown = [prompt.observation_value(await world.call(tool, arguments)) for tool, arguments in made]
+    return [value if isinstance(value, str) else json.dumps(value, separators=(",", ":")) for value in shown]
+
+
+async def measure_client(url: str, bodies: Sequence[bytes]) -> Spent:
+    """Return the own time of the HTTP client for requests with these bodies."""
+    traffic, spent = Traffic(), Spent()
+    async with AsyncClient() as client:
+        with traffic.timing():
+            for body in bodies:
+                with _timed(traffic, spent):
+                    await client.post(f"{url}/chat/completions", content=body)
+    return spent
 
 
 async def calls_per_second(scenario: Scenario, settings: Mapping[str, Any], worlds: int) -> float:
@@ -249,8 +341,8 @@ async def _ask_with_whole_state(
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("url")
-    parser.add_argument("model")
+    parser.add_argument("url", nargs="?", default="")
+    parser.add_argument("model", nargs="?", default="")
     parser.add_argument("--quick", action="store_true", help="a few calls, up to 16 worlds")
     parser.add_argument(
         "--options", type=json.loads, default={}, metavar="JSON", help="more options of the world model"
