@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, value
+from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, tool, value
 from support.endpoint import completion, giving, saying, serving
 
 from mcp_sim.types.errors import Crash
@@ -175,3 +175,32 @@ async def test_the_answer_to_a_write_may_change_what_it_refers_to_and_counts_of_
         true = [customers[0], {**ben, "open": 1}]
         assert made == {**answer, "customers": true}
         assert [row for _, row in world.view.rows("customer")] == true
+
+
+@pytest.mark.parametrize(
+    ("said", "served"),
+    [
+        pytest.param('{"outlook": "rain", "degrees": "7"}', {"outlook": "rain", "degrees": 7}, id="number as text"),
+        pytest.param('{"outlook": 3, "degrees": 7}', {"outlook": "3", "degrees": 7}, id="text as number"),
+    ],
+)
+async def test_a_value_in_another_type_is_written_in_that_of_the_schema(said: str, served: Json, desk: Desk) -> None:
+    async with serving(saying(said)) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("forecast", {"city": "Ghent"})) == served
+        assert len(measured(world)["repaired"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "served"),
+    [
+        pytest.param('["AMS", "BRU"]', {"airports": ["AMS", "BRU"]}, id="a bare list"),
+        pytest.param("null", {}, id="null"),
+    ],
+)
+async def test_a_bare_answer_is_put_into_the_object_that_the_schema_wants(
+    said: str, served: Json, tmp_path: Path
+) -> None:
+    airports = {"type": "object", "properties": {"airports": {"type": "array", "items": {"type": "string"}}}}
+    desk = desk_in(tmp_path, tools=[tool("list_all_airports", [], airports)])
+    async with serving(saying(said)) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("list_all_airports", {})) == served

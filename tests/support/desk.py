@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +76,8 @@ Desk = Callable[..., Simulator]
 """Makes the simulator, given the endpoint's URL, sinks and options of the world model."""
 
 
-def desk_in(folder: Path, world: Json = None, *faults: Json) -> Desk:
-    """Return a factory for a help desk whose documents are in this folder; `world` adds to its world."""
+def desk_in(folder: Path, world: Json = None, *faults: Json, tools: Sequence[Json] = ()) -> Desk:
+    """Return a factory for a help desk whose documents are in this folder; `world` and `tools` add to its own."""
     more: dict[str, Json] = world or {}
 
     def simulator(url: str, sinks: tuple[Sink, ...] = (), **options: Json) -> Simulator:
@@ -93,7 +93,7 @@ def desk_in(folder: Path, world: Json = None, *faults: Json) -> Desk:
             "world_model": {"openai": {"base_url": url, "model": "tiny", **options}},
             "perturbations": [*faults],
         }
-        (folder / "desk.tools.json").write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
+        (folder / "desk.tools.json").write_text(json.dumps({"tools": [*TOOLS, *tools]}), encoding="utf-8")
         path = folder / "desk.yaml"
         path.write_text(json.dumps(scenario), encoding="utf-8")
         return Simulator(load(path, trust=True), sinks)

@@ -1,33 +1,37 @@
 """Hold answers to the outputSchema, and keep the prompt's own properties out of them.
 
-Both are asked for again; at the last attempt the parts that violate the schema are left out if the rest is valid.
+Both are asked for again. At the last attempt the parts that violate the schema are written in the type that it wants,
+such as 2.5 for "2.5", or left out if the rest is valid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import cast
 
 from mcp_sim.models.language_model.readable import Readable
+from mcp_sim.models.language_model.reply import load_json
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.result_parts import Path
+from mcp_sim.types.json_values import canonical
+from mcp_sim.types.result_parts import Path, get_part, replace_part
 
 FACTS = ("likely", "written")
 PHRASES = ("related records", "since the last turn", "invalid arguments")
 """The names of facts in a turn. The phrases are no property of a real system, the others only if it declares them."""
 
-MAX_OMITTED = 100
-"""How many parts of one answer are left out at most."""
+MAX_CHANGED = 100
+"""How many parts of one answer are changed at most."""
 
 
 def conform(
     observation: Observation, schema: Record | None, validator: Validator | None, *, is_last: bool
 ) -> tuple[Observation, list[Path]]:
-    """Return an observation that conforms to the outputSchema, and the parts that were left out at the last attempt.
+    """Return an observation that conforms to the outputSchema, and the parts that the last attempt changes for that.
 
     Raises `Rejected` if it does not conform, with all problems.
     """
@@ -70,24 +74,44 @@ def _has_objects(part: Json) -> bool:
 
 
 def _valid_rest(value: Json, validator: Validator, problems: list[str]) -> tuple[Json, list[Path]]:
-    """Return the value without the smallest parts that violate the schema, and their paths.
+    """Return the value with the smallest parts changed that violate the schema, and their paths.
 
     Raises `Rejected` with the problems if what remains is still invalid.
     """
-    omitted = list[Path]()
-    while len(omitted) < MAX_OMITTED:
+    if value is None and validator.is_valid({}):
+        return {}, [()]
+    changed = list[Path]()
+    while len(changed) < MAX_CHANGED:
         invalid = validator.invalid_parts(value)
-        for path in _enclosing(invalid[0]) if invalid else ():
-            rest = _without(value, [path])
-            if len(validator.invalid_parts(rest)) < len(invalid):
-                value = rest
-                omitted.append(path)
+        for path, mended in _mended(value, invalid[0]) if invalid else ():
+            if len(validator.invalid_parts(mended)) < len(invalid):
+                value = mended
+                changed.append(path)
                 break
         else:
             break
     if not validator.is_valid(value):
         raise Rejected("", problems)
-    return value, omitted
+    return value, changed
+
+
+def _mended(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    """Yield the value with a part of it in another type, then without it, then without each part around it."""
+    for part in _in_other_types(get_part(value, path)):
+        yield path, replace_part(value, path, part)
+    for part_of in _enclosing(path):
+        yield part_of, _without(value, [part_of])
+
+
+def _in_other_types(part: Json) -> Iterator[Json]:
+    """Yield a number for its text, and a text for a number."""
+    if isinstance(part, str):
+        with suppress(ValueError):
+            number = load_json(part)
+            if isinstance(number, int | float):
+                yield number
+    elif isinstance(part, int | float) and not isinstance(part, bool):
+        yield canonical(part)
 
 
 def _enclosing(path: Path) -> Iterator[Path]:

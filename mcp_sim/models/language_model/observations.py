@@ -10,7 +10,7 @@ from typing import Any, cast
 from mcp_sim.models.language_model.reply import TOO_DEEP, Reply, observation_text, parse_json
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.json_schema.shapes import as_object, properties
+from mcp_sim.types.json_schema.shapes import as_object, properties, types_of
 from mcp_sim.types.json_schema.validation import Validator
 
 _RESULT = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
@@ -101,12 +101,13 @@ def _call_result(body: Record) -> ToolResult | None:
 
 
 def _structured(text: str, value: Any, schema: Record, reply: Reply) -> Json:
-    """Return the value of structured content. A text is put under the only property of a schema that wraps a text."""
+    """Return the value of structured content. A text, or a list, is put under the only property of a schema for it."""
+    wrapper = properties(schema)
+    name, part = next(iter(wrapper.items())) if len(wrapper) == 1 else ("", {})
+    if isinstance(value, list) and "array" in types_of(as_object(part)) and "object" in types_of(schema):
+        return {name: value}
     if value is not None:
         return value
-    wrapper = properties(schema)
-    if len(wrapper) == 1 and text:
-        (name, part), *_ = wrapper.items()
-        if as_object(part).get("type") == "string":
-            return {name: text}
+    if text and as_object(part).get("type") == "string":
+        return {name: text}
     return parse_json(text, reply.content)
