@@ -31,6 +31,8 @@ SLACK = timedelta(days=1)
 """How much later than now a past event may seem to be, by another clock or time zone."""
 _HAPPENED = re.compile(
     r"(date_|last_)?(created|updated|modified|joined|registered|hired|founded|enrolled|signed_up|born)(_at|_on|_date|_time)?"
+    r"|(closed|completed|finished|resolved|merged|sent|received|deleted|archived|cancell?ed|paid|shipped|approved)(_at|_on)"
+    r"|last_(login|seen|active)(_at|_on|_date|_time)?"
     r"|date_of_birth|birth_?date|member_since"
 )
 _UPDATED = re.compile(r"(?:last_)?(?:updated|modified)(?=_?(?:at|on|date|time)$|$)", re.IGNORECASE)
