@@ -10,7 +10,7 @@ engines that count them (vLLM: --enable-prompt-tokens-details).
 The engine's time lasts from the last byte of a request until the head of its response. The rest of a call, including
 the work of the HTTP client, is the own time of mcp-sim, on the clock and of the processor. Without a URL an endpoint in
 a process of its own answers at once, with what the built-in world answers. The reference is then the same requests,
-sent by the HTTP client alone. First calls of a tool compile it, and are counted apart.
+sent by the HTTP client alone. Garbage is collected as by `mcp-sim serve`. First calls of a tool compile it, and are counted apart.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from instant_endpoint import start_endpoint
 from table import print_table, ratio
 
 from mcp_sim import Simulator
+from mcp_sim.cli.startup import freeze_collector
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.endpoint import Ask, Endpoint, open_endpoint
 from mcp_sim.models.language_model.endpoint import Request as Question
@@ -248,6 +249,7 @@ async def measure_one_world(scenario: Scenario, settings: Mapping[str, Any], cal
     traffic, spent = Traffic(), Spent()
     async with open_simulator(scenario, settings, traffic) as simulator, simulator.open() as world:
         with traffic.timing():
+            freeze_collector()
             for tool, arguments in islice(cycle(CALLS), calls):
                 with _timed(traffic, spent):
                     await world.call(tool, arguments)
