@@ -10,7 +10,8 @@ engines that count them (vLLM: --enable-prompt-tokens-details).
 The engine's time lasts from the last byte of a request until the head of its response. The rest of a call, including
 the work of the HTTP client, is the own time of mcp-sim, on the clock and of the processor. Without a URL an endpoint in
 a process of its own answers at once, with what the built-in world answers. The reference is then the same requests,
-sent by the HTTP client alone. Garbage is collected as by `mcp-sim serve`. First calls of a tool compile it, and are counted apart.
+sent by the HTTP client alone. Garbage is collected as by `mcp-sim serve`. First calls of a tool compile it, and are
+counted apart.
 """
 
 from __future__ import annotations

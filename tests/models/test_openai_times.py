@@ -22,7 +22,7 @@ FAR = "2136-05-04T10:00:00Z"
 
 
 def club(folder: Path, url: str) -> Simulator:
-    """Return a simulator of a club of which nothing is known but what the model shows."""
+    """Return a simulator of a club whose members are known from the model alone."""
     tools = [tool("get_member", ["member_id"], MEMBER), tool("get_member_card", ["member_id"])]
     (folder / "club.tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
     scenario: Json = {

@@ -100,14 +100,15 @@ def _call_result(body: Record) -> ToolResult | None:
     return ToolResult(content, "blocks", is_error)
 
 
-def _structured(text: str, value: Any, schema: Record, reply: Reply) -> Json:
+def _structured(text: str, value: Json, schema: Record, reply: Reply) -> Json:
     """Return the value of structured content. A text, or a list, is put under the only property of a schema for it."""
     wrapper = properties(schema)
     name, part = next(iter(wrapper.items())) if len(wrapper) == 1 else ("", {})
-    if isinstance(value, list) and "array" in types_of(as_object(part)) and "object" in types_of(schema):
-        return {name: value}
+    items = cast("list[Json]", value) if isinstance(value, list) else None
+    if items is not None and "array" in types_of(as_object(part)) and "object" in types_of(schema):
+        return {name: items}
     if value is not None:
-        return value
+        return value if items is None else items
     if text and as_object(part).get("type") == "string":
         return {name: text}
     return parse_json(text, reply.content)
