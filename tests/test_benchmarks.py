@@ -46,6 +46,13 @@ def test_the_benchmark_of_planning_compares_two_sizes_of_every_case() -> None:
     assert parts >= {"tool", "property", "word", "blank"}
 
 
+async def test_the_benchmark_of_a_language_model_prints_the_own_time_of_calls_without_an_engine() -> None:
+    done = await run_process(_quick("llm.py"), check=True, env=ENVIRONMENT)
+    rows = {line[:21].strip(): line[21:].split() for line in done.stdout.decode().splitlines()}
+    assert rows["the HTTP client alone"][-1] == "1.00x"
+    assert float(rows["mcp-sim"][0]) > float(rows["the HTTP client alone"][0]) > 0
+
+
 async def test_the_benchmark_of_a_language_model_compares_requests_and_prompt_tokens_with_the_whole_state() -> None:
     async with serving() as engine:
         done = await run_process([*_quick("llm.py"), engine.url, "tiny"], check=True, env=ENVIRONMENT)

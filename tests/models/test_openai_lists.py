@@ -12,6 +12,7 @@ from support.endpoint import saying, serving
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
+from mcp_sim.types import ToolResult
 
 Json = Any
 TEXT = {"type": "string"}
@@ -34,6 +35,8 @@ TOOLS = [
     tool("update_task", TASK, task_id=TEXT, status={"enum": ["todo", "done"]}),
     tool("get_task", TASK, task_id=TEXT),
     tool("list_tasks", OUTPUT, status={"enum": ["todo", "done"]}, include_archived={"type": "boolean"}),
+    {"name": "list_open_tasks", "inputSchema": {"type": "object"}},
+    tool("find_tasks", OUTPUT, status=TEXT),
     tool("get_tasks", OUTPUT, limit={"type": "integer"}),
 ]
 
@@ -91,6 +94,23 @@ async def test_a_list_may_show_what_only_a_guess_about_its_default_hides(tmp_pat
     answer = shown(*rows)
     async with serving(saying(answer)) as engine, board(tmp_path, engine.url, *rows).open() as world:
         assert value(await world.call("list_tasks", {})) == json.loads(answer)
+        assert measured(world)["attempts"] == 1
+
+
+async def test_a_list_that_is_asked_for_all_states_shows_them(tmp_path: Path) -> None:
+    rows = task(1), task(2, "done")
+    async with serving(saying(shown(*rows))) as engine, board(tmp_path, engine.url, *rows).open() as world:
+        assert value(await world.call("find_tasks", {"status": "all"})) == {"tasks": [*rows]}
+        assert measured(world)["attempts"] == 1
+
+
+async def test_rows_that_identify_nothing_are_shown_as_they_are(tmp_path: Path) -> None:
+    blocks = [{"type": "text", "text": "To do: 1"}, {"type": "text", "text": "Done: 0"}]
+    reply = json.dumps({"content": blocks})
+    async with serving(saying(reply)) as engine, board(tmp_path, engine.url, task(1)).open() as world:
+        body = (await world.call("list_open_tasks", {})).body
+        assert isinstance(body, ToolResult)
+        assert body.content == blocks
         assert measured(world)["attempts"] == 1
 
 

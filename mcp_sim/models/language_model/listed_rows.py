@@ -16,7 +16,10 @@ from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.views import find_key
+
+ANY_VALUES = terms("arguments.any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +42,13 @@ class ListedRows:
         """
         if self.is_repeated and rows:
             return self._with_missing(rows, known, self._is_created)
-        if rows and None in map(self._key, known):
-            return None
+        if rows and (None in map(self._key, known) or all(self._key(row) is None for row in rows)):
+            return None  # what identifies nothing cannot be compared
         if not self.is_exact:
             return self._with_missing(rows, known, self._is_hit)
         if rows and self._is_part(known) and len(rows) <= len(known):
             return self._with_missing(rows, known, lambda _: len(rows) < len(known))
-        if rows and self._has_guessed_scope:
+        if rows and (self._has_guessed_scope or self._asks_for_all):
             return self._with_missing(rows, known, lambda _: True)
         return self._exactly(rows, known)
 
@@ -103,6 +106,13 @@ class ListedRows:
             is_set and (name not in plan.basis or plan.basis[name].source == "inferred")
             for name, is_set in (("fixed", bool(plan.fixed)), ("filters", hides))
         )
+
+    @property
+    def _asks_for_all(self) -> bool:
+        """Whether a filter has a value like `all`, which is that of no record."""
+        arguments = self.facts.turn.call.arguments
+        given = (arguments.get(name) for name in self.tool.plan.filters)
+        return any(isinstance(value, str) and snake(value) in ANY_VALUES for value in given)
 
     def _is_part(self, known: list[Json]) -> bool:
         """Whether the page may be one of several, and no argument says how the rows are ordered."""

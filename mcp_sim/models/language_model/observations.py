@@ -104,11 +104,10 @@ def _structured(text: str, value: Json, schema: Record, reply: Reply) -> Json:
     """Return the value of structured content. A text, or a list, is put under the only property of a schema for it."""
     wrapper = properties(schema)
     name, part = next(iter(wrapper.items())) if len(wrapper) == 1 else ("", {})
-    items = cast("list[Json]", value) if isinstance(value, list) else None
-    if items is not None and "array" in types_of(as_object(part)) and "object" in types_of(schema):
-        return {name: items}
-    if value is not None:
-        return value if items is None else items
-    if text and as_object(part).get("type") == "string":
-        return {name: text}
-    return parse_json(text, reply.content)
+    kinds = types_of(as_object(part))
+    if isinstance(value, dict):
+        return cast("Record", value)
+    if isinstance(value, list):
+        rows = cast("list[Json]", value)
+        return {name: rows} if "array" in kinds and "object" in types_of(schema) else rows
+    return {name: text} if text and "string" in kinds else parse_json(text, reply.content)
