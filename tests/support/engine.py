@@ -16,8 +16,8 @@ from mcp_sim.types.scenario import Scenario
 
 Json = Any
 OFF = {"thinking": "off"}
-WEAK = {"arguments": "strict", "max_attempts": 4, "max_text": 40, "max_items": 3}
-"""Options for a model that emits random tokens, and would fill every bound."""
+WEAK = {"arguments": "strict", "max_attempts": 4, "max_text": 40, "max_items": 3, "max_tokens": 512}
+"""Options for a model that emits random tokens, and would fill every bound: it seldom ends an undeclared property."""
 
 
 def with_model(name: str, url: str, **options: Json) -> Scenario:
@@ -27,7 +27,6 @@ def with_model(name: str, url: str, **options: Json) -> Scenario:
     model = type(entry.world_model).model_validate(
         {
             **entry.world_model.model_dump(),
-            "max_tokens": 2048,
             "transcript": 16_000,
             "timeout": "10m",
             **WEAK,
