@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from mcp_sim.programs.pages import Page
 from mcp_sim.programs.results import Refused, Result, Rpc, fail
 from mcp_sim.programs.rows import Row
-from mcp_sim.programs.tables import Page, Table
+from mcp_sim.programs.tables import Table
 from mcp_sim.programs.world import World
 
 __all__ = [

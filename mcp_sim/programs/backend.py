@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mcp_sim.programs.loading import failed_at, load_functions, reason
-from mcp_sim.programs.results import Refused, Rpc, observation_of
+from mcp_sim.programs.results import Refused, Rpc, observation_of, plain
 from mcp_sim.programs.watchdog import LIMIT, Overrun, watched
 from mcp_sim.programs.world import World
-from mcp_sim.types import Json, Record, Tool, Transition, Turn
+from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_schema.expansion import expanded
@@ -44,7 +44,7 @@ def hook_answer(name: str, program: Program, domain: Domain) -> Answer | None:
     names = function.parameters
 
     def bind(turn: Turn) -> Record:
-        known: list[Json] = [turn.tool.name, turn.call.arguments, [*turn.problems]]
+        known: list[Json] = [turn.tool.name, plain(turn.call.arguments), [*turn.problems]]
         return dict(zip(names, known, strict=False))
 
     return _Call(program, domain, load(program, domain)[function.name], bind)
@@ -69,20 +69,24 @@ class _Call:
 
     def __call__(self, turn: Turn, invent: Invent) -> Transition:
         world = World(self.domain, self.program.prefix, turn, invent)
-        changes = ()
         try:
             with watched():
-                value = self.function(world, **self.bind(turn))
-                changes = world.changes()
-            observation = observation_of(value, turn.tool)
-        except (Refused, Rpc) as refusal:
-            return Transition(observation_of(refusal, turn.tool))
+                value, changes = self._answer(world, turn)
+                observation = observation_of(value, turn.tool)
         except Overrun as error:
             raise self._crash(turn, error, f"the program did not end within {LIMIT:g} seconds") from None
         except Exception as error:
             raise self._crash(turn, error, reason(error)) from error
         findings = program_findings(turn, changes, self.domain) if changes else ()
         return Transition(observation, changes, measured={"findings": findings} if findings else {})
+
+    def _answer(self, world: World, turn: Turn) -> tuple[Any, tuple[Change, ...]]:
+        """Return what the function returned or refused, and what it has written."""
+        try:
+            value = self.function(world, **self.bind(turn))
+        except (Refused, Rpc) as refusal:
+            return refusal, ()
+        return value, world.changes()
 
     def _crash(self, turn: Turn, error: BaseException, why: str) -> Crash:
         return Crash(turn.tool.id, f"{failed_at(error, self.program.path)}: {why}")
@@ -91,7 +95,8 @@ class _Call:
 def _binder(function: ProgramFunction, tool: Tool) -> Bind:
     """Return the arguments that a function takes, under the names of its parameters.
 
-    One that has no default and is not given is the default of the inputSchema, else None.
+    One that has no default and is not given is the default of the inputSchema, else None. Functions get copies, so that
+    they may change what they get.
     """
     schemas = properties(expanded(tool.input_schema))
     names = {argument: parameter_name(argument) for argument in schemas}
@@ -101,14 +106,13 @@ def _binder(function: ProgramFunction, tool: Tool) -> Bind:
     taken = {*function.parameters}
 
     def bind(turn: Turn) -> Record:
-        given = turn.call.arguments
-        if function.takes_all:
-            return {**missing, **given}
-        bound = dict(missing)
-        for argument, value in given.items():
+        bound: Record = {**missing}
+        for argument, value in turn.call.arguments.items():
             name = names.get(argument) or parameter_name(argument)
             if name in taken:
                 bound[name] = value
-        return bound
+            elif function.takes_all and argument != function.world:
+                bound[argument] = value
+        return plain(bound)
 
     return bind

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, ItemsView, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
+
+_items: Callable[[Any], ItemsView[Any, Any]] = dict[Any, Any].items
+"""Returns the items of a dict; not by the method of rows, after which their values may change in place."""
 
 _WRAPPER = "result"
 """The only property of an outputSchema that MCP servers wrap around a value that is no object."""
@@ -26,11 +30,16 @@ class Result:
     is_error: bool = False
 
 
-def fail(value: Json) -> Result:
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure (isError) whose call keeps what it has written."""
+
+    value: Json
+
+
+def fail(value: Json) -> Failure:
     """Return a failure (isError) whose call keeps what it has written. `Refused` undoes it."""
-    if isinstance(value, str):
-        return Result(text=value, is_error=True)
-    return Result(structured=value, is_error=True)
+    return Failure(value)
 
 
 class Refused(Exception):
@@ -58,7 +67,7 @@ def observation_of(value: Any, tool: Tool) -> Observation:
     match value:
         case Rpc():
             return Observation(RpcError(value.code, value.message, plain(value.data)))
-        case Refused():
+        case Refused() | Failure():
             return Observation(_body(value.value, tool, is_error=True))
         case Result():
             return Observation(_of_parts(value, tool))
@@ -92,31 +101,75 @@ def _wrapped(value: Json, schema: Record) -> Json:
     return cast("Json", value) if is_wrapped or [*properties(expanded(schema))] != [_WRAPPER] else wrapped
 
 
-def plain(value: Any, path: str = "") -> Json:
-    """Return a copy of a JSON value without rows and tuples. Raises `TypeError` with the path of what is no JSON."""
+def plain(value: Any) -> Json:
+    """Return a copy of a JSON value without rows, tuples and enums.
+
+    Raises `TypeError` with the path of what is no JSON.
+    """
+    try:
+        return _plain(value)
+    except _NoJson:
+        raise TypeError(_complaint(value, "")) from None
+
+
+class _NoJson(Exception):
+    """A part of a value is no JSON."""
+
+
+def _plain(value: Any) -> Json:
+    kind = value.__class__
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if isinstance(value, dict):
+        return {name if name.__class__ is str else _name(name): _plain(part) for name, part in _items(value)}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in cast("list[Any]", value)]
+    return _number_or_text(value)
+
+
+def _name(name: Any) -> str:
+    if isinstance(name, str | int) and not isinstance(name, bool):
+        return str(_number_or_text(name))
+    raise _NoJson
+
+
+def _number_or_text(value: Any) -> Json:
     match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            if value - value != 0:
-                raise TypeError(f"{_place(path)} is {value}, which JSON cannot express")
-            return value
-        case dict():
-            fields = cast("dict[Any, Any]", value)
-            return {_name(name, path): plain(part, f"{path}.{name}") for name, part in fields.items()}
-        case list() | tuple():
-            return [plain(part, f"{path}[{at}]") for at, part in enumerate(cast("list[Any]", value))]
+        case str():
+            return str.__str__(value)
+        case int():
+            return int.__int__(value)
+        case float() if value - value == 0:
+            return float.__float__(value)
         case _:
-            raise TypeError(f"{_place(path)} is a {type(value).__name__}, which is no JSON")
+            raise _NoJson
 
 
-def _name(name: Any, path: str) -> str:
-    if isinstance(name, str):
-        return name
-    if isinstance(name, int) and not isinstance(name, bool):
-        return str(name)
-    raise TypeError(f"a key of {_place(path)} is a {type(name).__name__}, not a text")
+def _complaint(value: Any, path: str) -> str:
+    """Return what is no JSON in a value, with its path; empty if there is nothing."""
+    place = path.removeprefix(".") or "the value"
+    match value:
+        case dict():
+            fields = [*_items(value)]
+            names = (f"a key of {place} is a {_kind(name)}, not a text" for name, _ in fields if not _is_name(name))
+            return next(names, "") or _first_complaint((part, f"{path}.{name}") for name, part in fields)
+        case list() | tuple():
+            return _first_complaint((part, f"{path}[{at}]") for at, part in enumerate(cast("list[Any]", value)))
+        case None | bool() | int() | str():
+            return ""
+        case float():
+            return "" if value - value == 0 else f"{place} is {value}, which JSON cannot express"
+        case _:
+            return f"{place} is a {_kind(value)}, which is no JSON"
 
 
-def _place(path: str) -> str:
-    return path.removeprefix(".") or "the value"
+def _first_complaint(parts: Iterable[tuple[Any, str]]) -> str:
+    return next((found for part, path in parts if (found := _complaint(part, path))), "")
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str | int) and not isinstance(name, bool)
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Protocol, Self, cast
 
+from mcp_sim.programs.results import plain
 from mcp_sim.types import Json, Key, Record
 
 _NESTED = (dict, list)
 _MISSING: Any = object()
+
+
+class Owner(Protocol):
+    """What rows belong to: their table."""
+
+    @property
+    def key_name(self) -> str:
+        """The field that identifies a record; '' for singletons."""
+        ...
+
+    def changed(self, row: Row) -> None:
+        """Note a row that may have changed."""
+        ...
+
+    def handed_out(self, row: Row) -> None:
+        """Note a row whose nested value was read, and may be changed in place from now on."""
+        ...
 
 
 class Row(dict[str, Json]):
@@ -19,23 +37,13 @@ class Row(dict[str, Json]):
     shared between worlds.
     """
 
-    __slots__ = ("_changed", "_owned", "key")
+    __slots__ = ("_owned", "_owner", "key")
 
-    def __init__(self, record: Record, key: Key, changed: Callable[[Row], None]) -> None:
+    def __init__(self, record: Record, key: Key, owner: Owner) -> None:
         super().__init__(record)
         self.key = key
-        self._changed: Callable[[Row], None] | None = changed
+        self._owner: Owner | None = owner
         self._owned: set[str] | None = None
-
-    @property
-    def may_change_inside(self) -> bool:
-        """Whether a nested value was read, which may be changed in place at any time."""
-        return self._owned is not None
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the record still exists, as far as the program's own writes go."""
-        return self._changed is not None
 
     def raw(self, name: str, default: Json = None) -> Json:
         """Return a value without taking a copy of it. It must not be changed."""
@@ -46,14 +54,15 @@ class Row(dict[str, Json]):
         super().__setitem__(name, value)
 
     def reset(self, record: Record) -> None:
-        """Undo all changes: take over the fields of a record."""
+        """Undo all changes: take over the fields of a record. Nested values that were handed out stay the same ones."""
+        before = {name: self.raw(name) for name in self._owned or ()}
         super().clear()
-        super().update(record)
-        self._owned = None
+        super().update({name: _refilled(before.get(name), value) for name, value in record.items()})
+        self._owned = {name for name, value in before.items() if value is not None and value is self.raw(name)}
 
     def detach(self) -> None:
         """Let later changes write nothing: the record is gone."""
-        self._changed = None
+        self._owner = None
 
     # reading
 
@@ -99,25 +108,31 @@ class Row(dict[str, Json]):
     # writing
 
     def __setitem__(self, name: str, value: Json) -> None:
+        if isinstance(value, tuple):
+            value = [*cast("tuple[Any, ...]", value)]
         super().__setitem__(name, value)
-        self._note(name if value.__class__ in _NESTED else None)
+        self._note(name if isinstance(value, _NESTED) else None)
 
     def __delitem__(self, name: str) -> None:
+        self._keep_key(name)
         super().__delitem__(name)
         self._note()
 
     def pop(self, name: str, *default: Any) -> Any:
+        self._keep_key(name)
         value = super().pop(name, *default)
         self._note()
         return deepcopy(value)
 
     def popitem(self) -> tuple[str, Json]:
-        name, value = super().popitem()
-        self._note()
-        return name, deepcopy(value)
+        name = next(reversed(self))
+        return name, self.pop(name)
 
     def clear(self) -> None:
-        super().clear()
+        """Remove all fields but the key."""
+        for name in [*self]:
+            if self._owner is None or name != self._owner.key_name:
+                super().__delitem__(name)
         self._note()
 
     def setdefault(self, name: str, default: Any = None) -> Any:
@@ -138,9 +153,11 @@ class Row(dict[str, Json]):
         if self._owned is None:
             self._owned = set()
         if name not in self._owned:
-            value = deepcopy(value)
+            value = plain(value)
             super().__setitem__(name, value)
-            self._note(name)
+            self._owned.add(name)
+            if self._owner is not None:
+                self._owner.handed_out(self)
         return value
 
     def _own_all(self) -> None:
@@ -150,8 +167,31 @@ class Row(dict[str, Json]):
 
     def _note(self, owned: str | None = None) -> None:
         """Report to the table that the row may have changed."""
+        owner = self._owner
         if owned is not None:
             self._owned = self._owned or set()
             self._owned.add(owned)
-        if self._changed is not None:
-            self._changed(self)
+            if owner is not None:
+                owner.handed_out(self)
+        if owner is not None:
+            owner.changed(self)
+
+    def _keep_key(self, name: str) -> None:
+        """Raise `TypeError` if this is the key of a record, which it cannot lose."""
+        if self._owner is not None and name == self._owner.key_name:
+            raise TypeError(f"a record cannot lose its key {name}: change a copy, dict(row)")
+
+
+def _refilled(nested: Json, value: Json) -> Json:
+    """Return a nested value with other contents; the contents themselves if it is of another type."""
+    match nested, value:
+        case list(), list():
+            nested[:] = plain(value)
+            return cast("Json", nested)
+        case dict(), dict():
+            contents = plain(value)
+            nested.clear()
+            cast("Record", nested).update(contents)
+            return cast("Json", nested)
+        case _:
+            return value

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from mcp_sim.generate.keys import KeyMaker, key_maker, next_key
+from mcp_sim.programs.pages import Page, offset_of, sort_rows
 from mcp_sim.programs.results import Refused, plain
 from mcp_sim.programs.rows import Row
 from mcp_sim.programs.writes import Writes
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.views import find_key
+from mcp_sim.world.tables import comparable, comparables
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +44,6 @@ def table_type(domain: Domain, entity: Entity, name: str) -> TableType:
     return domain.kept[at]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of rows."""
-
-    rows: list[Row]
-    total: int
-    """How many rows there are on all pages."""
-    offset: int
-    """The position of the first row, from 0."""
-    cursor: str | None
-    """The cursor of the next page; None on the last one."""
-
-    @property
-    def more(self) -> bool:
-        """Whether there is another page."""
-        return self.cursor is not None
-
-
 class Table:
     """The records of one entity. Each record is the same row throughout a call."""
 
@@ -73,10 +57,10 @@ class Table:
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return the row with this key, or the default. 7 and "7" are the same key."""
-        row = self._rows.get(key) if isinstance(key, str | int) else None
+        row = self._rows.get(key) if key.__class__ is str or key.__class__ is int else None
         if row is not None:
             return row
-        found = find_key(self._writes.view, self._type.entity.name, key)
+        found = find_key(self._writes, self._type.entity.name, key)
         return default if found is None else self._row(found)
 
     def __contains__(self, key: Any) -> bool:
@@ -86,31 +70,47 @@ class Table:
         return self._writes.view.count(self._type.entity.name)
 
     def __iter__(self) -> Iterator[Row]:
-        """Iterate over all rows in the order of creation. Rows that the loop itself adds do not come up."""
-        for key, record in self._writes.view.rows(self._type.entity.name):
-            row = self._rows.get(key)
+        """Iterate over all rows in the order of creation, without those that the loop itself adds or deletes."""
+        rows, writes, entity = self._rows, self._writes, self._type.entity.name
+        for key, record in writes.view.rows(entity):
+            row = rows.get(key)
             if row is None:
-                row = self._rows[key] = Row(record, key, self._changed)
-            if row.is_there:
-                yield row
+                if writes.get(entity, key) is None:
+                    continue
+                row = rows[key] = Row(record, key, self)
+            yield row
 
-    def find(self, **equals: Json) -> list[Row]:
-        """Return the rows whose fields have these values; all rows without any."""
+    def find(self, /, **equals: Json) -> list[Row]:
+        """Return the rows whose fields have these values; all rows without any.
+
+        A missing field has the value None; 1 equals 1.0, but neither True nor "1".
+        """
         if not equals:
             return list(self)
-        entity, view = self._type.entity, self._writes.view
-        if entity.key in equals and entity.key not in entity.fields:
-            row = self.get(equals[entity.key])
-            return [row] if row is not None and _has(row, equals) else []
-        (name, value), *rest = equals.items()
-        found = view.find(entity.name, name, value)
-        return [self._row(key) for key, record in found if _has(record, dict(rest))]
-
-    def search(self, text: str, *fields: str) -> list[Row]:
-        """Return the rows in whose fields each word of a text occurs, in any letter case. Default: all fields."""
         entity = self._type.entity
+        equals = {name: plain(value) for name, value in equals.items()}
+        is_nested = any(isinstance(value, dict | list) for value in equals.values())
+        view = self._writes.whole_view if is_nested else self._writes.view
+        if entity.key in equals and not entity.singleton:
+            key = find_key(view, entity.name, equals.pop(entity.key))
+            found = [] if key is None else [(key, view.get(entity.name, key) or {})]
+        else:
+            name, value = equals.popitem()
+            found = view.find(entity.name, name, value)
+        wanted = [(name, comparable(value)) for name, value in equals.items()]
+        rows = (key for key, record in found if all(value in comparables(record, name) for name, value in wanted))
+        return [self._row(key) for key in rows]
+
+    def search(self, text: Any, *fields: str) -> list[Row]:
+        """Return the rows in whose fields each word of a text occurs, in any letter case; all rows without a text.
+
+        Default: all fields but the hidden ones.
+        """
+        entity, words = self._type.entity, [] if text is None else str(text).lower().split()
+        if not words:
+            return list(self)
         names = fields or (entity.key, *(name for name in entity.fields if name not in self._type.hidden))
-        found = self._writes.view.search(entity.name, names, text.lower().split())
+        found = self._writes.whole_view.search(entity.name, names, words)
         return [self._row(key) for key, _ in found]
 
     def page(
@@ -118,9 +118,9 @@ class Table:
         rows: Iterable[Row] | None = None,
         *,
         limit: int | None = 20,
-        offset: int = 0,
+        offset: int | None = 0,
         page: int | None = None,
-        cursor: str | None = None,
+        cursor: str | int | None = None,
         sort: str | Callable[[Row], Any] | None = None,
         descending: bool = False,
     ) -> Page:
@@ -130,18 +130,22 @@ class Table:
         `limit` None: all rows. `sort`: a field, whose missing values come last, or a function. Raises `Refused` for a
         cursor that no page had.
         """
-        whole = list(self) if rows is None else list(rows)
-        if sort is not None:
-            _sort(whole, sort, descending=descending)
-        size = len(whole) if limit is None else max(limit, 0)
-        start = offset if page is None else (max(page, 1) - 1) * size
-        if cursor:
-            if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
-                raise Refused(f"Invalid cursor: {cursor}")
-            start = int(cursor)
-        start = max(start, 0)
+        whole = None if rows is None and sort is None else list(self if rows is None else rows)
+        if whole is not None and sort is not None:
+            sort_rows(whole, sort, descending=descending)
+        total = len(self) if whole is None else len(whole)
+        size = total if limit is None else max(limit, 0)
+        start = max(offset or 0 if page is None else (page - 1) * size, 0)
+        if cursor not in {None, ""}:
+            start = offset_of(str(cursor))
         end = start + size
-        return Page(whole[start:end], len(whole), start, str(end) if size and end < len(whole) else None)
+        shown = self._slice(start, end) if whole is None else whole[start:end]
+        return Page(shown, total, start, str(end) if size and end < total else None)
+
+    def _slice(self, start: int, end: int) -> list[Row]:
+        """Return the rows from one place to another in the order of creation."""
+        keys = islice(self._writes.view.rows(self._type.entity.name), start, end)
+        return [self._row(key) for key, _ in keys]
 
     # writing
 
@@ -152,10 +156,11 @@ class Table:
         """
         entity = self._type.entity
         given: Record = {**(record or {}), **fields}
-        key = entity.name if entity.singleton else self._key(plain(given.get(entity.key)))
-        self._refuse_used(key)
+        key = entity.name if entity.singleton else self._new_key(plain(given.get(entity.key)))
+        if self.get(key) is not None:
+            raise self._used(key)
         named: Record = {} if entity.singleton else {entity.key: key}
-        values: Record = {**deepcopy(dict(self._type.defaults)), **plain(given), **named}
+        values: Record = {**plain(self._type.defaults), **plain(given), **named}
         order = dict.fromkeys((*named, *entity.fields, *values))
         self._writes.put(entity.name, key, {name: values[name] for name in order if name in values})
         return self._row(key)
@@ -172,7 +177,7 @@ class Table:
 
     def public(self, row: Row) -> Record:
         """Return a copy of a row without the hidden fields."""
-        return {name: plain(value) for name, value in row.items() if name not in self._type.hidden}
+        return {name: value for name, value in plain(row).items() if name not in self._type.hidden}
 
     def reread(self, key: Key, record: Record | None) -> None:
         """Let a row show its record again, None if it is gone, after writes were undone."""
@@ -185,30 +190,39 @@ class Table:
         else:
             row.reset(record)
 
-    def _key(self, given: Json) -> Key:
+    def _new_key(self, given: Json) -> Key:
+        """Return the key of a new record: the given one, or the next id."""
         entity = self._type.entity
-        if isinstance(given, str | int) and not isinstance(given, bool):
-            return given
         if given is not None:
-            raise TypeError(
-                f"the key {entity.key} of {self._type.name} must be a text or a whole number, not {given!r}"
-            )
+            return self._key(given)
         if entity.natural:
             raise TypeError(f"{self._type.name}.add needs {entity.key}: callers choose the keys of this table")
         return next_key(entity, self._type.keys, self._writes.view, self._turn.draws)
 
-    def _refuse_used(self, key: Key) -> None:
-        if self.get(key) is not None:
-            raise Refused(f"{self._type.name.replace('_', ' ').capitalize()} {key!r} already exists")
+    def _key(self, given: Json) -> Key:
+        if isinstance(given, str | int) and not isinstance(given, bool):
+            return given
+        name = self._type.entity.key
+        raise TypeError(f"the key {name} of {self._type.name} must be a text or a whole number, not {given!r}")
+
+    def _used(self, key: Key) -> Refused:
+        return Refused(f"{self._type.name.replace('_', ' ').capitalize()} {key!r} already exists")
 
     def _row(self, key: Key) -> Row:
         row = self._rows.get(key)
         if row is None:
-            record = self._writes.known(self._type.entity.name, key)
-            row = self._rows[key] = Row(record or {}, key, self._changed)
+            record = self._writes.get(self._type.entity.name, key)
+            row = self._rows[key] = Row(record or {}, key, self)
         return row
 
-    def _changed(self, row: Row) -> None:
+    # what rows report
+
+    @property
+    def key_name(self) -> str:
+        """The field that identifies a record; '' for singletons."""
+        return "" if self._type.entity.singleton else self._type.entity.key
+
+    def changed(self, row: Row) -> None:
         """Note a row that may have changed; one whose key was assigned is renamed."""
         entity = self._type.entity
         new = row.raw(entity.key, row.key)
@@ -216,33 +230,21 @@ class Table:
             self._rename(row, new)
         self._writes.note(entity.name, row)
 
+    def handed_out(self, row: Row) -> None:
+        """Note a row whose nested value was read, and may be changed in place from now on."""
+        self._writes.note_handed_out(self._type.entity.name, row)
+
     def _rename(self, row: Row, new: Json) -> None:
-        old, key = row.key, self._key(new)
+        old = row.key
         row.restore(self._type.entity.key, old)
-        self._refuse_used(key)
+        key = self._key(new)
+        other = self.get(key)
+        if other is row:
+            return
+        if other is not None:
+            raise self._used(key)
         row.restore(self._type.entity.key, key)
         del self._rows[old]
         self._writes.remove(self._type.entity.name, old)
         row.key, self._rows[key] = key, row
-
-
-def _has(record: Mapping[str, Json], equals: Mapping[str, Json]) -> bool:
-    return all(record.get(name) == value for name, value in equals.items())
-
-
-def _sort(rows: list[Row], sort: str | Callable[[Row], Any], *, descending: bool) -> None:
-    """Sort rows in place. Missing values come last in both directions."""
-    if callable(sort):
-        rows.sort(key=sort, reverse=descending)
-        return
-    there = [row for row in rows if row.get(sort) is not None]
-    missing = [row for row in rows if row.get(sort) is None]
-    there.sort(key=lambda row: _comparable(row[sort]), reverse=descending)
-    rows[:] = [*there, *missing]
-
-
-def _comparable(value: Json) -> tuple[int, Any]:
-    """Return a value that can be compared with those of other types: numbers come before texts, these before others."""
-    if isinstance(value, bool | int | float):
-        return 0, value
-    return (1, value) if isinstance(value, str) else (2, str(value))
+        self.handed_out(row)

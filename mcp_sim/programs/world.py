@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from copy import copy
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from random import Random
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp_sim.programs.inventions import Inventions
 from mcp_sim.programs.tables import Table, table_type
-from mcp_sim.programs.writes import Writes
+from mcp_sim.programs.writes import Savepoint, Writes
 from mcp_sim.types import Change, Json, Record, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import UnknownKind, did_you_mean
@@ -71,17 +70,20 @@ class World:
 
     def each(self, items: Iterable[T]) -> Iterator[T]:
         """Iterate over the items of a batch. Each one is a savepoint: `partial_batch` loses what single ones wrote."""
+        if self._writes.part is not None:  # a batch within an item belongs to that item
+            yield from items
+            return
         for at, item in enumerate(items):
             lost = at in self._turn.lost
             savepoint = self._writes.savepoint() if lost else None
-            libraries = {name: copy(library) for name, library in self._libraries.items()} if lost else {}
+            libraries = {name: {**vars(library)} for name, library in self._libraries.items()} if lost else {}
             self._begin(at)
             try:
                 yield item
             finally:
                 self._writes.collect()
                 if savepoint is not None:
-                    self._libraries = libraries
+                    self._undo_libraries(libraries)
                     self._undo_to(savepoint)
                 self._begin(None)
 
@@ -116,10 +118,8 @@ class World:
         """Return the operations of a backend. Raises `AttributeError` for other names."""
         kind = _SHORT_NAMES.get(name, name)
         if kind not in self._libraries:
-            from mcp_sim.backends.library import Library  # noqa: PLC0415 (most programs use tables alone)
-
             try:
-                library = Library(kind, self._turn.view, self.now, draws=self._turn.draws, prefix=self._prefix)
+                library = self._new_library(kind)
             except (UnknownKind, TypeError):
                 known = {*self._domain.entities, *(one for one in backends.names() if one != "program")}
                 raise AttributeError(f"the world has no table or backend {name!r}{did_you_mean(name, known)}") from None
@@ -127,12 +127,22 @@ class World:
             self._libraries[kind] = library
         return self._libraries[kind]
 
+    def _new_library(self, kind: str) -> Library:
+        from mcp_sim.backends.library import Library  # noqa: PLC0415 (most programs use tables alone)
+
+        return Library(kind, self._turn.view, self.now, draws=self._turn.draws, prefix=self._prefix)
+
     def _begin(self, part: int | None) -> None:
         self._writes.part = part
         for library in self._libraries.values():
             library.part = part
 
-    def _undo_to(self, savepoint: Any) -> None:
+    def _undo_to(self, savepoint: Savepoint) -> None:
         for entity, key in self._writes.undo(savepoint):
             if entity in self._tables:
-                self._tables[entity].reread(key, self._writes.known(entity, key))
+                self._tables[entity].reread(key, self._writes.get(entity, key))
+
+    def _undo_libraries(self, before: Mapping[str, Record]) -> None:
+        """Return all backends to what they were. The program may hold them in variables."""
+        for name, library in self._libraries.items():
+            vars(library).update(before.get(name) or vars(self._new_library(name)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from mcp_sim.programs.results import plain
 from mcp_sim.programs.rows import Row
-from mcp_sim.types import Change, Key, Record, Turn, View
+from mcp_sim.types import Change, Json, Key, Record, Turn, View
 
 At: TypeAlias = tuple[str, Key]
 """The entity and the key of a record."""
@@ -33,15 +33,16 @@ class Savepoint:
 class Writes:
     """Collects the changed rows of a call.
 
-    Rows are compared with what was written before only when something else is read, or at the end. Only rows whose
-    nested values were handed out are compared again.
+    Rows whose fields were set are compared with what was written before when something else is read, or at the end.
+    Those whose nested values were handed out may change at any time: they are compared again where nested values count.
     """
 
-    __slots__ = ("_changed", "_net", "_turn", "_unapplied", "_view", "part")
+    __slots__ = ("_changed", "_handed_out", "_net", "_turn", "_unapplied", "_view", "part")
 
     def __init__(self, turn: Turn) -> None:
         self._turn, self._view = turn, turn.view
         self._changed = dict[At, Row]()
+        self._handed_out = dict[At, Row]()
         self._net = dict[At, _Net]()
         self._unapplied: list[Change] = []
         self.part: int | None = None
@@ -49,15 +50,27 @@ class Writes:
 
     @property
     def view(self) -> View:
-        """The state after the writes so far."""
-        self.collect()
+        """The state after the writes so far, but for changes within nested values."""
+        if self._changed:
+            self._collect(self._changed)
+            self._changed.clear()
         if self._unapplied:
             self._view, self._unapplied = self._view.after(self._unapplied), []
         return self._view
 
+    @property
+    def whole_view(self) -> View:
+        """The state after all writes so far."""
+        self.collect()
+        return self.view
+
     def note(self, entity: str, row: Row) -> None:
         """Remember a row that may have changed."""
         self._changed[entity, row.key] = row
+
+    def note_handed_out(self, entity: str, row: Row) -> None:
+        """Remember a row that may change within its nested values."""
+        self._handed_out[entity, row.key] = row
 
     def put(self, entity: str, key: Key, record: Record) -> None:
         """Write a record."""
@@ -67,24 +80,29 @@ class Writes:
     def remove(self, entity: str, key: Key) -> None:
         """Remove a record, and forget what its row has changed."""
         self._changed.pop((entity, key), None)
+        self._handed_out.pop((entity, key), None)
         self._net[entity, key] = _Net(None, self.part)
         self._unapplied.append(Change("remove", entity, key))
 
-    def known(self, entity: str, key: Key) -> Record | None:
+    def get(self, entity: str, key: Key) -> Record | None:
         """Return a record as it was last written."""
-        net = self._net.get((entity, key))
+        net = self._net.get((entity, key)) if self._net else None
         return self._turn.view.get(entity, key) if net is None else net.record
 
     def collect(self) -> None:
-        for at, row in [*self._changed.items()]:
-            if row != self.known(*at):
+        """Write all rows that have changed."""
+        self._collect({**self._handed_out, **self._changed})
+        self._changed.clear()
+
+    def _collect(self, rows: Mapping[At, Row]) -> None:
+        for at, row in rows.items():
+            before = self.get(*at)
+            if row != before or (at in self._changed and not same(row, before)):
                 self.put(*at, plain(row))
-            if not row.may_change_inside:
-                del self._changed[at]
 
     def savepoint(self) -> Savepoint:
         """Return the writes up to here."""
-        view = self.view
+        view = self.whole_view
         return Savepoint(dict(self._net), view)
 
     def undo(self, savepoint: Savepoint) -> Iterable[At]:
@@ -108,7 +126,23 @@ class Writes:
         before = self._turn.view.get(*at)
         if net.record is None and before is None:
             return None if is_natural else Change("reserve", *at)
-        if net.record == before:
+        if same(net.record, before):
             return None
         version = self._turn.view.version(*at)
         return Change("remove" if net.record is None else "put", *at, net.record, net.part, version)
+
+
+def same(one: Record | None, other: Record | None) -> bool:
+    """Whether two records are equal as JSON: 1 is neither True nor 1.0, as it is for Python."""
+    return one == other and (one is other or one is None or _types(one) == _types(other))
+
+
+def _types(value: Json) -> list[type]:
+    """Return the types of the single values in order, for records that are equal."""
+    match value:
+        case dict():
+            return [found for _, part in sorted(cast("Record", value).items()) for found in _types(part)]
+        case list():
+            return [found for part in cast("list[Json]", value) for found in _types(part)]
+        case _:
+            return [type(value)]

@@ -284,6 +284,7 @@ def _function(node: ast.FunctionDef) -> ProgramFunction:
         node.lineno,
         (*positional[1:], *named),
         frozenset(optional),
+        positional[0] if positional else "",
         arguments.kwarg is not None,
     )
 

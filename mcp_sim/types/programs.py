@@ -43,6 +43,8 @@ class ProgramFunction:
     """Names of the parameters after the world, as Python has them (`from_`)."""
     defaults: frozenset[str] = frozenset()
     """The parameters that may be left out."""
+    world: str = "world"
+    """The name of the first parameter."""
     takes_all: bool = False
     """Whether it takes all arguments (`**arguments`)."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -70,4 +72,6 @@ class Program:
 def parameter_name(argument: str) -> str:
     """Return the parameter that takes an argument: `from` arrives as `from_`, `due-date` as `due_date`."""
     name = _NO_NAME.sub("_", argument)
+    if name[:1].isdecimal():
+        return f"_{name}"
     return f"{name}_" if iskeyword(name) else name

@@ -147,7 +147,15 @@ class View(Protocol):
         ...
 
 
-def find_key(view: View, entity: str, value: Json) -> Key | None:
+class Readable(Protocol):
+    """Records that can be read by key, such as those of a view."""
+
+    def get(self, entity: str, key: Key) -> Record | None:
+        """Return the record, or None."""
+        ...
+
+
+def find_key(view: Readable, entity: str, value: Json) -> Key | None:
     """Return the key of the record that a value identifies, None if there is none. 7 and "7" are the same key."""
     value = to_integer(value)
     if not isinstance(value, str | int) or isinstance(value, bool):
