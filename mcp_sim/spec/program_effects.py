@@ -49,9 +49,12 @@ class _Summary:
         )
 
 
-def read_effects(module: ast.Module, tables: Collection[str]) -> dict[str, TableEffects]:
-    """Return the effects of each function of a module, including those of the functions that it calls."""
-    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+def read_effects(modules: Iterable[ast.Module], tables: Collection[str]) -> dict[str, TableEffects]:
+    """Return the effects of each function of some modules, including those of the functions that it calls.
+
+    The modules import each other's functions by name; of two with the same name, that of the later module counts.
+    """
+    functions = {node.name: node for module in modules for node in module.body if isinstance(node, ast.FunctionDef)}
     summaries: dict[str, _Summary] = {}
 
     def summary(name: str) -> _Summary:

@@ -70,28 +70,34 @@ def read_program(
         line = getattr(error, "lineno", None) or 0
         sources.problems.append(Problem(display(file), line, "", f"is no valid Python: {error}"))
         return None
-    code = [file, *local_modules(file, module)]
-    sources.require_trust(place, document, f"runs the Python program {value}", code)
-    return _Reader(file, module, sources).read(tools)
+    beside = local_modules(file, module)
+    sources.require_trust(place, document, f"runs the Python program {value}", [file, *beside])
+    helpers = [tree for tree in beside.values() if tree is not None]
+    return _Reader(file, module, helpers, sources).read(tools)
 
 
-def local_modules(file: Path, module: ast.Module) -> list[Path]:
-    """Return the modules beside a program that it imports, and those that they import."""
-    found: dict[Path, None] = {}
+def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | None]:
+    """Return the modules beside a program that it imports, and those that they import. None: one is no valid Python."""
+    found: dict[Path, ast.Module | None] = {}
 
     def visit(tree: ast.Module) -> None:
         for name in _imported(tree):
             path = file.parent.joinpath(*name.split("."))
             for candidate in (path.with_suffix(".py"), path / "__init__.py"):
                 if candidate.is_file() and candidate not in found and candidate != file:
-                    found[candidate] = None
-                    try:
-                        visit(ast.parse(candidate.read_bytes(), candidate.name))
-                    except (OSError, SyntaxError, ValueError):
-                        continue
+                    found[candidate] = tree = _parsed(candidate)
+                    if tree is not None:
+                        visit(tree)
 
     visit(module)
-    return [*found]
+    return found
+
+
+def _parsed(file: Path) -> ast.Module | None:
+    try:
+        return ast.parse(file.read_bytes(), file.name)
+    except (OSError, SyntaxError, ValueError):
+        return None
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
@@ -109,12 +115,12 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 class _Reader:
     """Reads one program, and notes problems at its lines."""
 
-    def __init__(self, file: Path, module: ast.Module, sources: Sources) -> None:
-        self._file, self._module, self._sources = file, module, sources
+    def __init__(self, file: Path, module: ast.Module, helpers: Iterable[ast.Module], sources: Sources) -> None:
+        self._file, self._module, self._helpers, self._sources = file, module, helpers, sources
 
     def read(self, tools: Mapping[str, Record]) -> DeclaredProgram:
         tables = self._tables()
-        effects = read_effects(self._module, {*tables})
+        effects = read_effects([*self._helpers, self._module], {*tables})
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
         for node in (one for one in self._module.body if isinstance(one, ast.FunctionDef)):
             for decorator in node.decorator_list:
@@ -235,14 +241,17 @@ class _Reader:
         for key in body.keys() - {*_TABLE_KEYS}:
             self._note(line, f"{path}.{key}", f"unknown key{did_you_mean(str(key), _TABLE_KEYS)}")
         fields, links, hidden = as_object(body.get("fields")), as_object(body.get("links")), as_list(body.get("hidden"))
+        is_single, is_natural = body.get("singleton", False) is True, body.get("natural", False) is True
+        key = str(body.get("key", name if is_single else "id"))
+        if key not in fields and not is_single and not is_natural:  # else another field could be taken for the key
+            fields = {key: {"type": "integer" if isinstance(body.get("ids"), int) else "string"}, **fields}
         names = dict.fromkeys([*fields, *links])
-        is_single = body.get("singleton", False) is True
         for field in hidden:
             if field not in names:
                 self._note(line, f"{path}.hidden", f"unknown field {field!r}{did_you_mean(str(field), names)}")
         return Entity(
             name,
-            str(body.get("key", name if is_single else "id")),
+            key,
             body.get("ids"),
             {
                 field: Field(
@@ -251,7 +260,7 @@ class _Reader:
                 for field in names
             },
             singleton=is_single,
-            natural=body.get("natural", False) is True,
+            natural=is_natural,
         )
 
 

@@ -83,7 +83,8 @@ class Recovered(AboutPerturbation):
     - create: one record with the values that the arguments set, written since the faulted call and still there. Records
       that existed before do not count. Updating the record later does no harm, and a duplicate that was deleted is
       forgiven.
-    - update: the record has had the values since, or has them at the end.
+    - update: the record has had the values since, or has them at the end. If it is not known which values, as with
+      programs: the same call took effect.
     - update with `how` (a tool that adds, subtracts, appends or removes): the field has changed so exactly once, by the
       records before and after each write since the faulted call. Changes by the same tool and by events count; those by
       other tools count only if these made none. A change that was taken back does not count.
@@ -243,6 +244,8 @@ def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
     plan = goal.plan
     if plan is None:
         return _with_key(goal, step.index) if repeats and step.committed else goal
+    if repeats and step.committed and goal.verb == "update" and not (goal.values or goal.relative):
+        goal = _with_key(goal, step.index)  # what a program sets is not known: that it took effect is all there is
     for change in step.committed:
         if change.entity == plan.entity:
             goal = _after(goal, change, step, domain)
