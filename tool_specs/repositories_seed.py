@@ -43,7 +43,7 @@ BUGS = [
 WISHES = [
     ("Let {part} remember the last filter", "Everyone sets the same filter every morning."),
     ("Add a keyboard shortcut for {part}", "The operators wear gloves and rarely use the mouse."),
-    ("Document the limits of {part}", "Nobody knows how many rows it takes."),
+    ("Document the limits of {part}", "How many rows does it take?"),
 ]
 COMMENTS = [
     "I see this as well, on the second terminal.",

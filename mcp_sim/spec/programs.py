@@ -85,9 +85,9 @@ def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | Non
             path = file.parent.joinpath(*name.split("."))
             for candidate in (path.with_suffix(".py"), path / "__init__.py"):
                 if candidate.is_file() and candidate not in found and candidate != file:
-                    found[candidate] = tree = _parsed(candidate)
-                    if tree is not None:
-                        visit(tree)
+                    found[candidate] = _parsed(candidate)
+                    if (inner := found[candidate]) is not None:
+                        visit(inner)
 
     visit(module)
     return found

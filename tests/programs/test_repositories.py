@@ -41,7 +41,7 @@ async def with_change(world: World, content: str = "New.\n") -> int:
         message="Write",
         files=[{"path": "docs/new.md", "content": content}, {"path": "README.md", "content": content}],
     )
-    made = await call(world, "create_pull_request", title="Docs", head="new-docs", base="main", body="Fixes #19")
+    made = await call(world, "create_pull_request", title="Docs", head="new-docs", base="main", body="Fixes #9")
     return int(made["url"].rpartition("/")[2])
 
 
@@ -68,7 +68,7 @@ async def test_a_merged_pull_request_is_closed_and_its_files_and_fixed_issues_fo
     ]
     merged = await call(world, "merge_pull_request", pullNumber=number)
     assert await text_of(world, "docs/new.md") == "New.\n"
-    assert (await call(world, "issue_read", method="get", issue_number=19))["closed_by"] == "ada-vos"
+    assert (await call(world, "issue_read", method="get", issue_number=9))["closed_by"] == "ada-vos"
     shown = await call(world, "pull_request_read", method="get", pullNumber=number)
     assert (shown["state"], shown["merged"], shown["changed_files"]) == ("closed", True, 2)
     assert (await call(world, "list_commits"))[0]["sha"] == merged["sha"]
@@ -90,21 +90,21 @@ async def test_a_branch_that_changes_the_same_file_as_its_base_is_not_merged(wor
 
 async def test_issues_and_pull_requests_of_a_repository_share_their_numbers(world: World) -> None:
     before = await call(world, "list_issues", perPage=1)
-    assert before["issues"][0]["number"] == 19
-    assert (await call(world, "list_pull_requests", perPage=1))[0]["number"] == 20
+    assert before["issues"][0]["number"] == 9
+    assert (await call(world, "list_pull_requests", perPage=1))[0]["number"] == 10
     made = await call(world, "issue_write", method="create", title="Gulls on the cameras", labels=["birds"])
-    assert made["url"].endswith("/quayside/berth-planner/issues/21")
-    assert await with_change(world) == 22
-    await call(world, "add_issue_comment", issue_number=21, body="Again today.")
-    await call(world, "add_issue_comment", issue_number=22, body="Nice.")
+    assert made["url"].endswith("/quayside/berth-planner/issues/11")
+    assert await with_change(world) == 12
+    await call(world, "add_issue_comment", issue_number=11, body="Again today.")
+    await call(world, "add_issue_comment", issue_number=12, body="Nice.")
     assert (await call(world, "search_issues", query="gulls label:birds"))["items"][0]["comments"] == 1
     assert (await call(world, "get_label", name="birds"))["color"] == "ededed"
-    assert [one["body"] for one in await call(world, "pull_request_read", method="get_comments", pullNumber=22)] == [
+    assert [one["body"] for one in await call(world, "pull_request_read", method="get_comments", pullNumber=12)] == [
         "Nice."
     ]
     later = await call(world, "list_issues", perPage=1, after="1")
     assert later["totalCount"] == before["totalCount"] + 1
-    assert later["issues"][0]["number"] == 19
+    assert later["issues"][0]["number"] == 9
 
 
 async def test_a_file_is_replaced_only_by_who_knows_its_version(world: World) -> None:
@@ -174,7 +174,7 @@ def test_worlds_look_alive_and_depend_on_the_seed_alone() -> None:
     one, again, other = records(simulator, 1), records(Simulator.load("calm_repositories"), 1), records(simulator, 2)
     assert one == again
     assert one["issue"] != other["issue"]
-    assert {len(one[name]) > 20 for name in ("issue", "pull_request", "commit", "comment", "review")} == {True}
+    assert {len(one[name]) > 10 for name in ("issue", "pull_request", "commit", "comment", "review")} == {True}
     now = simulator.scenario.now
     for row in (*one["issue"].values(), *one["pull_request"].values(), *one["comment"].values()):
         assert datetime.fromisoformat(row["created_at"]) <= datetime.fromisoformat(row["updated_at"]) < now
@@ -187,14 +187,24 @@ async def test_a_lost_acknowledgement_leaves_an_issue_that_a_search_finds() -> N
     async with Simulator.load("flaky_repositories").open() as world:
         arguments = {**HOME, "method": "create", "title": "Gulls on the cameras"}
         assert not (await world.call("issue_write", arguments)).ok
-        assert [one["number"] for one in (await call(world, "search_issues", query="gulls"))["items"]] == [21]
+        assert [one["number"] for one in (await call(world, "search_issues", query="gulls"))["items"]] == [11]
 
 
 async def test_a_stale_read_does_not_know_the_newest_comment(tmp_path: Path) -> None:
     fault: Json = {"stale_read": {}, "tools": "issue_read", "when": {"nth": 1}}
     document = tmp_path / "stale.yaml"
-    document.write_text(json.dumps({"mcp_sim": 1, "name": "stale", "tools": "repositories", "perturbations": [fault]}))
+    document.write_text(
+        json.dumps(
+            {
+                "mcp_sim": 1,
+                "name": "stale",
+                "tools": "repositories",
+                "world": {"state": {"events": 15}},
+                "perturbations": [fault],
+            }
+        )
+    )
     async with Simulator.load(document).open() as world:
-        await call(world, "add_issue_comment", issue_number=19, body="Again today.")
-        shown = [await call(world, "issue_read", method="get_comments", issue_number=19) for _ in range(2)]
+        await call(world, "add_issue_comment", issue_number=9, body="Again today.")
+        shown = [await call(world, "issue_read", method="get_comments", issue_number=9) for _ in range(2)]
         assert [one["body"] for one in shown[1] if one not in shown[0]] == ["Again today."]
