@@ -40,7 +40,8 @@ def load_functions(path: Path) -> dict[str, Callable[..., Any]]:
 def failed_at(error: BaseException, path: Path) -> str:
     """Return where an exception was raised: the innermost line of a program and the modules beside it."""
     frames = extract_tb(error.__traceback__)
-    lines = [frame for frame in frames if Path(frame.filename).is_relative_to(path.parent)]
+    folder = path.parent.resolve()
+    lines = [frame for frame in frames if Path(frame.filename).resolve().is_relative_to(folder)]
     return f"{Path(lines[-1].filename).name}:{lines[-1].lineno} in {lines[-1].name}" if lines else path.name
 
 

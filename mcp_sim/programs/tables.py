@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -47,11 +47,12 @@ def table_type(domain: Domain, entity: Entity, name: str) -> TableType:
 class Table:
     """The records of one entity. Each record is the same row throughout a call."""
 
-    __slots__ = ("_rows", "_turn", "_type", "_writes")
+    __slots__ = ("_issued", "_rows", "_turn", "_type", "_writes")
 
     def __init__(self, type_: TableType, turn: Turn, writes: Writes) -> None:
         self._type, self._turn, self._writes = type_, turn, writes
         self._rows = dict[Key, Row]()
+        self._issued = 0
 
     # reading
 
@@ -197,7 +198,11 @@ class Table:
             return self._key(given)
         if entity.natural:
             raise TypeError(f"{self._type.name}.add needs {entity.key}: callers choose the keys of this table")
-        return next_key(entity, self._type.keys, self._writes.view, self._turn.draws)
+        draws = self._turn.draws
+        if self._issued:  # each id of a call has draws of its own, so that none is tried twice
+            draws = replace(draws, scope=f"{draws.scope}/key/{self._issued}")
+        self._issued += 1
+        return next_key(entity, self._type.keys, self._writes.view, draws)
 
     def _key(self, given: Json) -> Key:
         if isinstance(given, str | int) and not isinstance(given, bool):

@@ -277,7 +277,8 @@ def _schema(value: Json) -> Record:
         (dict, "object"),
     )
     found = next((name for kind, name in kinds if isinstance(value, kind)), None)
-    return {"default": value} if found is None else {"type": found, "default": value}
+    kind = [*(name for _, name in kinds), "null"] if found is None else found  # null: any value, once there is one
+    return {"type": kind, "default": value}
 
 
 def _function(node: ast.FunctionDef) -> ProgramFunction:

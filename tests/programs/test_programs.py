@@ -52,6 +52,24 @@ return world.item.add(name="z")["id"]"""
     assert await acted(tmp_path, body, {}, {}) == "I-4"
 
 
+async def test_a_call_adds_many_records_with_random_ids(tmp_path: Path) -> None:
+    tables = '"item": {"ids": "it_4fR7xK2pQ9", "fields": {"name": ""}}'
+    body = "for at in range(200):\n    world.item.add()\nreturn sorted({len(row['id']) for row in world.item})"
+    async with simulator(tmp_path, small(body, tables=tables), ACT).open() as world:
+        assert value(await world.call("act", {})) == [len("it_4fR7xK2pQ9")]
+        assert world.view.count("item") == 200
+
+
+async def test_the_key_is_the_id_whatever_the_fields_are_called(tmp_path: Path) -> None:
+    tables = '"item": {"ids": "I-1", "fields": {"number": None, "name": ""}}'
+    rows = {"item": {"rows": [{"id": "I-1", "name": "x"}]}}
+    body = "world.item.add(number=7)\nreturn [*world.item]"
+    assert await acted(tmp_path, body, tables=tables, world={"records": rows}) == [
+        {"id": "I-1", "number": None, "name": "x"},
+        {"id": "I-2", "number": 7, "name": ""},
+    ]
+
+
 async def test_a_record_is_the_same_row_throughout_a_call(tmp_path: Path) -> None:
     body = """\
 one = world.item.add(name="x", tags=["a"])
