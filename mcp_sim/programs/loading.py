@@ -27,7 +27,7 @@ def load_functions(path: Path) -> dict[str, Callable[..., Any]]:
         spec = spec_from_file_location(f"mcp_sim_program_{path.stem}", path)
         if spec is None or spec.loader is None:
             raise DocumentError([Problem(str(path), 0, "", "is not a Python file")])
-        module = module_from_spec(spec)
+        module = sys.modules[spec.name] = module_from_spec(spec)  # where dataclasses look for it
         try:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
@@ -53,19 +53,20 @@ def reason(error: BaseException) -> str:
 @contextmanager
 def _sibling_modules(folder: Path) -> Generator[None]:
     """Find modules in a folder first, and forget those afterwards, so that another program does not get them."""
+    known = {*sys.modules}
     sys.path.insert(0, str(folder))
     try:
         yield
     finally:
         sys.path.remove(str(folder))
-        for name, module in [*sys.modules.items()]:
-            if _is_in(module, folder):
+        for name in sys.modules.keys() - known:
+            if _is_in(sys.modules[name], folder):
                 del sys.modules[name]
 
 
 def _is_in(module: ModuleType | None, folder: Path) -> bool:
     file = getattr(module, "__file__", None)
-    return isinstance(file, str) and Path(file).parent == folder
+    return isinstance(file, str) and Path(file).is_relative_to(folder)
 
 
 def _line(error: BaseException, path: Path) -> int:

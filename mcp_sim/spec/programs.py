@@ -34,7 +34,7 @@ _VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "non
 _SCHEMA_WORDS = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format", "pattern", "items"})
 """A field with one of these keys is a JSON Schema, not a default."""
 
-_RESERVED = frozenset({"now", "random", "caller", "each", "invent", "imagine", "records"})
+_RESERVED = frozenset({"now", "random", "caller", "each", "invent", "imagine", "changes"})
 _LARGEST = 1 << 20
 """The largest program, in bytes."""
 
@@ -66,7 +66,7 @@ def read_program(
         return None
     try:
         module = ast.parse(data, file.name)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 0
         sources.problems.append(Problem(display(file), line, "", f"is no valid Python: {error}"))
         return None
@@ -77,13 +77,17 @@ def read_program(
 
 
 def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | None]:
-    """Return the modules beside a program that it imports, and those that they import. None: one is no valid Python."""
+    """Return the modules beside a program that it imports, and those that they import. None: one is no valid Python.
+
+    Of a package that is imported, all modules count: importing one runs others.
+    """
     found: dict[Path, ast.Module | None] = {}
 
     def visit(tree: ast.Module) -> None:
-        for name in _imported(tree):
-            path = file.parent.joinpath(*name.split("."))
-            for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        for name in {one.partition(".")[0] for one in _imported(tree)}:
+            package = file.parent / name
+            inside = sorted(package.rglob("*.py")) if name and package.is_dir() else ()
+            for candidate in (file.parent / f"{name}.py", *inside):
                 if candidate.is_file() and candidate not in found and candidate != file:
                     found[candidate] = _parsed(candidate)
                     if (inner := found[candidate]) is not None:
@@ -96,7 +100,7 @@ def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | Non
 def _parsed(file: Path) -> ast.Module | None:
     try:
         return ast.parse(file.read_bytes(), file.name)
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 

@@ -212,8 +212,11 @@ async def test_the_program_of_an_untrusted_spec_is_not_run(freight: Path) -> Non
 async def test_trust_in_a_program_ends_when_it_or_a_module_beside_it_changes(
     freight: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    freight.with_name("freight.py").write_text(f"import prices\n{PROGRAM}")
-    for changed in ("freight.py", "prices.py"):
+    freight.with_name("freight.py").write_text(f"import prices\nimport parts.one\n{PROGRAM}")
+    freight.with_name("parts").mkdir()
+    for part in ("__init__.py", "one.py", "two.py"):
+        (freight.with_name("parts") / part).write_text("from parts import two\n" if part == "one.py" else "")
+    for changed in ("freight.py", "prices.py", "rates.py", "parts/__init__.py", "parts/two.py"):
         freight.with_name("prices.py").write_text("from rates import RATE\n")
         freight.with_name("rates.py").write_text("RATE = 2\n")
         assert main(["trust", str(freight)]) == 0
@@ -222,9 +225,9 @@ async def test_trust_in_a_program_ends_when_it_or_a_module_beside_it_changes(
         assert all(name in out for name in ("scenario.yaml", "freight.yaml", "freight.py", "prices.py", "rates.py"))
         await _quote(freight)
         assert has_run()
-        with freight.with_name(changed).open("a") as module:
+        with (freight.parent / changed).open("a") as module:
             module.write("# changed\n")
-        with pytest.raises(DocumentError, match=rf"{changed} has changed since you trusted it"):
+        with pytest.raises(DocumentError, match=rf"{Path(changed).name} has changed since you trusted it"):
             await _quote(freight)
         assert not has_run()
 
