@@ -2,7 +2,8 @@
 
     python benchmarks/attacks.py [NAMES...]
 
-A client calls a tool in a world of its own, again and again, before and during each attack. NAMES choose the attacks
+A client calls a tool in a world of its own, again and again, before and during each attack. Time in which other
+programs had the processor is not counted. NAMES choose the attacks
 whose names contain one of them. The exit status is 1 if a call waited for more than 250 ms during an attack.
 """
 
@@ -10,17 +11,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import floods
 from raw_client import ERAS
-from raw_http import Connection, Listening, Refused, start_server
+from raw_http import Connection, Listening, Refused, queued_seconds, start_server
 from table import ratio
 
 MOST_MILLISECONDS = 250
@@ -28,7 +32,7 @@ LIMIT = 20.0
 """Seconds after which an attack is given up; its requests may still be in progress then."""
 
 QUIET_CALLS = 200
-CONNECTIONS, AHEAD = 300, 60
+FLOOD = "--flood"
 MOST_SHOWN = 60
 LINE = "{:28} {:>9} {:>9} {:>8} {:>9}  {}"
 TEXT, NUMBER, OBJECT = {"type": "string"}, {"type": "number"}, {"type": "object"}
@@ -123,7 +127,11 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
         tool("read_file", "Read a file", path=TEXT),
         tool("list_directory", "List a directory", path=TEXT),
     ],
+    "news": [tool(floods.ANNOUNCE, "Announce something", text=TEXT)],
 }
+
+
+EFFECTS: dict[str, Any] = {"news": {floods.ANNOUNCE: {"notify": [{"log": "x" * 100_000}, {"changed": "tools"}]}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,28 +145,6 @@ class Attack:
     async def run(self, server: Listening) -> str:
         """Make the calls one after the other. Return the beginning of the last answer."""
         return await run_calls(server, self.server, self.calls)
-
-
-@dataclass(frozen=True, slots=True)
-class Flood:
-    """The same request on many connections, several times ahead; the answers are not read."""
-
-    worlds: int
-    ahead: int
-
-    async def run(self, server: Listening) -> str:
-        opened = [Connection(server.port, f"/w/flood{n % self.worlds}/desk/mcp", ERAS[1]) for n in range(CONNECTIONS)]
-        for connection in opened:
-            await connection.open()
-        for connection in opened:
-            connection.send(request(connection, "list_items", {"limit": 50}) * self.ahead)
-        await asyncio.sleep(FLOOD_SECONDS)
-        for connection in opened:
-            connection.abort()
-        return f"{CONNECTIONS * self.ahead:,} requests sent"
-
-
-FLOOD_SECONDS = 4.0
 
 
 def statement(sql: str) -> Attack:
@@ -182,6 +168,19 @@ def calculation(text: str) -> Attack:
     return Attack("calculator", [("calculate", {"expression": text})])
 
 
+def replacing(text: str) -> Callable[[bytes], bytes]:
+    """Return a function that puts a text into a body in place of an argument."""
+    return partial(_replaced, text)
+
+
+def _replaced(text: str, body: bytes) -> bytes:
+    return body.replace(b'"@"', text.encode())
+
+
+def batched(body: bytes) -> bytes:
+    return b"[%b]" % b",".join([body] * 10_000)
+
+
 def text_call(name: str, **arguments: Any) -> Attack:
     return Attack("texts", [(name, arguments)])
 
@@ -195,7 +194,7 @@ CELLS = [["=1"], *([f"=A{n}+A{n}+A{n}"] for n in range(1, 60))]
 GRAPH = [{"name": f"n{n}", "entityType": "a", "observations": ["x"]} for n in range(4_000)]
 GROUPS = 20_000
 
-ATTACKS: Mapping[str, Attack | Flood] = {
+ATTACKS: Mapping[str, Attack | floods.Flood] = {
     "SQL printf": statement("SELECT printf('%.*c', 900000000, 'x')"),
     "SQL recursion": statement(NUMBERS.replace(" LIMIT 100000", "") + "SELECT sum(n) FROM n"),
     "SQL join": statement(f"WITH a(x) AS (VALUES {VALUES}) SELECT count(*) FROM a, a b, a c WHERE a.x + b.x + c.x = 1"),
@@ -268,8 +267,24 @@ ATTACKS: Mapping[str, Attack | Flood] = {
             ("add_documents", {"collection_name": "c", "documents": ["a b"] * 900, "ids": [*map(str, range(900))]}),
         ],
     ),
-    "requests ahead, one world": Flood(1, AHEAD),
-    "requests ahead, 300 worlds": Flood(CONNECTIONS, AHEAD),
+    "requests ahead, one world": floods.Ahead(300, 1, 60),
+    "requests ahead, 300 worlds": floods.Ahead(300, 300, 60),
+    "unread event streams": floods.UnreadStreams(500),
+    "unread answers with events": floods.UnreadAnswers(300),
+    "3,000 sessions": floods.ManySessions(3_000),
+    "bodies that trickle": floods.Uploads(1_000, b"content-length: 4000000", b" ", 0.05),
+    "chunks that trickle": floods.Uploads(1_000, b"transfer-encoding: chunked", b"1\r\n \r\n", 0.05),
+    "300 large bodies": floods.Uploads(300, b"content-length: 4000000", b" " * 65_536, 0.0),
+    "300 bodies of small chunks": floods.Uploads(300, b"transfer-encoding: chunked", b"1\r\n \r\n" * 10_000, 0.0),
+    "deep JSON": floods.Body(replacing("[" * 2 * MILLION)),
+    "deep JSON, closed": floods.Body(replacing("[" * MILLION + "]" * MILLION)),
+    "deep JSON, objects": floods.Body(replacing('{"a":' * 400_000 + "1" + "}" * 400_000)),
+    "deep JSON, 150 levels": floods.Body(replacing("[" * 150 + "1" + "]" * 150)),
+    "wide and deep JSON": floods.Body(replacing(f"[{','.join(['[' * 100 + ']' * 100] * 10_000)}]")),
+    "a JSON number of 4 MB": floods.Body(replacing("9" * 4 * MILLION)),
+    "a JSON fraction of 4 MB": floods.Body(replacing("0." + "9" * 4 * MILLION)),
+    "a JSON text of escapes": floods.Body(replacing('"' + "\\u00e9" * 600_000 + '"')),
+    "a batch of requests": floods.Body(batched),
 }
 
 
@@ -294,10 +309,14 @@ async def run_calls(server: Listening, name: str, calls: Sequence[tuple[str, dic
 
 
 class Probe:
-    """A client that calls a tool in another world, and notes how long each call takes."""
+    """A client that calls a tool in another world, and notes how long each call takes.
 
-    def __init__(self, port: int) -> None:
-        self._connection = Connection(port, "/w/quiet/desk/mcp", ERAS[1])
+    Time in which other programs had the processor is not counted: the machine may be busy.
+    """
+
+    def __init__(self, server: Listening) -> None:
+        self._connection = Connection(server.port, "/w/quiet/desk/mcp", ERAS[1])
+        self._processes = server.pid, os.getpid()
         self.waits: list[float] = []
 
     async def open(self) -> None:
@@ -305,12 +324,15 @@ class Probe:
         self._request = request(self._connection, "list_items", {"limit": 1})
 
     async def call(self) -> None:
-        began = time.perf_counter()
+        began = self._seconds()
         self.waits.append(0.0)
         try:
             await self._connection.exchange(self._request)
         finally:
-            self.waits[-1] = time.perf_counter() - began
+            self.waits[-1] = self._seconds() - began
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - sum(map(queued_seconds, self._processes))
 
     async def call_forever(self) -> None:
         while True:
@@ -328,9 +350,9 @@ class Found:
     answer: str
 
 
-async def measure(server: Listening, attack: Attack | Flood) -> Found:
+async def measure(server: Listening, name: str) -> Found:
     """Measure an attack on a new server."""
-    probe = Probe(server.port)
+    probe, attack = Probe(server), ATTACKS[name]
     await probe.open()
     for _ in range(QUIET_CALLS):
         await probe.call()
@@ -341,7 +363,7 @@ async def measure(server: Listening, attack: Attack | Flood) -> Found:
     began, shown = time.perf_counter(), f"no answer within {LIMIT:.0f} s"
     with suppress(TimeoutError):
         async with asyncio.timeout(LIMIT):
-            shown = await attack.run(server)
+            shown = await run_attack(server, name)
     took = time.perf_counter() - began
     watch.cancel()
     with suppress(asyncio.CancelledError):
@@ -349,12 +371,28 @@ async def measure(server: Listening, attack: Attack | Flood) -> Found:
     return Found(max(probe.waits), quiet, took, shown)
 
 
+async def run_attack(server: Listening, name: str) -> str:
+    """Run an attack. A flood runs in another process, so that it does not delay the client that measures."""
+    attack = ATTACKS[name]
+    if isinstance(attack, Attack):
+        return await attack.run(server)
+    command = sys.executable, __file__, FLOOD, name, str(server.pid), str(server.port)
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    try:
+        shown, _ = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    return shown.decode().strip()
+
+
 @contextmanager
 def scenario() -> Generator[Path]:
     """Yield a scenario with all servers."""
     with TemporaryDirectory() as folder:
         for name, tools in SERVERS.items():
-            spec = {"mcp_sim": 1, "name": name, "tools": tools}
+            spec = {"mcp_sim": 1, "name": name, "tools": tools, "sim": EFFECTS.get(name, {})}
             Path(folder, f"{name}.json").write_text(json.dumps(spec), encoding="utf-8")
         tools = {name: f"{name}.json" for name in SERVERS}
         document = {"mcp_sim": 1, "name": "attacks", "tools": tools, "world": {"namespaces": True}}
@@ -368,15 +406,23 @@ def main(names: Sequence[str]) -> int:
     print(LINE.format("attack", "ms waited", "ms before", "ratio", "ms in all", "answer"))
     with scenario() as path:
         command = [sys.executable, "-m", "mcp_sim", "serve", str(path), "--http", "127.0.0.1:0", "--log-level", "error"]
-        for name, attack in ATTACKS.items():
+        for name in ATTACKS:
             if not names or any(part in name for part in names):
                 with start_server(command, ends_at_once=True) as server:
-                    found = asyncio.run(measure(server, attack))
+                    found = asyncio.run(measure(server, name))
                 waits = f"{found.wait * 1000:,.0f}", f"{found.quiet * 1000:,.0f}", ratio(found.wait, found.quiet)
                 print(LINE.format(name, *waits, f"{found.took * 1000:,.0f}", found.answer), flush=True)
                 longest = max(longest, found.wait)
     return int(longest * 1000 > MOST_MILLISECONDS)
 
 
+def run_flood(name: str, pid: str, port: str) -> int:
+    """Run a flood in this process, and print what was done."""
+    attack = ATTACKS[name]
+    assert not isinstance(attack, Attack)
+    print(asyncio.run(attack.run(Listening(int(pid), int(port)))))
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_flood(*sys.argv[2:]) if sys.argv[1:2] == [FLOOD] else main(sys.argv[1:]))

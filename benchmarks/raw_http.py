@@ -34,6 +34,12 @@ class Listening:
         return int(found[1]) / 1024 if found else 0.0
 
 
+def queued_seconds(pid: int) -> float:
+    """Return how long the main thread of a process waited for a processor (Linux; 0 elsewhere)."""
+    status = Path(f"/proc/{pid}/task/{pid}/schedstat")
+    return int(status.read_text(encoding="ascii").split()[1]) / 1e9 if status.exists() else 0.0
+
+
 @contextmanager
 def start_server(command: list[str], *, ends_at_once: bool = False) -> Generator[Listening]:
     """Yield a running server. It is killed in the end if it `ends_at_once`."""
@@ -80,6 +86,27 @@ class Connection:
         session = [f"mcp-protocol-version: {self._era}", f"mcp-session-id: {self._session.decode()}"]
         self._to.write("\r\n".join([*head, *session, "", ""]).encode())
 
+    async def end_session(self) -> None:
+        """End the session, on a connection of its own."""
+        head = [f"DELETE {self._path} HTTP/1.1", f"host: 127.0.0.1:{self._port}"]
+        session = [f"mcp-protocol-version: {self._era}", f"mcp-session-id: {self._session.decode()}"]
+        self._from, self._to = await asyncio.open_connection("127.0.0.1", self._port)
+        await self.exchange("\r\n".join([*head, *session, "", ""]).encode())
+        self.abort()
+
+    def head(self, more: bytes) -> bytes:
+        """Return the head of a request with more headers, such as the length of its body."""
+        head = [f"POST {self._path} HTTP/1.1", f"host: 127.0.0.1:{self._port}", f"mcp-protocol-version: {self._era}"]
+        kinds = ["accept: application/json, text/event-stream", "content-type: application/json"]
+        return "\r\n".join([*head, *kinds, ""]).encode() + more + b"\r\n\r\n"
+
+    async def send_and_drain(self, data: bytes) -> None:
+        """Send bytes, and wait while too many are on their way. Raises `ConnectionError` if the server has closed."""
+        self._to.write(data)
+        await self._to.drain()
+        if self._from.at_eof():
+            raise ConnectionResetError
+
     def send(self, data: bytes) -> None:
         """Send bytes without waiting for an answer."""
         self._to.write(data)
@@ -121,7 +148,18 @@ class Connection:
         if session:
             self._session = session[1]
         length = re.search(rb"content-length: (\d+)", head)
-        body = await self._from.readexactly(int(length[1])) if length else b""
+        if b"transfer-encoding: chunked" in head:
+            body = await self._read_chunks()
+        else:
+            body = await self._from.readexactly(int(length[1])) if length else b""
         if not head.startswith((b"http/1.1 200", b"http/1.1 202")):
             raise Refused(head, body)
+        return body
+
+    async def _read_chunks(self) -> bytes:
+        body = b""
+        while size := int(await self._from.readuntil(b"\r\n"), 16):
+            body += await self._from.readexactly(size)
+            await self._from.readexactly(2)
+        await self._from.readexactly(2)
         return body

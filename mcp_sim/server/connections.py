@@ -13,6 +13,7 @@ from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcp_sim.server.exchange import CONNECTION
+from mcp_sim.server.rations import Rations
 from mcp_sim.types.json_values import encode
 
 SILENT_SECONDS = 60.0
@@ -36,7 +37,7 @@ LONGEST_HEAD = 64 * 1024
 """Bytes of the request line and the headers of a request."""
 
 PIECE = 4096
-"""Bytes that are parsed at a time. Requests that a client sends ahead wait unparsed until it is their turn."""
+"""Bytes that are parsed at a time. The rest, and requests that a client sends ahead, wait until it is their turn."""
 
 NO_LINGERING = struct.pack("ii", 1, 0)
 """Unsent data is discarded on close, and the peer sees a reset."""
@@ -50,6 +51,7 @@ class ConnectionLimits:
 
     def __init__(self, unread: float) -> None:
         self.unread_seconds = unread
+        self.rations = Rations()
         self._silent: OrderedDict[Connection, float] = OrderedDict()
         self._unread: dict[Connection, int] = {}
         self._held = 0
@@ -90,7 +92,7 @@ class Connection(HttpToolsProtocol):
         self._limits = limits
         self._in_head, self._head, self._listed = False, 0, 0
         self._in_body = False
-        self._ahead = bytearray()
+        self._ahead, self._rest = bytearray(), bytearray()
         self._is_refused = False
         self._timer: asyncio.TimerHandle | None = None
         self._patience: asyncio.TimerHandle | None = None
@@ -113,17 +115,30 @@ class Connection(HttpToolsProtocol):
         self._limits.forget_silent(self)
         self._be_patient()
         self._keep()
+        self._rest.clear()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._has_more():
             self._ahead += data
-            return
-        for at in range(0, len(data), PIECE):
-            self._take(data[at : at + PIECE])
-            if self.pipeline:
-                self._ahead += data[at + PIECE :]
-                return
+        elif self._rest:
+            self._rest += data
+        else:
+            self._rest += data
+            self._take_piece()
+
+    def _take_piece(self) -> int:
+        """Parse the next piece of what has arrived; nothing more is read before the rest is parsed. Return its size."""
+        piece = bytes(self._rest[:PIECE])
+        del self._rest[:PIECE]
+        self._take(piece)
+        if self.pipeline:
+            self._ahead += self._rest
+            self._rest.clear()
+        self._buffered.hold_reading(is_held=bool(self._rest))
+        if self._rest:
+            self._limits.rations.add(self._take_piece)
+        return len(piece)
 
     def _take(self, piece: bytes) -> None:
         """Parse a part of a request."""
@@ -255,9 +270,29 @@ class BufferedTransport(asyncio.Transport):
         self._transport, self._loop = transport, loop
         self._pieces = list[bytes]()
         self.newest = 0
+        self._is_held = self._is_paused = False
         self.abort, self.is_closing = transport.abort, transport.is_closing
-        self.pause_reading, self.resume_reading = transport.pause_reading, transport.resume_reading
         self.get_extra_info = transport.get_extra_info
+
+    def hold_reading(self, *, is_held: bool) -> None:
+        """Read nothing while it is held, whatever else asks for."""
+        if is_held != self._is_held:
+            self._is_held = is_held
+            self._set_reading()
+
+    def pause_reading(self) -> None:
+        self._is_paused = True
+        self._set_reading()
+
+    def resume_reading(self) -> None:
+        self._is_paused = False
+        self._set_reading()
+
+    def _set_reading(self) -> None:
+        if self._is_held or self._is_paused:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
         if not self._pieces:

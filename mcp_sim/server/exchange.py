@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias
 
 import anyio
 from mcp.shared.exceptions import MCPError
@@ -16,7 +17,7 @@ from mcp_sim.server.access import WorldNames
 from mcp_sim.server.turns import Turn
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
-from mcp_sim.types.json_values import decode, encode
+from mcp_sim.types.json_values import encode
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -36,6 +37,9 @@ MOST_WEIGHT = 200_000
 """Items of lists and, each counting FIELD_WEIGHT, fields of objects in the JSON of a request."""
 
 FIELD_WEIGHT = 10
+
+_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+"""The texts in a JSON text, also one that does not end."""
 
 LEAVING = "The server is shutting down"
 
@@ -104,6 +108,8 @@ class Exchange:
         if self.is_unanswered:
             await anyio.sleep_forever()  # it is being cancelled, and refused as a whole
         self.has_begun = True
+        if self.is_endless and self.turn is not None:
+            self.turn.end()  # a stream has begun, which may last
         self._is_complete = message["type"] == "http.response.body" and not message.get("more_body")
         if self._result is None:
             await self._send(message)
@@ -260,28 +266,16 @@ async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], b
 
 
 def check_values(body: bytes) -> None:
-    """Raise `Refusal` for a body with too many values. Only one with many commas is parsed for it."""
-    if body.count(b",") > MOST_WEIGHT // FIELD_WEIGHT and _weighs_more(body, MOST_WEIGHT):
-        raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
+    """Raise `Refusal` for a body with too many values. It is not parsed for it, since that may take long."""
+    if _signs(body) > MOST_WEIGHT // FIELD_WEIGHT:
+        bare = _TEXTS.sub(b"", body)
+        if _signs(bare) + (FIELD_WEIGHT - 1) * bare.count(b":") > MOST_WEIGHT:
+            raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
 
 
-def _weighs_more(body: bytes, most: int) -> bool:
-    try:
-        level: list[Any] = [decode(body)]
-    except ValueError:
-        return False
-    weight = 0
-    level = level if isinstance(level[0], dict | list) else []
-    while level:
-        inner = list[Any]()
-        for one in level:
-            weight += len(one) * (FIELD_WEIGHT if isinstance(one, dict) else 1)
-            if weight > most:
-                return True
-            parts = cast("dict[str, Any]", one).values() if isinstance(one, dict) else one
-            inner += [part for part in parts if isinstance(part, dict | list)]
-        level = inner
-    return False
+def _signs(body: bytes) -> int:
+    """Return how many lists and objects begin in a JSON text, and how many of their values follow others."""
+    return sum(map(body.count, (b",", b"[", b"{")))
 
 
 class Refusal(McpSimError):

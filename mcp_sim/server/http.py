@@ -35,7 +35,7 @@ from mcp_sim.server.exchange import (
 )
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.sessions import SessionOwner, Sessions
-from mcp_sim.server.turns import Turns
+from mcp_sim.server.turns import NEWCOMERS, Turns
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.scenario import Scenario
@@ -138,10 +138,10 @@ class HttpServer:
         check_values(exchange.body)
         self._running.add(exchange)
         try:
-            if scope["method"] == "POST":
-                connection = scope.get("extensions", {}).get(CONNECTION)
-                has_more = connection is not None and connection["has_more"]()
-                exchange.turn = await self._turns.next(names.likely, is_patient=has_more)
+            connection = scope.get("extensions", {}).get(CONNECTION)
+            has_more = connection is not None and connection["has_more"]()
+            flow = names.likely if self._is_known(names) else NEWCOMERS
+            exchange.turn = await self._turns.next(flow, is_patient=has_more)
             if is_modern:
                 await exchange.answer_with(self._modern(exchange, server, headers))
                 del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
@@ -153,6 +153,12 @@ class HttpServer:
             self._running.discard(exchange)
             if exchange.turn is not None:
                 exchange.turn.end()
+
+    def _is_known(self, names: WorldNames) -> bool:
+        """Whether the session of a request is open, or its world exists."""
+        if names.session is not None:
+            return names.session in self._sessions
+        return (names.likely or DEFAULT) in self._worlds
 
     def _modern(self, exchange: Exchange, server: str, headers: Mapping[bytes, bytes]) -> App:
         """Return the application for a request without a session: a streaming one only if it may send notifications."""

@@ -44,6 +44,9 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._open)
 
+    def __contains__(self, session: str) -> bool:
+        return session in self._open
+
     def find(self, session: str, owner: SessionOwner) -> StreamableHTTPServerTransport:
         """Return the transport of an open session. Raises `Refusal` for an unknown one."""
         found = self._open.get(session)

@@ -20,6 +20,13 @@ PATIENCE_SECONDS = 1.0
 """Seconds after which a request is no longer counted although the loop is busy."""
 
 
+NEWCOMERS = "/"
+"""The one flow of all requests whose world or session does not exist yet."""
+
+NEWCOMER_SHARE = 1 / 8
+"""What a newcomer costs their flow: so many begin for one request of each world that exists."""
+
+
 class Turn:
     """The turn of a request, which may be ended early, and more than once."""
 
@@ -39,7 +46,8 @@ class Turn:
 class Turns:
     """Chooses the next request by start-time fair queueing: that of the world that has had the least of late.
 
-    Without a queue a request begins at once. Requests of clients that send many and wait for no answer are patient:
+    Without a queue a request begins at once. Newcomers share the turns of a few worlds, so that many of them at once do
+    not keep the worlds that exist waiting. Requests of clients that send many and wait for no answer are patient:
     a flood in many worlds would otherwise have most of the turns.
     """
 
@@ -58,7 +66,7 @@ class Turns:
         if not self._waiting and len(self._at_work) < MOST_AT_WORK:
             return self._begin(world, loop.time())
         begins = max(self._now, self._shares.get(world, 0.0))
-        self._shares[world] = begins + 1
+        self._shares[world] = begins + (NEWCOMER_SHARE if world == NEWCOMERS else 1)
         chosen: asyncio.Future[Turn] = loop.create_future()
         heappush(self._waiting, (is_patient, begins, next(self._numbers), world, chosen))
         self._watch(loop)

@@ -52,6 +52,9 @@ class Worlds:
     def __len__(self) -> int:
         return len(self._worlds)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._worlds
+
     def check(self, name: str) -> None:
         """Raises `WorldUnavailable` if `get` would."""
         world = self._worlds.get(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
@@ -12,7 +13,8 @@ import pytest
 from support.matched_tools import TEXT, result, simulator, tool
 from support.over_http import listening
 
-from mcp_sim.server.turns import MOST_AT_WORK, Turns
+from mcp_sim.server.rations import ROUND, Rations
+from mcp_sim.server.turns import MOST_AT_WORK, NEWCOMERS, Turns
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
@@ -53,6 +55,48 @@ async def test_a_request_comes_before_those_of_a_flood_in_many_worlds() -> None:
             tasks.start_soon(partial(work, "quiet", is_patient=False))
     assert order.index("quiet") < 4 * MOST_AT_WORK
     assert len(order) == 20 * MOST_AT_WORK + 1
+
+
+async def test_a_known_world_comes_before_most_of_many_new_ones_and_they_are_served_meanwhile() -> None:
+    turns, order = Turns(), list[str]()
+
+    async def work(flow: str, times: int) -> None:
+        for _ in range(times):
+            turn = await turns.next(flow)
+            order.append(flow)
+            await asyncio.sleep(0)
+            turn.end()
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(40 * MOST_AT_WORK):
+                tasks.start_soon(work, NEWCOMERS, 1)
+            await asyncio.sleep(0)
+            tasks.start_soon(work, "known", 3)
+    known = [at for at, flow in enumerate(order) if flow == "known"]
+    assert len(known) == 3
+    assert all(later - before < 4 * MOST_AT_WORK for before, later in pairwise([0, *known]))
+    assert order[known[0] : known[-1]].count(NEWCOMERS) >= 2
+
+
+async def test_large_requests_are_parsed_a_little_in_each_round_of_the_loop() -> None:
+    rations, parsed, size = Rations(), list[int](), ROUND // 4
+
+    def parse(number: int) -> int:
+        parsed.append(number)
+        if parsed.count(number) < 3:
+            rations.add(partial(parse, number))
+        return size
+
+    for number in range(6):
+        rations.add(partial(parse, number))
+    counts = list[int]()
+    while not counts or counts[-1] < 18:
+        await asyncio.sleep(0)
+        counts.append(len(parsed))
+        assert len(counts) < 60
+    assert all(later - before <= 4 for before, later in pairwise([0, *counts]))
+    assert parsed == [*range(6)] * 3
 
 
 async def test_requests_that_wait_for_something_do_not_hold_up_others() -> None:
