@@ -82,6 +82,8 @@ class _Writer:
         self.at = 0
         self.atoms = 0
         self.groups: dict[str, str] = {}
+        self._classes: dict[int, tuple[str, int]] = {}
+        """Where a class begins -> its letters, and where it ends."""
         self.numbers = {one.end(): str(at) for at, one in enumerate(_CAPTURING.finditer(pattern), 1)}
         self.any = _PRINTABLE if _AROUND.search(pattern) else _CLASSES["w"]
 
@@ -176,6 +178,14 @@ class _Writer:
         return "".join(letter for letter in _PRINTABLE if letter not in without)
 
     def _class(self) -> str:
+        start = self.at
+        if start not in self._classes:
+            letters = self._read_class()
+            self._classes[start] = letters, self.at
+        letters, self.at = self._classes[start]
+        return letters
+
+    def _read_class(self) -> str:
         negated = self.pattern.startswith("^", self.at)
         self.at += negated
         letters = ""

@@ -9,8 +9,11 @@ from dataclasses import replace
 from mcp_sim.infer.names import last_nouns
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type
+from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type
 from mcp_sim.types.lexicon.english import singular_phrase, snake, words
+
+_OF_KEYS = frozenset({"string", "integer", "number"})
+"""Types of keys."""
 
 _ID = re.compile(r"\b(?:id|ID|identifier)\b")
 
@@ -29,7 +32,7 @@ def link_of(entity: str, field: Field, keys: Mapping[str, Record]) -> str | None
     stems = (entity.removeprefix("sub"), entity) if stem == "parent" else (stem, *nouns)
     found = next((one for one in stems if one in keys), None)
     kinds = {main_type(schema), main_type(keys[found])} - {""} if found is not None else set[str]()
-    return found if len(kinds) < 2 else None
+    return found if len(kinds) < 2 and kinds <= _OF_KEYS and not constants(schema) else None
 
 
 def _referred_noun(name: str, schema: Record, keys: Container[str]) -> str:

@@ -59,6 +59,7 @@ async def answers(scenario: Scenario, *calls: tuple[str, Json]) -> list[Json]:
 
 
 VALUES: dict[str, Json] = {
+    "null beside what is impossible": {"anyOf": [{"oneOf": [{}, {}]}, {"type": "null"}]},
     "not a text": {"not": TEXT},
     "not several types": {"not": {"type": ["string", "number", "null"]}},
     "an object without a field": {"type": "object", "not": {"required": ["id"]}},
@@ -229,6 +230,23 @@ async def test_a_field_named_like_a_success_flag_shows_what_the_call_sets(tmp_pa
     path = saved(tmp_path, {"name": "create_thing", "inputSchema": given, "outputSchema": record})
     results = await answers(load(path), *[("create_thing", {name: value}) for value in (False, True)])
     assert [one[name] for one in results] == [False, True]
+
+
+@pytest.mark.parametrize("parent", [{"type": "boolean"}, {"type": "string", "enum": ["a", 1]}])
+async def test_what_cannot_hold_keys_is_no_link(tmp_path: Path, parent: Schema) -> None:
+    key = {"id": {"type": "boolean"}} if parent["type"] == "boolean" else {"name": {"type": "boolean"}}
+    record = {"type": "object", "properties": {**key, "parent_id": parent}, "required": ["parent_id"]}
+    results = await answers(
+        load(saved(tmp_path, {"name": "create_thing", "outputSchema": record})), ("create_thing", {})
+    )
+    assert results[0]["parent_id"] in {False, True, "a"}
+
+
+async def test_keys_of_long_patterns_are_generated_in_time(tmp_path: Path) -> None:
+    given = {"type": "object", "properties": {"id": {"type": "string", "pattern": "^[a-z]{50000}$"}, "title": TEXT}}
+    create = {"name": "create_thing", "inputSchema": given, "outputSchema": given}
+    (made,) = await answers(load(saved(tmp_path, create)), ("create_thing", {"title": "a"}))
+    assert len(made["id"]) == 50_000
 
 
 async def test_an_update_that_sets_nothing_shows_an_unknown_record_that_then_exists(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 _BRANCHES = ("anyOf", "oneOf")
+_TYPELESS = frozenset({"not", "oneOf", "anyOf", "if"})
 
 
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
@@ -216,6 +217,8 @@ def _without_single_branches(schema: Record, source: _Source, trail: tuple[str, 
         real = [branch for branch in branches if as_object(branch) != {"type": "null"}]
         if len(real) != 1:
             continue
+        if len(branches) > 1 and not _TYPELESS.isdisjoint(as_object(real[0])) and not types_of(as_object(real[0])):
+            continue  # whether null is valid would depend on more than types
         rest = {name: part for name, part in schema.items() if name != word}
         branch = _expand(as_object(real[0]), source, trail, depth + 1)
         schema = as_object(merge_schemas(branch, rest))
