@@ -1,6 +1,6 @@
 """Run agents through `mcp-sim run`, on every shipped scenario with a task, over HTTP and stdio.
 
-    python .ci/agents.py FOLDER [AGENT...]      FOLDER receives the environments and the scripts
+    python .ci/agents.py FOLDER [AGENT...]      FOLDER receives environments and scripts; may have those of clients.py
 
 The agents are in tests/clients/agents: two on frameworks, and a shell script with curl and jq. Instead of asking a
 model they read the scripts of `mcp_sim.runs.agents`, so every run must pass.
@@ -45,7 +45,7 @@ def agent(name: str, folder: Path, programs: Path) -> list[str]:
         return ["bash", str(AGENTS / "on_shell.sh")]
     needs = tomllib.loads((CLIENTS / "clients.toml").read_text(encoding="utf-8"))
     place = Place(name, needs[name]["needs"], folder / name, programs)
-    place.folder.mkdir()
+    place.folder.mkdir(exist_ok=True)
     place.install()
     return [*map(str, place.python), str(AGENTS / f"on_{name}.py")]
 

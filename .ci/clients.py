@@ -55,12 +55,19 @@ class Place:
         return self.needs[0].startswith("@")
 
     def install(self) -> None:
-        """Create an environment with the client, without mcp-sim."""
+        """Create an environment with the client, without mcp-sim, unless there is one."""
+        ready = self.folder / "installed"
+        if not ready.exists():
+            self._install()
+            ready.touch()
+
+    def _install(self) -> None:
         if self.from_npm:
             self.done("node", LIBRARY / "npm-cli.js", "install", "--silent", "--no-audit", "--no-fund", *self.needs)
             return
-        self.done(sys.executable, "-m", "venv", "venv")
-        self.done(*self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *self.needs)
+        self.done(sys.executable, "-m", "venv", "--without-pip", "venv")
+        pip = (sys.executable, "-m", "pip", "--python", *self.python, "install", "--quiet")
+        self.done(*pip, "--disable-pip-version-check", "--no-compile", *self.needs)
 
     @property
     def python(self) -> tuple[object, ...]:
@@ -123,7 +130,7 @@ def print_result(one: ClientResult) -> ClientResult:
 def make_programs(folder: Path) -> Path:
     """Make a folder with `mcp-sim` of this checkout, and `node` and `npx` of a version that the clients support."""
     programs = folder / "bin"
-    programs.mkdir(parents=True)
+    programs.mkdir(parents=True, exist_ok=True)
     node = NODE / "bin" / "node"
     for name, line in {
         "mcp-sim": f'PYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)} -m mcp_sim "$@"',
@@ -138,7 +145,7 @@ def make_programs(folder: Path) -> Path:
 
 def attempt(place: Place) -> ClientResult:
     """Install a client, connect it to a server, and check its results."""
-    place.folder.mkdir()
+    place.folder.mkdir(exist_ok=True)
     started = installed = time.monotonic()
     try:
         place.install()
