@@ -144,20 +144,22 @@ def _stepped(found: Range, step: Fraction) -> Callable[[Chance], Json]:
     first = math.ceil(Fraction(str(found.low)) / step)
     usual = max(1, round(Fraction(str(found.step)) / step))
     count = max(1, math.floor(Fraction(str(found.high)) / step) - first + 1)
+    last = first + count - 1
     stride = usual if count >= _FEW * usual and first % usual == 0 else 1
     count = -(-count // stride)
     whole = step.denominator == 1
 
     def draw(chance: Chance) -> Json:
         place = first + stride * min(int(share(chance, found) * count), count - 1)
-        return place * step.numerator if whole else _exact_multiple(place, first, step)
+        return place * step.numerator if whole else _exact_multiple(place, first, last, step)
 
     return draw
 
 
-def _exact_multiple(place: int, first: int, step: Fraction) -> float:
+def _exact_multiple(place: int, first: int, last: int, step: Fraction) -> float:
     """Return a multiple near a place that is one for validators that divide floating-point numbers, too."""
-    near = (float(at * step) for at in range(place, max(first, place - _NEAR) - 1, -1))
+    below, above = range(place, max(first, place - _NEAR) - 1, -1), range(place + 1, min(last, place + _NEAR) + 1)
+    near = (float(at * step) for at in (*below, *above))
     return next((value for value in near if (value / float(step)).is_integer()), float(place * step))
 
 

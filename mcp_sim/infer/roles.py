@@ -246,17 +246,20 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
     setters: dict[str, str] = {}
     for path, part in leaves.items():
         several = known.find(plural(singular(last_name(path)))) if is_listed else None
-        field = several or known.find(last_name(path))
+        named = last_name(path)
+        field = several or (known.find(named) if named else known.fields.get(path))  # a name may have no letters
         if path.endswith("*"):
             setters.setdefault("*", path)
-        elif field is not None and _may_hold(field.schema, part):
+        elif field is not None and _may_hold(field, part, known.key):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
 
 
-def _may_hold(field: Record, argument: Record) -> bool:
-    """Whether a field can hold the argument. A scalar is no value of a field that is shown as an object."""
-    return not properties(field) or main_type(argument) not in {"string", "integer", "number", "boolean"}
+def _may_hold(field: Field, argument: Record, key: str) -> bool:
+    """Whether a field can hold the argument. A scalar is no value of a field that is shown as an object; keys are."""
+    if field.name == key and main_type(argument) in {"object", "array"}:
+        return False
+    return not properties(field.schema) or main_type(argument) not in {"string", "integer", "number", "boolean"}
 
 
 def _weakest(found: Iterable[Basis]) -> Basis:

@@ -306,7 +306,7 @@ def _given(arguments: Record, name: str) -> Json:
 
 def _held(record: Record, name: str) -> Json:
     """Return the value of a field, or at a path into the record; None if there is none."""
-    held = record[name] if name in record else value_at(record, name)
+    held = record.get(name) if name in record or not name else value_at(record, name)
     return None if held is NOWHERE else held
 
 

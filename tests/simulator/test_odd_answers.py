@@ -234,12 +234,41 @@ async def test_a_field_named_like_a_success_flag_shows_what_the_call_sets(tmp_pa
 
 @pytest.mark.parametrize("parent", [{"type": "boolean"}, {"type": "string", "enum": ["a", 1]}])
 async def test_what_cannot_hold_keys_is_no_link(tmp_path: Path, parent: Schema) -> None:
-    key = {"id": {"type": "boolean"}} if parent["type"] == "boolean" else {"name": {"type": "boolean"}}
-    record = {"type": "object", "properties": {**key, "parent_id": parent}, "required": ["parent_id"]}
+    key: Schema = {"id": {"type": "boolean"}} if parent["type"] == "boolean" else {"name": {"type": "boolean"}}
+    record: Schema = {"type": "object", "properties": {**key, "parent_id": parent}, "required": ["parent_id"]}
     results = await answers(
         load(saved(tmp_path, {"name": "create_thing", "outputSchema": record})), ("create_thing", {})
     )
     assert results[0]["parent_id"] in {False, True, "a"}
+
+
+async def test_fields_whose_names_have_no_letters_are_served(tmp_path: Path) -> None:
+    given: Schema = {"type": "object", "properties": {"": {"type": "object"}, "🛒": {"type": "array", "items": TEXT}}}
+    record: Schema = {
+        **given,
+        "properties": {"id": TEXT, **given["properties"], "title": TEXT},
+        "required": ["id", "", "🛒"],
+    }
+    listed: Schema = {
+        "type": "object",
+        "properties": {"things": {"type": "array", "items": record}},
+        "required": ["things"],
+    }
+    create = {"name": "create_thing", "inputSchema": given, "outputSchema": record}
+    search = {"name": "search_things", "outputSchema": record}
+    path = saved(tmp_path, create, {"name": "list_things", "outputSchema": listed}, search)
+    made, rows, _ = await answers(
+        load(path), ("create_thing", {"": {"a": 1}, "🛒": ["b"]}), ("list_things", {}), ("search_things", {})
+    )
+    assert made in rows["things"]
+
+
+async def test_an_object_named_like_a_key_is_not_the_key(tmp_path: Path) -> None:
+    given: Schema = {"type": "object", "properties": {"thing_id": {"type": "object"}, "title": TEXT}}
+    record: Schema = {**given, "properties": {"id": TEXT, **given["properties"]}, "required": ["id", "thing_id"]}
+    path = saved(tmp_path, {"name": "create_thing", "inputSchema": given, "outputSchema": record})
+    (made,) = await answers(load(path), ("create_thing", {"thing_id": {"b": 1, "a": 2}}))
+    assert made["thing_id"] == {"b": 1, "a": 2}
 
 
 async def test_keys_of_long_patterns_are_generated_in_time(tmp_path: Path) -> None:

@@ -215,7 +215,8 @@ def summarize(text: str, length: float | None = None, sentences: float | None = 
     weights = Counter(_content(text))
     wanted = max(1, int(sentences or max(1, len(listed) // 3)))
     rated = sorted(listed, key=lambda one: -sum(weights[word] for word in _content(one)) / (len(one.split()) + 5))
-    kept = " ".join(one for one in listed if one in rated[:wanted])
+    chosen = frozenset(rated[:wanted])
+    kept = " ".join(one for one in listed if one in chosen)
     return kept if length is None or len(kept) <= length else kept[: max(0, int(length) - 1)].rstrip() + "…"
 
 

@@ -97,7 +97,7 @@ class Filler:
     def _object(self, schema: Record, path: str) -> Fill:
         parts: list[tuple[str, Fill]] = []
         for name, part in properties(schema).items():
-            here = f"{path}.{name}" if path else name
+            here = f"{path}.{name}" if path else name or "."  # '' is the place of the whole
             needed = name in required(schema)
             usual = needed or ("required" not in schema and not is_optional(part))
             is_field = path == self.envelope.record
