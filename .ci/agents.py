@@ -1,4 +1,4 @@
-"""Run agents through `mcp-sim run`, on every shipped scenario with a task, over HTTP and stdio.
+"""Run agents through `mcp-sim run`, on every shipped scenario that has a script, over HTTP and stdio.
 
     python .ci/agents.py FOLDER [AGENT...]      FOLDER receives environments and scripts; may have those of clients.py
 
@@ -52,7 +52,8 @@ def agent(name: str, folder: Path, programs: Path) -> list[str]:
 
 def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the runs of an agent with their names."""
-    for scenario in [one for one in sorted(shipped("scenarios")) if load(one).task]:
+    tasks = [script.task.split() for script in scripts()]
+    for scenario in [one for one in sorted(shipped("scenarios")) if load(one).task.split() in tasks]:
         for transport in ("http", "stdio"):
             words = ["run", scenario, "--transport", transport, "--clock", "virtual", "--", *agent]
             yield f"{name} {scenario} {transport}", [sys.executable, "-m", "mcp_sim", *words]

@@ -3,12 +3,12 @@
     python benchmarks/walks.py [--calls N] [--seed N] [--details] [DOCUMENT ...]
 
 A document is a scenario, a tool spec, a tools/list result, or a folder of tools/list results. The default are the
-shipped tool specs, with 10,000 calls each. Perturbations are removed. Violations are counted by a checker that reads
-the ledger and the plans, and shares no code with the product. The columns `get` and `list` are the created records that
-a later get or list returned, and those that it was expected to return. `no data` counts the successful answers without
-data among those of tools that promise some by their names, descriptions and annotations: an answer is empty, only says
-that the call is done, only repeats the arguments, or has nothing else than a key. Exits with 1 if anything crashes,
-contradicts the world, or is lost, or if too few calls succeed.
+shipped tool specs without a program, with 10,000 calls each. Perturbations are removed. Violations are counted by a
+checker that reads the ledger and the plans, and shares no code with the product. The columns `get` and `list` are the
+created records that a later get or list returned, and those that it was expected to return. `no data` counts the
+successful answers without data among those of tools that promise some by their names, descriptions and annotations: an
+answer is empty, only says that the call is done, only repeats the arguments, or has nothing else than a key. Exits with
+1 if anything crashes, contradicts the world, or is lost, or if too few calls succeed.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def raise_endless(_number: int, frame: FrameType | None) -> None:
 def documents(given: Sequence[str]) -> list[str]:
     """Return the named files, and the files in named folders."""
     if not given:
-        return [f"calm_{name}" for name in shipped("tool_specs") if f"calm_{name}" in shipped("scenarios")]
+        calm = [f"calm_{name}" for name in shipped("tool_specs") if f"calm_{name}" in shipped("scenarios")]
+        return [name for name in calm if not load(name).domain.programs]
     folders = {name: sorted(Path(name).glob("*.json")) if Path(name).is_dir() else [name] for name in given}
     return [str(path) for paths in folders.values() for path in paths]
 

@@ -14,10 +14,10 @@ from mcp_sim.generate.record_counts import orphans
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
-from mcp_sim.programs.plans import plan_functions
 from mcp_sim.simulator.by_text import ByText
 from mcp_sim.simulator.check_results import check_results
 from mcp_sim.simulator.match_tools import check_operations, match_tools, matching_backends
+from mcp_sim.simulator.program_plans import plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown

@@ -1,4 +1,4 @@
-"""The scripted agents on every shipped scenario with expectations: who passes, who fails."""
+"""The scripted agents on every shipped scenario that has a script: who passes, who fails."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from support.vendors import PLANNED_SCENARIOS
 
 from mcp_sim import Simulator
 from mcp_sim.runs.agents.clients import play
@@ -19,7 +20,7 @@ from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import Scenario
 
 SEEDS = range(3)
-SCENARIOS = [name for name in sorted(shipped("scenarios")) if load(name).expectations]
+SCENARIOS = [name for name in PLANNED_SCENARIOS if load(name).expectations]
 CALM = [name for name in SCENARIOS if not load(name).perturbations]
 FAULTED = [name for name in SCENARIOS if load(name).perturbations]
 
