@@ -68,7 +68,8 @@ async def test_a_random_walk_with_faults_replays_and_no_fault_corrupts_the_world
     async with Simulator(load(name), ledger_keep=10_000).open(seed=seed) as world:
         start = world.view
         await walk(world, seed, 300)
-        assert judged(world.ledger, plans_json(world.scenario.domain)).violations == ()
+        if name in PLANNED_SCENARIOS:
+            assert judged(world.ledger, plans_json(world.scenario.domain)).violations == ()
         rebuilt = replayed(start, world.ledger.steps)
         for entity in world.view.entities():
             assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
