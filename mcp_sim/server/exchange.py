@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -17,7 +16,7 @@ from mcp_sim.server.access import WorldNames
 from mcp_sim.server.turns import Turn
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import encode, has_many_values
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -32,14 +31,6 @@ CONNECTION = "mcp-sim.connection"
 """The key of functions of the connection, in the extensions of an ASGI scope: `close`, and `has_more` (requests)."""
 
 EMPTY_RESULT = b'"result":{}}'
-
-MOST_WEIGHT = 200_000
-"""Items of lists and, each counting FIELD_WEIGHT, fields of objects in the JSON of a request."""
-
-FIELD_WEIGHT = 10
-
-_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-"""The texts in a JSON text, also one that does not end."""
 
 LEAVING = "The server is shutting down"
 
@@ -266,16 +257,9 @@ async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], b
 
 
 def check_values(body: bytes) -> None:
-    """Raise `Refusal` for a body with too many values. It is not parsed for it, since that may take long."""
-    if _signs(body) > MOST_WEIGHT // FIELD_WEIGHT:
-        bare = _TEXTS.sub(b"", body)
-        if _signs(bare) + (FIELD_WEIGHT - 1) * bare.count(b":") > MOST_WEIGHT:
-            raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
-
-
-def _signs(body: bytes) -> int:
-    """Return how many lists and objects begin in a JSON text, and how many of their values follow others."""
-    return sum(map(body.count, (b",", b"[", b"{")))
+    """Raise `Refusal` for a body with too many values."""
+    if has_many_values(body):
+        raise Refusal(413, INVALID_REQUEST, "Request body too large", reason="its JSON has too many values")
 
 
 class Refusal(McpSimError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -19,6 +20,14 @@ Key: TypeAlias = str | int
 
 NOWHERE = object()
 """The result of looking up a path that leads to no value, as opposed to null."""
+
+MOST_WEIGHT = 200_000
+"""Items of lists and, each counting FIELD_WEIGHT, fields of objects in a JSON text that is parsed."""
+
+FIELD_WEIGHT = 10
+
+_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+"""The texts in a JSON text, also one that does not end."""
 
 _SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -44,6 +53,19 @@ def decode_strict(text: str) -> Any:
     value = decode(text)
     canonical(value)
     return value
+
+
+def has_many_values(data: bytes) -> bool:
+    """Whether a JSON text weighs more than MOST_WEIGHT. It is not parsed for it, since that may take long."""
+    if _signs(data) <= MOST_WEIGHT // FIELD_WEIGHT:
+        return False
+    bare = _TEXTS.sub(b"", data)
+    return _signs(bare) + (FIELD_WEIGHT - 1) * bare.count(b":") > MOST_WEIGHT
+
+
+def _signs(data: bytes) -> int:
+    """Return how many lists and objects begin in a JSON text, and how many of their values follow others."""
+    return sum(map(data.count, (b",", b"[", b"{")))
 
 
 def canonical(value: Any) -> str:

@@ -42,6 +42,7 @@ TOKYO = {"source_timezone": "Asia/Tokyo", "target_timezone": "America/New_York"}
     ("tools", "arguments", "reason"),
     [
         ([FORMAT], {"json": "[" * 100_000}, "nests too deeply"),
+        ([FORMAT], {"json": "[" + "[]," * 200_000 + "1]"}, "too many values"),
         ([FILL], {"template": "{{a}}" * 1000, "variables": {"a": "x" * 100_000}}, "too long"),
         ([CONVERT], {**TOKYO, "time": "9999-12-31T23:59:59-12:00"}, "out of range"),
         ([CONVERT], {**TOKYO, "time": "12:00", "target_timezone": "+25:00"}, "timezone"),

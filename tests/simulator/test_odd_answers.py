@@ -244,7 +244,7 @@ async def test_what_cannot_hold_keys_is_no_link(tmp_path: Path, parent: Schema) 
 
 async def test_a_field_without_a_name_is_not_the_whole_record(tmp_path: Path) -> None:
     shown = {"type": "object", "properties": {"id": TEXT, "": {"type": "string", "format": "date-time"}}}
-    delete = {"name": "delete_", "outputSchema": {"type": "object", "properties": {}}}
+    delete: Schema = {"name": "delete_", "outputSchema": {"type": "object", "properties": {}}}
     path = saved(tmp_path, {"name": "search_things", "outputSchema": shown}, delete)
     (found,) = await answers(load(path), ("search_things", {}))
     assert isinstance(found[""], str)

@@ -18,6 +18,7 @@ from mcp_sim.backends.operation import read_names
 from mcp_sim.backends.patterns import compile_expression, find_all
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
+from mcp_sim.types.json_values import has_many_values
 from mcp_sim.types.lexicon.english import words
 
 _WORDS = read_names(__name__)
@@ -76,6 +77,8 @@ def validate_json(text: str) -> Json:
 
 
 def _parsed(text: str) -> Any:
+    if has_many_values(text.encode("utf-8", "replace")):
+        raise Refused("invalid", "Invalid JSON: it has too many values")
     try:
         return json.loads(text)
     except RecursionError:
