@@ -17,7 +17,8 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, parameter_name
+from mcp_sim.types.programs import PROGRAM, ProgramFunction, parameter_name
+from mcp_sim.types.programs import Program as Declared
 from mcp_sim.world.consistency import program_findings
 
 Bind: TypeAlias = Callable[[Turn], Record]
@@ -25,7 +26,7 @@ Bind: TypeAlias = Callable[[Turn], Record]
 
 
 @backends.register(PROGRAM)
-class ProgramBackend(Backend):
+class Program(Backend):
     """Calls the function of the program that answers the tool. An exception of the function is a crash."""
 
     def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
@@ -36,7 +37,7 @@ class ProgramBackend(Backend):
         return _Call(program, domain, load(program, domain)[function.name], _binder(function, tool))
 
 
-def hook_answer(name: str, program: Program, domain: Domain) -> Answer | None:
+def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
     """Return the answer of a hook of a program, `unknown_tool` or `invalid_arguments`; None if it has none."""
     function = program.hooks.get(name)
     if function is None:
@@ -50,7 +51,7 @@ def hook_answer(name: str, program: Program, domain: Domain) -> Answer | None:
     return _Call(program, domain, load(program, domain)[function.name], bind)
 
 
-def load(program: Program, domain: Domain) -> dict[str, Callable[..., Any]]:
+def load(program: Declared, domain: Domain) -> dict[str, Callable[..., Any]]:
     """Return the functions of a program; its file is run once for a domain."""
     at = ("program", program.path)
     if at not in domain.kept:
@@ -62,7 +63,7 @@ def load(program: Program, domain: Domain) -> dict[str, Callable[..., Any]]:
 class _Call:
     """The answer of one function."""
 
-    program: Program
+    program: Declared
     domain: Domain
     function: Callable[..., Any]
     bind: Bind

@@ -49,7 +49,7 @@ class Registry(Generic[T]):
         self.base = base
         self.package = package
         self.reserved = reserved
-        self._module, self._elsewhere = module, elsewhere
+        self._module, self.elsewhere = module, elsewhere
         self._kinds: dict[str, type[Any]] = {}
 
     def register(self, name: str) -> Callable[[K], K]:
@@ -86,7 +86,7 @@ class Registry(Generic[T]):
 
     def _import(self, name: str) -> None:
         if name in self._shipped:
-            import_module(self._elsewhere.get(name) or f"{self.package}.{name}.{self._module}".rstrip("."))
+            import_module(self.elsewhere.get(name) or f"{self.package}.{name}.{self._module}".rstrip("."))
             return
         for entry in self._entry_points:
             if entry.name == name:
@@ -99,7 +99,7 @@ class Registry(Generic[T]):
         found = iter_modules(import_module(self.package).__path__)
         if not self._module:
             return {kind.name for kind in found}
-        return {*self._elsewhere, *(kind.name for kind in found if kind.ispkg and self._has_module(kind.name))}
+        return {*self.elsewhere, *(kind.name for kind in found if kind.ispkg and self._has_module(kind.name))}
 
     def _has_module(self, name: str) -> bool:
         paths = [f"{path}/{name}" for path in import_module(self.package).__path__]
