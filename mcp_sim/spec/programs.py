@@ -21,6 +21,8 @@ from mcp_sim.types.programs import Program, ProgramFunction, parameter_name
 HOOKS = ("initial", "unknown_tool", "invalid_arguments")
 """The decorators of functions that answer no tool."""
 
+_DECORATORS = frozenset({"tool", *HOOKS})
+
 _TABLE_KEYS = ("key", "ids", "fields", "links", "hidden", "natural", "singleton")
 _OPTIONS: Mapping[str, type] = {
     "reads": bool,
@@ -121,12 +123,13 @@ class _Reader:
 
     def __init__(self, file: Path, module: ast.Module, helpers: Iterable[ast.Module], sources: Sources) -> None:
         self._file, self._module, self._helpers, self._sources = file, module, helpers, sources
+        self._names = _interface_names(module)
 
     def read(self, tools: Mapping[str, Record]) -> DeclaredProgram:
         tables = self._tables()
         effects = read_effects([*self._helpers, self._module], {*tables})
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
-        for node in (one for one in self._module.body if isinstance(one, ast.FunctionDef)):
+        for node in self._functions():
             for decorator in node.decorator_list:
                 kind, name, options = self._decorator(decorator)
                 function = replace(_function(node), options=options, effects=effects[node.name])
@@ -138,6 +141,19 @@ class _Reader:
             self._check_options(function, tables)
         return DeclaredProgram(Program(self._file, functions, tuple(tables), hooks), tables)
 
+    def _functions(self) -> Iterator[ast.FunctionDef]:
+        """Yield the functions of the file. Two of one name, and coroutines that answer tools, are errors."""
+        lines: dict[str, int] = {}
+        for node in self._module.body:
+            if isinstance(node, ast.AsyncFunctionDef) and any(self._decorator(one)[0] for one in node.decorator_list):
+                self._note(node.lineno, node.name, "must not be async: a program waits for nothing")
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            if node.name in lines and node.decorator_list:
+                self._note(node.lineno, node.name, f"has the name of the function in line {lines[node.name]}")
+            lines[node.name] = node.lineno
+            yield node
+
     def _note(self, line: int, path: str, message: str, *, is_warning: bool = False) -> None:
         severity = "warning" if is_warning else "error"
         self._sources.problems.append(Problem(display(self._file), line, path, message, severity))
@@ -145,9 +161,9 @@ class _Reader:
     # functions
 
     def _decorator(self, node: ast.expr) -> tuple[str, str, dict[str, Any]]:
-        """Return the name of a decorator, the tool that it names, and its options."""
+        """Return the name of a decorator ('' for those of others), the tool that it names, and its options."""
         call = node if isinstance(node, ast.Call) else None
-        kind = ast.unparse(call.func if call is not None else node).rpartition(".")[2]
+        kind = self._names.get(ast.unparse(call.func if call is not None else node), "")
         if call is None or kind != "tool":
             return kind, "", {}
         name = self._literal(call.args[0], str, "tool") if call.args else ""
@@ -266,6 +282,22 @@ class _Reader:
             singleton=is_single,
             natural=is_natural,
         )
+
+
+def _interface_names(module: ast.Module) -> dict[str, str]:
+    """Return how a program calls the decorators of `mcp_sim.programs`: as it imports them -> their own names."""
+    found: dict[str, str] = {}
+    for node in module.body:
+        match node:
+            case ast.ImportFrom(module="mcp_sim.programs", names=names):
+                found |= {alias.asname or alias.name: alias.name for alias in names if alias.name in _DECORATORS}
+            case ast.ImportFrom(module="mcp_sim", names=names) | ast.Import(names=names):
+                for alias in names:
+                    if alias.name in {"programs", "mcp_sim.programs"}:
+                        found |= {f"{alias.asname or alias.name}.{name}": name for name in _DECORATORS}
+            case _:
+                pass
+    return found
 
 
 def _schema(value: Json) -> Record:

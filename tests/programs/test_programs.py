@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from support.libraries import ACT, TEXT, library, simulator, small, tool
+from support.libraries import ACT, ITEMS, TEXT, acted, library, simulator, small, tool
 from support.services import message, value
 
 from mcp_sim import Simulator
@@ -15,15 +15,6 @@ from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
 
 Json = Any
-ITEMS = '"item": {"ids": "I-1", "fields": {"name": "", "tags": [], "size": 1}}'
-
-
-async def acted(folder: Path, body: str, *calls: Json, tables: str = ITEMS, head: str = "", **scenario: Json) -> Json:
-    """Return the value of the last of these calls of a tool with this body; one call without arguments by default."""
-    async with simulator(folder, small(body, tables=tables, head=head), ACT, **scenario).open() as world:
-        for call in calls[:-1]:
-            await world.call("act", call)
-        return value(await world.call("act", calls[-1] if calls else {}))
 
 
 # state ----------------------------------------------------------------------------------------------------------------

@@ -6,21 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.libraries import ACT, simulator, small
+from support.libraries import ACT, ITEMS, acted, simulator, small
 from support.services import value
 
 from mcp_sim.types.errors import Crash
 
 Json = Any
-ITEMS = '"item": {"ids": "I-1", "fields": {"name": "", "tags": [], "size": 1}}'
-
-
-async def acted(folder: Path, body: str, *calls: Json, tables: str = ITEMS, head: str = "", **scenario: Json) -> Json:
-    """Return the value of the last of these calls of a tool with this body; one call without arguments by default."""
-    async with simulator(folder, small(body, tables=tables, head=head), ACT, **scenario).open() as world:
-        for call in calls[:-1]:
-            await world.call("act", call)
-        return value(await world.call("act", calls[-1] if calls else {}))
 
 
 # changes --------------------------------------------------------------------------------------------------------------
