@@ -19,7 +19,7 @@ from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measure import measure
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Responders, recorded_answers
-from mcp_sim.recordings.sessions import Session, read_sessions
+from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.spec.sources import is_folder
 from mcp_sim.types.errors import UsageError
 

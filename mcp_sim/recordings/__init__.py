@@ -18,7 +18,7 @@ from mcp_sim.recordings.responders import (
     recorded_answers,
 )
 from mcp_sim.recordings.score import CallScore, score_session
-from mcp_sim.recordings.sessions import Answer, RecordedCall, Session, read_sessions, session_lines
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session, read_sessions, session_lines
 
 __all__ = [
     "COLUMNS",

@@ -12,7 +12,7 @@ from pathlib import Path
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Responders, Simulations
 from mcp_sim.recordings.score import CallScore, score_session
-from mcp_sim.recordings.sessions import Session
+from mcp_sim.spec.sessions import Session
 from mcp_sim.types.scenario import Scenario
 
 PARTS_PER_PROCESS = 4

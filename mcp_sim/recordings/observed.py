@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import cast
 
-from mcp_sim.recordings.sessions import Answer
+from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record
 
 LONGEST_FAILURE = 400

@@ -12,9 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, Self, TypeAlias
 
-from mcp_sim.recordings.sessions import Answer, RecordedCall, Session
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.scenario import Scenario

@@ -11,7 +11,7 @@ from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
 from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.observed import Observed, observe
 from mcp_sim.recordings.responders import Responder
-from mcp_sim.recordings.sessions import Answer, RecordedCall, Session
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.json_values import canonical
