@@ -1,0 +1,71 @@
+"""The confined process itself: it takes over the standard streams, sets its limits and runs one function."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mcp_sim.programs.sandbox.confinement import Limits, restrict
+
+HEADER = 4
+"""Bytes that hold the size of a message."""
+
+
+class Channel:
+    """The messages between a confined process and the one that started it."""
+
+    def __init__(self, read: int, write: int) -> None:
+        self._read, self._write = read, write
+
+    def receive(self) -> bytes:
+        """Return the next message. Raises `EOFError` if there is none any more."""
+        return self._bytes(int.from_bytes(self._bytes(HEADER), "little"))
+
+    def send(self, message: bytes) -> None:
+        """Send a message."""
+        rest = memoryview(len(message).to_bytes(HEADER, "little") + message)
+        while rest:
+            rest = rest[os.write(self._write, rest) :]
+
+    def _bytes(self, size: int) -> bytes:
+        found = b""
+        while len(found) < size:
+            read = os.read(self._read, size - len(found))
+            if not read:
+                raise EOFError
+            found += read
+        return found
+
+
+def answer(channel: Channel) -> None:
+    """Call one function."""
+    target, argument = json.loads(channel.receive())
+    try:
+        reply = json.dumps({"result": _function(target)(argument)})
+    except Exception as error:  # noqa: BLE001 (the edge: whatever it is becomes a message)
+        reply = json.dumps({"failed": f"{type(error).__name__}: {error}"})
+    channel.send(reply.encode())
+
+
+def _function(target: str) -> Any:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+def main() -> None:
+    """Take over the standard streams, set the limits, and run the function."""
+    target, given = sys.argv[1:]
+    channel = Channel(os.dup(0), os.dup(1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(nothing, stream)
+    function = _function(target)
+    options = json.loads(given)
+    in_force = restrict(Limits(**options["limits"]), map(Path, options["readable"]))
+    os.dup2(nothing, 2)
+    channel.send(json.dumps(sorted(in_force)).encode())
+    function(channel)

@@ -1,0 +1,131 @@
+"""Limits that a process sets itself and cannot lift again."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+import sysconfig
+import threading
+import zoneinfo
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcp_sim.programs.sandbox.system_calls import deny_system_calls, is_known
+
+COMPLETE = frozenset({"limits", "files", "calls"})
+"""What is in force on Linux: limits on memory and time, no files but Python's own, no system calls that do harm."""
+
+_CREATE, _ADD, _ENTER = 444, 445, 446
+"""The system calls of Landlock, on all machines."""
+_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
+_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
+"""Version of Landlock -> how many rights on files it knows; 16 from version 5 on."""
+_NO_NEW_PRIVILEGES, _SIGNAL_OF_PARENT, _KILLED = 38, 1, 9
+_MODULES = ("stdlib", "platstdlib", "purelib", "platlib")
+_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+"""Where the libraries are that Python's modules load."""
+
+
+class Unconfined(Exception):
+    """This system cannot confine a process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a process."""
+
+    memory: int = 1 << 30
+    """Bytes of address space."""
+    cpu: int = 60
+    """Seconds of processor time, in all."""
+    files: int = 64
+    """Open files."""
+
+
+def restrict(limits: Limits, readable: Iterable[Path] = ()) -> frozenset[str]:
+    """Limit this process for good, before it has threads. Returns which of `COMPLETE` are in force.
+
+    It may read Python's own libraries and the `readable` files and folders, and write nothing. Files and system calls
+    need Linux with Landlock (5.13) and seccomp. Raises `Unconfined` on Windows.
+    """
+    if sys.platform == "win32":
+        raise Unconfined("Windows has no limits for processes that mcp-sim knows")
+    if threading.active_count() > 1:
+        raise RuntimeError("a process is confined before it has threads")
+    in_force = {"limits"}
+    if sys.platform == "linux":
+        _prctl(_SIGNAL_OF_PARENT, _KILLED)
+        _prctl(_NO_NEW_PRIVILEGES, 1)
+        in_force |= {"files"} if _close_files([*own_files(), *readable]) else set()
+    _set_limits(limits)
+    if sys.platform == "linux" and is_known() and deny_system_calls():
+        in_force.add("calls")
+    return frozenset(in_force)
+
+
+def own_files() -> list[Path]:
+    """Return the files and folders that Python and mcp-sim consist of."""
+    package = Path(__file__).resolve().parents[2]
+    base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    modules = [sysconfig.get_path(name, vars=given) for given in (None, base) for name in _MODULES]
+    shipped = [package.parent / name for name in ("scenarios", "tool_specs", "presets")]  # in a checkout
+    return [package, *shipped, *map(Path, (*modules, *zoneinfo.TZPATH, *_SYSTEM))]
+
+
+def _set_limits(limits: Limits) -> None:
+    import resource  # noqa: PLC0415 (Windows has none)
+
+    chosen = {
+        resource.RLIMIT_AS: limits.memory,
+        resource.RLIMIT_CPU: limits.cpu,
+        resource.RLIMIT_NOFILE: limits.files,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }
+    if sys.platform != "linux":  # there, threads count too, and the filter denies processes
+        chosen[resource.RLIMIT_NPROC] = 0
+    for limit, value in chosen.items():
+        hard = resource.getrlimit(limit)[1]
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        with suppress(ValueError, OSError):  # macOS does not limit the address space
+            resource.setrlimit(limit, (most, most))
+
+
+def _close_files(readable: Iterable[Path]) -> bool:
+    """Deny all files but the readable ones, and TCP (Landlock). Returns whether the kernel does that."""
+    version = _system_call(_CREATE, None, 0, 1)
+    if version < 1:
+        return False
+    rights = (1 << _RIGHTS.get(version, 16)) - 1
+    attributes = struct.pack("QQQ", rights, 3, 3)[: 24 if version >= 6 else 16 if version >= 4 else 8]
+    ruleset = _system_call(_CREATE, attributes, len(attributes), 0)
+    if ruleset < 0:
+        return False
+    for path in readable:
+        with suppress(OSError):
+            _allow_reading(ruleset, path)
+    entered = _system_call(_ENTER, ruleset, 0) == 0
+    os.close(ruleset)
+    return entered
+
+
+def _allow_reading(ruleset: int, path: Path) -> None:
+    at = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    allowed = _READ_FILE | (_READ_FOLDER if path.is_dir() else 0)
+    rule = struct.pack("=Qi", allowed, at)
+    _system_call(_ADD, ruleset, 1, rule, 0)
+    os.close(at)
+
+
+def _prctl(option: int, value: int) -> None:
+    arguments = (ctypes.c_ulong(value), *(ctypes.c_ulong(0) for _ in range(3)))
+    ctypes.CDLL(None, use_errno=True).prctl(ctypes.c_int(option), *arguments)
+
+
+def _system_call(number: int, *arguments: int | bytes | None) -> int:
+    given = (one if one is None or isinstance(one, bytes) else ctypes.c_long(one) for one in arguments)
+    return ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *given)

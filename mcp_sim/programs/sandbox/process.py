@@ -1,0 +1,170 @@
+"""Confined processes: how they are started, what they get and what they answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import NoReturn
+
+from mcp_sim.programs.sandbox.child import HEADER
+from mcp_sim.programs.sandbox.confinement import COMPLETE, Limits, Unconfined
+from mcp_sim.types import Json
+
+MOST_BYTES = 64 << 20
+"""The largest message."""
+
+_START = "from mcp_sim.programs.sandbox.child import main; main()"
+_START_SECONDS = 60
+_NEEDED_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+class Stopped(Exception):
+    """A confined process has come to a limit, has failed or has ended. The text says which."""
+
+
+class Process:
+    """A confined process that runs a function of mcp-sim, `module:name`, which gets its channel.
+
+    Its environment has no variables but those that Python needs, and hashes are the same in each. Messages are bytes.
+    """
+
+    def __init__(
+        self, target: str, *, limits: Limits | None = None, readable: Iterable[Path] = (), complete: bool = False
+    ) -> None:
+        """Start it. Raises `Unconfined` if this system has no limits, or, with `complete`, lacks some of them."""
+        if sys.platform == "win32":
+            raise Unconfined("Windows has no limits for processes that mcp-sim knows")
+        self._limits = limits or Limits()
+        given = {"limits": asdict(self._limits), "readable": [str(path.resolve()) for path in readable]}
+        self._errors = TemporaryFile()  # noqa: SIM115 (it is closed with the process)
+        self._process = subprocess.Popen(  # noqa: S603 (this Python)
+            [sys.executable, "-P", "-c", _START, target, json.dumps(given)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=_environment(),
+            cwd="/",
+            bufsize=0,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        os.set_blocking(self._from, False)
+        self._rest = b""
+        self.in_force = frozenset[str](json.loads(self.receive(_START_SECONDS)))
+        if complete and not self.in_force >= COMPLETE:
+            self.kill()
+            raise Unconfined(
+                "a program that is not trusted needs Linux with Landlock and seccomp; this system lacks them"
+            )
+
+    def send(self, message: bytes, seconds: float) -> None:
+        """Send a message. Raises `Stopped` if the process does not take it."""
+        rest = memoryview(len(message).to_bytes(HEADER, "little") + message)
+        end = monotonic() + seconds
+        while rest:
+            try:
+                rest = rest[os.write(self._to, rest) :]
+            except BlockingIOError:
+                self._wait(self._to, select.POLLOUT, end, seconds)
+            except OSError:
+                self._stop(self._why())
+
+    def receive(self, seconds: float, most: int = MOST_BYTES) -> bytes:
+        """Return the next message. Raises `Stopped`, and ends the process, if there is none within the time."""
+        end = monotonic() + seconds
+        size = None
+        while size is None or len(self._rest) < size + HEADER:
+            self._wait(self._from, select.POLLIN, end, seconds)
+            read = os.read(self._from, 1 << 20)
+            if not read:
+                self._stop(self._why())
+            self._rest += read
+            if size is None and len(self._rest) >= HEADER:
+                size = int.from_bytes(self._rest[:HEADER], "little")
+                if size > most:
+                    self._stop(f"answered more than {most >> 20} MiB")
+        message, self._rest = self._rest[HEADER : size + HEADER], self._rest[size + HEADER :]
+        return message
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            if stream is not None:
+                stream.close()
+
+    def _wait(self, file: int, event: int, end: float, seconds: float) -> None:
+        poll = select.poll()
+        poll.register(file, event)
+        if not poll.poll(max(end - monotonic(), 0) * 1000):
+            self._stop(f"did not end within {seconds:g} seconds")
+
+    def _why(self) -> str:
+        """Return why a process has ended."""
+        try:
+            code = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return "closed its output"
+        self._errors.seek(0)
+        last = self._errors.read(1 << 16).decode(errors="replace").strip().splitlines()[-1:]
+        if code in {-24, -9}:
+            return f"used more than {self._limits.cpu} seconds of processor time, or was killed"
+        return f"ended with exit code {code}" + "".join(f": {line[:200]}" for line in last)
+
+    def _stop(self, why: str) -> NoReturn:
+        self.kill()
+        raise Stopped(why)
+
+
+def run_confined(
+    target: str, argument: Json, *, seconds: float, limits: Limits | None = None, readable: Iterable[Path] = ()
+) -> Json:
+    """Return what a function of mcp-sim, `module:name`, returns in a confined process. Both are JSON.
+
+    Raises `Stopped` if it comes to a limit or raises an exception, and `Unconfined` on Windows. Code that the function
+    runs may forge its result, but can do nothing else.
+    """
+    process = Process("mcp_sim.programs.sandbox.child:answer", limits=limits, readable=readable)
+    try:
+        process.send(json.dumps([target, argument]).encode(), seconds)
+        reply = json.loads(process.receive(seconds))
+    except (ValueError, RecursionError) as error:
+        raise Stopped(f"answered what is no JSON: {error}") from None
+    finally:
+        process.kill()
+    match reply:
+        case {"result": result}:
+            return result
+        case {"failed": str(why)}:
+            raise Stopped(f"failed: {why[:1000]}")
+        case _:
+            raise Stopped("answered something unknown")
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a confined process: no keys, nothing of the user."""
+    kept = {name: os.environ[name] for name in _NEEDED_VARIABLES if name in os.environ}
+    fixed = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
+    return {**kept, **fixed, "MALLOC_ARENA_MAX": "1", "TZ": "UTC"}
