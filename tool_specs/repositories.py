@@ -437,7 +437,9 @@ def issue_write(
 
 
 @tool
-def add_issue_comment(world, owner, repo, issue_number, body):
+def add_issue_comment(world, owner, repo, issue_number, body=None):
+    if not body:
+        raise Refused("missing required parameter: body")
     full = known_repository(world, owner, repo, "create comment", f"/issues/{int(issue_number)}/comments", "POST")[
         "full_name"
     ]

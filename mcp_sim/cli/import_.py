@@ -21,11 +21,12 @@ from mcp_sim.server.call_log import printable
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
-from mcp_sim.spec.import_files import Files, build_files, differences, scenario_text
+from mcp_sim.spec.import_files import Files, build_files, differences, scenario_text, with_program
 from mcp_sim.spec.messages import error_messages
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
+from mcp_sim.types.scenario import Scenario
 
 NO_ANSWER = 4
 """The exit code if a server does not answer."""
@@ -66,6 +67,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         sub.add_argument(
             "--check", action="store_true", help="write nothing; exit 1 with a diff where the tools have changed"
         )
+        sub.add_argument(
+            "--no-program", action="store_true", help="do not attach the shipped program of a server that is recognised"
+        )
         json_option(sub, "what was imported")
         is_command = "env" in kind.model_fields
         sub.add_argument(
@@ -88,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
             for line in f"{one.name}: {one.reason}".splitlines():
                 print(_line(line), file=sys.stderr)
     servers = _named_apart([one for one in found if isinstance(one, Imported)])
-    written = [] if args.check else _write(servers, args.kind, args.out)
+    written = [] if args.check else _write(servers, args)
     reports = _check(servers, args.out) if args.check else written
     scenario = _write_scenario(written, args.out)
     if args.json:
@@ -172,6 +176,10 @@ class Written:
     entities: int
     guesses: int
     """How many plans are guesses."""
+    program: str | None
+    """The shipped program that answers tools of the server."""
+    answered: int
+    """How many of the tools a program answers."""
     changes: Sequence[str]
     """The changes since the previous import, tool by tool."""
     doubts: Sequence[str]
@@ -189,6 +197,8 @@ class Written:
     def print(self) -> None:
         """Print what was imported, and on stderr what was not understood."""
         print(f"{self.spec}: {'has errors' if self.errors else self._summary()}")
+        if self.program and not self.errors:
+            print(f"  the shipped program {self.program} answers {self.answered} of them; without it: --no-program")
         if self.changes:
             print(f"  since the last import: {', '.join(self.changes)}")
         doubts = [*self.doubts, *self.errors]
@@ -205,9 +215,11 @@ class Written:
         return f"{self.tools}{left} {word}, {_counted(self.entities, 'entity', 'entities')}{guessed}"
 
 
-def _write(servers: Sequence[Imported], kind: str, folder: Path) -> list[Written]:
+def _write(servers: Sequence[Imported], args: argparse.Namespace) -> list[Written]:
     """Write what was imported."""
-    planned = [build_files(server, kind, folder) for server in servers]  # all, before the first is written
+    folder: Path = args.out
+    known = servers if args.no_program else [with_program(server, folder) for server in servers]
+    planned = [build_files(server, args.kind, folder) for server in known]  # all, before the first is written
     news = {server.name: _news(server, folder) for server in servers}
     return [_write_one(server, files, news[server.name]) for server, files in zip(servers, planned, strict=True)]
 
@@ -229,13 +241,16 @@ def _write_one(server: Imported, files: Files, changes: Sequence[str]) -> Writte
             replace_file(path, text)
     errors = [str(problem) for problem in check([files.spec]) if problem.severity == "error"]
     scenario = None if errors else load(files.spec)
-    tools, entities, guesses = (
-        (0, 0, 0)
-        if scenario is None
-        else (len(scenario.domain.tools), len(scenario.domain.entities), len(scenario.guesses))
-    )
-    about = (server.name, files.spec, len(server.tools), tools, entities, guesses)
+    tools, entities, guesses, answered = (0, 0, 0, 0) if scenario is None else _counts(scenario)
+    about = (server.name, files.spec, len(server.tools), tools, entities, guesses, files.program, answered)
     return Written(*about, changes, files.doubts, errors)
+
+
+def _counts(scenario: Scenario) -> tuple[int, int, int, int]:
+    """Return the numbers of tools, of entities, of guesses, and of tools that a program answers."""
+    domain = scenario.domain
+    answered = sum(len(program.functions) for program in domain.programs)
+    return len(domain.tools), len(domain.entities), len(scenario.guesses), answered
 
 
 def _counted(count: int, one: str, several: str) -> str:

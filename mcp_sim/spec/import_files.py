@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import cast
 
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.repair import repair_tools
+from mcp_sim.spec.shipped_programs import recognise
+from mcp_sim.spec.sources import is_file_name
 from mcp_sim.spec.yaml12.insertion import insert_entries
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
@@ -32,6 +34,8 @@ class Files:
     spec: Path
     texts: Mapping[Path, str | None]
     doubts: tuple[str, ...]
+    program: str | None = None
+    """The shipped program that the spec has."""
 
 
 def build_files(found: Imported, kind: str, folder: Path) -> Files:
@@ -47,7 +51,18 @@ def build_files(found: Imported, kind: str, folder: Path) -> Files:
         vendor: None if untouched else tool_list_text(found.tools),
         spec: text,
     }
-    return Files(spec, texts, (*found.doubts, *usable.doubts, *doubts))
+    program = as_object(_value(text, spec)).get("program")
+    attached = program if isinstance(program, str) and not is_file_name(program) else None
+    return Files(spec, texts, (*found.doubts, *usable.doubts, *doubts), attached)
+
+
+def with_program(found: Imported, folder: Path) -> Imported:
+    """Return a server with the shipped program that answers its tools, if there is one and its spec is new."""
+    is_described = bool({"entities", "sim"} & found.spec.keys())
+    match = None if is_described or (folder / f"{found.name}.yaml").exists() else recognise(found.tools)
+    if match is None:
+        return found
+    return replace(found, spec={"errors": match.errors, **found.spec, "program": match.name})
 
 
 def tool_list_text(tools: Sequence[Json]) -> str:

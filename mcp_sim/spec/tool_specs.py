@@ -17,6 +17,7 @@ from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, Error, ErrorPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.programs import DeclaredProgram, read_program
+from mcp_sim.spec.shipped_programs import attach_program
 from mcp_sim.spec.sources import Sources, is_file_name, shipped
 from mcp_sim.spec.surface import (
     check_blocks,
@@ -134,6 +135,8 @@ def _program(
 ) -> DeclaredProgram | None:
     if document.program is None:
         return None
+    if not is_file_name(document.program):
+        return attach_program(place.at("program"), document.program, sources, tools)
     return read_program(place.at("program"), document.program, path, sources, tools)
 
 

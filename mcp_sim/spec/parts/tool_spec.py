@@ -164,8 +164,9 @@ class ToolSpecDocument(Root):
     )
     program: str | None = Field(
         default=None,
-        description="Python file that answers tools, relative to this one. Runs only with the user's trust.",
-        examples=["library.py"],
+        description="Python file that answers tools, relative to this one; runs only with the user's trust. Or the "
+        "name of a shipped tool spec whose program answers these tools.",
+        examples=["library.py", "repositories"],
     )
     errors: dict[str, Error] = Field(
         default_factory=dict[str, ErrorPart],

@@ -1,0 +1,121 @@
+"""The programs of shipped tool specs, attached to the tool lists of the vendors that they simulate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.programs import DeclaredProgram, read_program
+from mcp_sim.spec.sources import Sources, shipped
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
+from mcp_sim.types.programs import ProgramFunction, parameter_name
+
+FEWEST = 3
+"""The fewest tools by which a server is recognised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A shipped tool spec whose program answers tools of a server."""
+
+    name: str
+    answered: tuple[str, ...]
+    share: float
+    """How many of the tools are answered, of those of the server or of the program, whichever are fewer."""
+    errors: Json
+    """How the shipped spec words failures; None if it does not say."""
+
+
+def attach_program(place: Place, name: str, sources: Sources, tools: Mapping[str, Record]) -> DeclaredProgram | None:
+    """Read the program of a shipped tool spec for the tools of another. Problems are noted at `place`.
+
+    A tool that takes other arguments than the function keeps its plan.
+    """
+    known = _with_programs()
+    if name not in known:
+        place.error(f"unknown program {name!r}{did_you_mean(name, known)}; a file needs its suffix: {name}.py")
+        return None
+    found = _program(place, known[name], sources)
+    if found is None:
+        return None
+    functions = found.program.functions
+    for tool in functions.keys() & tools.keys():
+        for problem in misfits(functions[tool], tools[tool]):
+            place.warning(f"{tool} keeps its plan: the program of {name} {problem}")
+    fitting = {tool: functions[tool] for tool in _answered(functions, tools)}
+    return replace(found, program=replace(found.program, functions=fitting))
+
+
+def recognise(tools: Iterable[Json]) -> Match | None:
+    """Return the shipped tool spec whose program answers a list of tools best; None if the list is of another server.
+
+    At least three tools, and more than half of those of the server or of the program, must have the names and the
+    arguments that the program knows.
+    """
+    listed = {str(tool["name"]): tool for tool in map(as_object, tools) if isinstance(tool.get("name"), str)}
+    matches = [_match(name, path, listed) for name, path in _with_programs().items()]
+    return max((one for one in matches if one is not None), key=lambda one: (one.share, one.name), default=None)
+
+
+def misfits(function: ProgramFunction, tool: Record) -> Iterable[str]:
+    """Yield why a function cannot answer a tool: arguments that only one of them knows."""
+    schema = expanded(as_object(tool.get("inputSchema")))
+    arguments = {parameter_name(name): name for name in properties(schema)}
+    for name in function.parameters:
+        if name not in arguments and name not in function.defaults:
+            yield f"needs {name!r}"
+    for name in sorted(required(schema)):
+        if parameter_name(name) not in function.parameters and not function.takes_all:
+            yield f"does not take {name!r}"
+
+
+def _answered(functions: Mapping[str, ProgramFunction], tools: Mapping[str, Record]) -> list[str]:
+    return [tool for tool in tools if tool in functions and not [*misfits(functions[tool], tools[tool])]]
+
+
+def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
+    document = _document(path)
+    names = {str(as_object(tool).get("name")) for tool in _tools(path, document)}
+    if len(names & tools.keys()) < FEWEST:  # most lists: the program need not be read
+        return None
+    sources = Sources()
+    root = sources.open(path)
+    found = root and _program(root, path, sources)
+    if not found:
+        return None
+    answered = _answered(found.program.functions, tools)
+    share = len(answered) / min(len(tools), len(names))
+    is_match = len(answered) >= FEWEST and share > 0.5
+    return Match(name, tuple(answered), share, document.get("errors")) if is_match else None
+
+
+def _program(place: Place, path: Path, sources: Sources) -> DeclaredProgram | None:
+    """Read the program of a shipped spec for that spec's own tools."""
+    root = sources.open(path)
+    if root is None:
+        return None
+    own = {str(as_object(tool).get("name")): as_object(tool) for tool in _tools(path, as_object(root.value))}
+    return read_program(place, str(root.value["program"]), path, sources, own)
+
+
+@cache
+def _with_programs() -> Mapping[str, Path]:
+    """Return the shipped tool specs that have a program."""
+    return {name: path for name, path in shipped("tool_specs").items() if "program" in _document(path)}
+
+
+def _document(path: Path) -> Record:
+    return as_object(yaml12.load(path.read_bytes(), path.name).value)
+
+
+def _tools(path: Path, document: Record) -> list[Json]:
+    """Return the tools of a shipped spec, which has them in a file of its own."""
+    file = path.parent / str(document["tools"])
+    return as_list(as_object(yaml12.load(file.read_bytes(), file.name).value).get("tools"))

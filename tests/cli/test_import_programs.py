@@ -1,0 +1,117 @@
+"""`mcp-sim import` of servers whose tools a shipped program answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from support.places import ROOT
+from support.specs_made import has_no_errors, value
+
+from mcp_sim import Simulator
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import check, load
+from mcp_sim.spec.sources import shipped
+from mcp_sim.types import Observation, Record
+from mcp_sim.types.scenario import Scenario
+
+MAPS: list[dict[str, Any]] = json.loads((ROOT / "tool_specs" / "maps.tools.json").read_text(encoding="utf-8"))["tools"]
+EXTRA = {
+    "name": "list_trips",
+    "description": "Lists the saved trips.",
+    "inputSchema": {"type": "object", "properties": {"limit": {"type": "integer"}}},
+}
+
+
+def vendors_list() -> list[dict[str, Any]]:
+    """Return a list of a vendor: without one tool of the program, with one of its own, in its own words."""
+    kept = [tool for tool in MAPS if tool["name"] != "maps_elevation"]
+    return [{**tool, "description": f"The vendor's words about {tool['name']}."} for tool in kept] + [EXTRA]
+
+
+def imported(here: Path, tools: list[dict[str, Any]], *options: str) -> Path:
+    (here / "atlas.json").write_text(json.dumps(tools), encoding="utf-8")
+    assert main(["import", "tools", *options, "atlas.json"]) == 0
+    return here / "atlas.yaml"
+
+
+async def answers(scenario: Scenario, calls: list[tuple[str, Record]]) -> list[Observation]:
+    async with Simulator(scenario).open() as world:
+        return [await world.call(tool, arguments) for tool, arguments in calls]
+
+
+def test_a_recognised_server_has_its_own_list_and_the_answers_of_the_shipped_program(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = imported(here, vendors_list())
+    assert "  the shipped program maps answers 6 of them" in capsys.readouterr().out
+    assert value(spec)["program"] == "maps"
+    assert has_no_errors(spec)
+    scenario = load(spec)
+    assert [tool.definition for tool in scenario.domain.tools.values()] == vendors_list()
+    assert {name for name, plan in scenario.domain.plans.items() if plan.backend == "program"} == {
+        tool["name"] for tool in vendors_list()
+    } - {"list_trips"}
+    way = ("maps_directions", {"origin": "Paris", "destination": "Lyon"})
+    calls: list[tuple[str, Record]] = [way, way, ("list_trips", {"limit": 3}), ("maps_elevation", {"locations": []})]
+    once, twice, trips, unknown = anyio.run(answers, scenario, calls)
+    assert once.body == twice.body
+    assert "steps" in str(once.body)
+    assert trips.ok
+    assert not unknown.ok
+
+
+def test_a_tool_with_other_arguments_keeps_its_plan(here: Path) -> None:
+    tools = vendors_list()
+    tools[0] = {
+        "name": "maps_geocode",
+        "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
+    }
+    spec = imported(here, tools)
+    assert load(spec).domain.plans["maps_geocode"].backend != "program"
+    messages = [problem.message for problem in check([spec])]
+    assert "maps_geocode keeps its plan: the program of maps needs 'address'" in messages
+    assert "maps_geocode keeps its plan: the program of maps does not take 'q'" in messages
+
+
+def test_without_a_program_if_asked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "program" not in value(imported(here, vendors_list(), "--no-program"))
+    assert "program" not in capsys.readouterr().out
+
+
+def test_a_later_import_keeps_the_decision_of_the_user(here: Path) -> None:
+    spec = imported(here, vendors_list())
+    spec.write_text(spec.read_text(encoding="utf-8").replace("program: maps\n", ""), encoding="utf-8")
+    assert "program" not in value(imported(here, vendors_list()))
+
+
+def test_a_larger_server_with_all_tools_of_a_program_is_recognised(here: Path) -> None:
+    others = [{**EXTRA, "name": f"list_trips_{number}"} for number in range(30)]
+    assert value(imported(here, [*MAPS, *others]))["program"] == "maps"
+
+
+def test_two_tools_are_too_few_to_recognise_a_server(here: Path) -> None:
+    assert "program" not in value(imported(here, MAPS[:2]))
+
+
+@pytest.mark.parametrize("name", [name for name in shipped("tool_specs") if not load(name).domain.programs])
+def test_servers_of_other_vendors_are_not_recognised(name: str, here: Path) -> None:
+    tools = [tool.definition for tool in load(name).domain.tools.values()]
+    assert "program" not in value(imported(here, tools))
+
+
+@pytest.mark.parametrize("name", [name for name in shipped("tool_specs") if load(name).domain.programs])
+def test_each_shipped_program_is_recognised_by_its_own_tools(name: str, here: Path) -> None:
+    tools = [tool.definition for tool in load(name).domain.tools.values()]
+    spec = imported(here, tools)
+    assert value(spec)["program"] == name
+    assert all(plan.backend == "program" for plan in load(spec).domain.plans.values())
+
+
+def test_an_unknown_program_is_an_error_that_suggests_a_name(here: Path) -> None:
+    spec = imported(here, vendors_list())
+    spec.write_text(spec.read_text(encoding="utf-8").replace("program: maps", "program: mapz"), encoding="utf-8")
+    assert next(problem.message for problem in check([spec])).startswith("unknown program 'mapz'; did you mean 'maps'")
