@@ -12,6 +12,7 @@ from typing import Any
 
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Crash, Rejected
 from mcp_sim.types.json_schema.contradictions import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object
@@ -33,9 +34,7 @@ MOST_RAW = 20_000
 
 def refused(turn: Turn) -> Transition:
     """Return the answer to arguments that violate the inputSchema."""
-    listed = "; ".join(turn.problems)
-    slots = {**turn.call.arguments, "problems": listed}
-    return Transition(turn.tool.failure("invalid", f"Invalid arguments: {listed}", **slots))
+    return Transition(invalid_arguments(turn))
 
 
 @dataclass(frozen=True, slots=True)

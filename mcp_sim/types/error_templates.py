@@ -97,6 +97,13 @@ def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **
     return Observation(ToolResult(fill_message(message, known), form="text", is_error=True))
 
 
+def invalid_arguments(turn: Turn) -> Observation:
+    """Return the failure of a call whose arguments violate the inputSchema."""
+    listed = "; ".join(turn.problems)
+    slots: dict[str, Json] = {**turn.call.arguments, "problems": listed}
+    return turn.tool.failure("invalid", f"Invalid arguments: {listed}", **slots)
+
+
 def fill_message(message: str, slots: Mapping[str, Json]) -> str:
     """Fill the known slots of a scenario's message."""
     return _SLOT.sub(lambda found: _text(found, slots) if found[1] in slots else found[0], message)

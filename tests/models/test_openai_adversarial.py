@@ -281,6 +281,14 @@ async def inventing_ids(asked: Asked) -> Response:
     return completion(json.dumps(answer_to(asked, id=f"ticket_{asked.before + 900:05}")))
 
 
+async def misplacing_ids(asked: Asked) -> Response:
+    """Show what the call names in another field than the id, and as id what is none."""
+    turns = [message["content"] for message in asked.body["messages"] if "**Action:**" in message["content"]]
+    named = next(iter(fenced(turns[-1])[0]["arguments"].values()), "")
+    field = "name" if asked_tool(asked) == "get_customer" else "title"
+    return completion(json.dumps(answer_to(asked, **{"id": f"}},{{{asked.before}", field: named})))
+
+
 async def answering_another_tool(asked: Asked) -> Response:
     is_list = asked_tool(asked).startswith("list")
     return completion(MADE if is_list else json.dumps({"tickets": ROWS, "total": 2}))
@@ -290,6 +298,7 @@ ADVERSARIES = {
     "repeats the prompt": parroting,
     "contradicts every record": contradicting,
     "invents ids": inventing_ids,
+    "shows ids in other fields": misplacing_ids,
     "says prose for JSON": saying("I am sorry, but there is no such thing in this shop."),
     "is cut off": giving(completion(MADE[:40], "length")),
     "is cut off and does not say so": giving(completion(MADE[:40])),
@@ -298,7 +307,7 @@ ADVERSARIES = {
 }
 
 
-CRASHING = {*ADVERSARIES} - {"contradicts every record", "invents ids"}
+CRASHING = {*ADVERSARIES} - {"contradicts every record", "invents ids", "shows ids in other fields"}
 
 
 @pytest.mark.parametrize("name", ADVERSARIES)

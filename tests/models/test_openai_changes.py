@@ -135,6 +135,15 @@ async def test_changes_that_contradict_the_world_are_not_written(desk: Desk) -> 
         assert world.view.count("ticket") == 2
 
 
+async def test_the_id_of_a_new_record_has_the_type_of_the_ids_of_its_kind(desk: Desk) -> None:
+    changes = [{"op": "create", "entity": "ticket", "id": 9, "fields": ticket(title="Horn")}]
+    async with serving() as engine, desk(engine.url).open() as world:
+        assert await tidied(engine, world, {"changes": changes}, what="shelf") == "Done."
+        horn = {**ticket(title="Horn"), "id": "9"}
+        assert committed(world) == {("put", "9"): horn}
+        assert value(await said(engine, world, horn, "get_ticket", {"ticket_id": "9"})) == horn
+
+
 @pytest.mark.parametrize("name", ["get_ticket", "list_tickets", "delete_ticket"])
 async def test_a_call_whose_plan_is_sure_is_asked_about_once(name: str, desk: Desk) -> None:
     arguments = {} if name == "list_tickets" else {"ticket_id": "ticket_00001"}

@@ -10,6 +10,7 @@ import pytest
 from support.desk import MADE, Desk, desk_in, fenced, measured, ticket, tool, value
 from support.endpoint import completion, giving, saying, serving
 
+from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import Crash
 
 Json = Any
@@ -50,6 +51,28 @@ async def test_what_a_call_asks_for_by_id_has_that_id(asked: str, other: str, de
                 served = value(await world.call("get_ticket", {"ticket_id": asked}))
                 assert served["id"] == asked
                 assert world.view.get("ticket", asked) == served
+
+
+@pytest.mark.parametrize("field", ["title", "summary"])
+async def test_what_a_call_asks_for_by_id_has_that_id_although_another_field_shows_it(field: str, desk: Desk) -> None:
+    reply = json.dumps({**ticket(1, title="Bell"), "id": "},{", field: "ticket_00001"})
+    async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("get_ticket", {"ticket_id": "ticket_00001"})) == ROWS[0]
+        assert measured(world)["repaired"] == ["id", field]
+
+
+@pytest.mark.parametrize("name", ["get_ticket", "update_ticket"])
+async def test_an_answer_that_no_corrected_value_makes_true_is_replaced_by_that_of_the_plan(
+    name: str, desk: Desk
+) -> None:
+    reply = json.dumps({**ticket(1), "id": "},{", "title": "Horn"})
+    async with serving(saying(reply)) as engine, desk(engine.url).open() as world:
+        served = await world.call(name, {"ticket_id": "Horn", "title": "Horn"})
+        assert isinstance(served.body, ToolResult)
+        assert (served.body.is_error, served.body.value) == (True, "Ticket Horn not found")
+        assert len(engine.asked) == 2
+        assert measured(world)["repaired"] == [""]
+        assert value(await world.call("get_ticket", {"ticket_id": "ticket_00002"})) == ROWS[1]
 
 
 async def test_a_prompt_does_not_say_that_what_an_open_world_is_asked_for_is_absent(desk: Desk, shown: Desk) -> None:

@@ -184,7 +184,7 @@ class Absorption:
                 self._absorb_record(subject, subject.entity)
 
     def _absorb_record(self, subject: Subject, entity: Entity) -> None:
-        key = self._stored_key(subject)
+        key = self._stored_key(entity, subject.key)
         stored = self.view.get(entity.name, key)
         fields = {name: value for name, value in self._known_fields(subject) if self._is_stored(entity, name)}
         news = self._news(subject, fields, stored)
@@ -256,14 +256,17 @@ class Absorption:
         declared = entity.fields.get(name)
         return None if declared is None or declared.link is None else self.domain.entities.get(declared.link)
 
-    def _stored_key(self, subject: Subject) -> Key:
+    def _stored_key(self, entity: Entity, key: Key) -> Key:
         """Return the key in the form in which the world has it: 7 and "7" are the same."""
-        found = find_key(self.view, subject.entity.name, subject.key)
-        return subject.key if found is None else found
+        found = find_key(self.view, entity.name, key)
+        return key if found is None else found
 
     def _is_absent(self, subject: Subject) -> bool:
+        return self.is_certainly_absent(subject.entity, subject.key)
+
+    def is_certainly_absent(self, entity: Entity, key: Key) -> bool:
         """Whether the world knows that there is no such record: it was deleted, or all records are given."""
-        return is_absent(self.view, self.facts, self.domain, subject.entity, self._stored_key(subject))
+        return is_absent(self.view, self.facts, self.domain, entity, self._stored_key(entity, key))
 
     @staticmethod
     def _is_stored(entity: Entity, name: str) -> bool:

@@ -28,6 +28,7 @@ from mcp_sim.models.language_model.written_facts import WrittenFacts
 from mcp_sim.types import Change, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_values import value_at
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, replace_part, split_path
@@ -77,19 +78,39 @@ class Adoption:
     def adopt(self, observation: Observation, *, is_last: bool) -> Transition:
         """Return the transition of an answer.
 
-        Raises `Rejected` if the answer contradicts a fixed fact; at the last attempt it is corrected instead.
+        Raises `Rejected` if the answer contradicts a fixed fact; at the last attempt it is corrected instead. What
+        cannot be corrected is then answered by the plan.
         """
-        guessed = self.tool.plan.guessed
         failed = has_failed(observation)
         true, problem = (self._certain(), EXISTS) if failed else (self._denied(), MISSES)
         if true is None:
             if failed:
-                return Transition(observation, guessed=guessed)
-            return self._transition(self._judged(observation, is_last=is_last))
+                return Transition(observation, guessed=self.tool.plan.guessed)
+            return self._consistent(observation) if is_last else self._transition(self._judged(observation))
         if not is_last:
             raise Rejected("", [problem])
+        return self._overruled(Transition(true))
+
+    def _consistent(self, observation: Observation) -> Transition:
+        """Return the transition of the last answer: corrected, or that of the plan if that does not suffice."""
+        turn = self.facts.turn
+        staged = dict(turn.memories.staged)
+        transition = self._transition(self._judged(observation, is_last=True))
+        if not self.tool.inspect(turn, transition) and self._is_valid(transition.observation):
+            return transition
+        turn.memories.staged = staged
+        return self._overruled(Transition(invalid_arguments(turn)) if self.draft is None else self.draft.transition)
+
+    def _is_valid(self, observation: Observation) -> bool:
+        """Whether a result conforms to the tool's outputSchema."""
+        body, validator = observation.body, self.tool.validator
+        return validator is None or not isinstance(body, ToolResult) or body.is_error or validator.is_valid(body.value)
+
+    def _overruled(self, transition: Transition) -> Transition:
+        """Return a transition that nothing of the answer is in."""
+        self.identified = False
         self.figures["repaired"] = [""]
-        return Transition(true, guessed=guessed)
+        return replace(transition, guessed=self.tool.plan.guessed)
 
     def subjects(self, value: Json) -> list[Subject]:
         """Return what an answer of this call is about."""
@@ -141,7 +162,7 @@ class Adoption:
 
     # what contradicts the world
 
-    def _judged(self, observation: Observation, *, is_last: bool) -> _Judged:
+    def _judged(self, observation: Observation, *, is_last: bool = False) -> _Judged:
         """Return the answer with its contradictions corrected. Raises `Rejected` before the last attempt."""
         repaired, judged = list[str](), self._read(observation)
         for _ in range(MAX_ROUNDS):
@@ -170,13 +191,17 @@ class Adoption:
             *after.undisclosed(judged.subjects, self._drafted()),
             *after.dangling_links(judged.subjects),
             *absorption.impossible_times(judged.subjects),
-            *CallAgreement(
-                self.turn, self.tool.plan, self.tool.entity, judged.subjects, judged.changes, judged.value
-            ).contradictions(),
+            *self._agreement(judged, after).contradictions(),
         ]
         pages = Pages(self.tool, self.domain, self.facts, self.draft, self.is_repeated)
         self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
         return found or [*pages.contradictions(judged.value)] or [*self._unlike_before(judged.value)]
+
+    def _agreement(self, judged: _Judged, after: Absorption) -> CallAgreement:
+        plan, entity = self.tool.plan, self.tool.entity
+        return CallAgreement(
+            self.turn, plan, entity, judged.subjects, judged.changes, judged.value, after.is_certainly_absent
+        )
 
     def _unlike_before(self, value: Json) -> Iterator[Contradiction]:
         """Yield what the answer to the same call had otherwise, if nothing has been written since."""

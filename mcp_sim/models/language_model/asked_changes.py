@@ -11,7 +11,7 @@ from mcp_sim.models.language_model.reply import Reply, observation_text, parse_j
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_schema.shapes import as_object, types_of
 from mcp_sim.types.views import find_key
 
 NOTHING, UNKNOWN = "none", "unknown"
@@ -108,7 +108,7 @@ def _is_key(value: Json) -> bool:
 def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
     """Return a reported change; None if the world cannot follow it."""
     found = find_key(view, entity.name, reported.key)
-    key = reported.key if found is None else found
+    key = _typed_key(reported.key, entity) if found is None else found
     stored = view.get(entity.name, key)
     if reported.op == "delete":
         return None if stored is None else Change("remove", entity.name, key)
@@ -120,6 +120,12 @@ def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Di
         if _fits(entity, name, value, view) and disclosure.may_change(entity.name, stored, name, value)
     }
     return Change("put", entity.name, key, {**(stored or {}), **said, entity.key: key})
+
+
+def _typed_key(key: Key, entity: Entity) -> Key:
+    """Return a key in the type that the key field of its entity has: the schema of the question allows both."""
+    field = entity.fields.get(entity.key)
+    return str(key) if field is not None and types_of(field.schema) == ("string",) else key
 
 
 def _may_appear(reported: ReportedChange, key: Key, entity: Entity, view: View, domain: Domain) -> bool:

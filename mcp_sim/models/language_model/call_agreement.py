@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -24,7 +24,8 @@ from mcp_sim.types.views import find_key
 class CallAgreement:
     """The comparison of an answer with its call, as far as the plan is sure what the call means.
 
-    `changes` are those that follow from the answer.
+    `changes` are those that follow from the answer. `is_absent` says whether a record of an entity certainly does not
+    exist after them.
     """
 
     turn: Turn
@@ -32,7 +33,8 @@ class CallAgreement:
     entity: Entity | None
     subjects: Sequence[Subject]
     changes: Sequence[Change]
-    value: Json = None
+    value: Json
+    is_absent: Callable[[Entity, Key], bool]
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield what the answer shows otherwise than the call asks for."""
@@ -119,7 +121,9 @@ class CallAgreement:
             return
         shown = as_object(get_part(self.value, place)).get(entity.key, NOWHERE)
         key = self._asked_key(entity) if self.plan.verb != "create" else self._new_key(entity, shown)
-        if shown is NOWHERE or key is None or str(shown) == str(key) or self._is_called(place, shown, key):
+        if shown is NOWHERE or key is None or str(shown) == str(key):
+            return
+        if not self._is_nobody(entity, shown) and self._is_called(place, shown, key):
             return
         yield Contradiction((*place, entity.key), f"the call is about {entity.name} {key!r}, not {shown!r}", key)
 
@@ -147,6 +151,10 @@ class CallAgreement:
         named = next((one for one in self._given_keys(entity) if isinstance(one, str | int) and one != ""), None)
         new = self._written_keys(entity)
         return new[0] if named is None and shown in EMPTY and len(new) == 1 else named
+
+    def _is_nobody(self, entity: Entity, shown: Json) -> bool:
+        """Whether a shown id is certainly that of no record, so that nothing else can make it the right one."""
+        return _is_key(shown) and self.is_absent(entity, shown)
 
     def _is_called(self, place: Path, shown: Json, key: Key) -> bool:
         """Whether the call names the record by another field, or by its id in another notation."""

@@ -18,6 +18,7 @@ from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import by_word, terms
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.result_parts import READS
+from mcp_sim.world.consistency import Inspection, inspection
 
 _VARYING = terms("verbs.varying")
 """Words in the names of tools that may answer the same call differently each time."""
@@ -28,8 +29,8 @@ class CompiledTool:
     """A tool, or one choice of a tool whose argument selects an operation.
 
     `answer` answers by the plan. `reply_schema` is the grammar of a reply, `closed_schema` a stricter one that cannot
-    run on for long, and `validator` checks the tool's own outputSchema; all are None if there is none. `varies`: the
-    same call may be answered differently each time.
+    run on for long, and `validator` checks the tool's own outputSchema; all are None if there is none. `inspect` finds
+    where a transition contradicts the world. `varies`: the same call may be answered differently each time.
     """
 
     tool: Tool
@@ -42,6 +43,7 @@ class CompiledTool:
     reply_schema: Record | None
     closed_schema: Record | None
     names: SubjectNames
+    inspect: Inspection
     is_write: bool
     varies: bool
 
@@ -100,6 +102,7 @@ class CompiledTools:
             reply_schema=self._reply_schema(tool, self._bounds),
             closed_schema=self._reply_schema(tool, replace(self._bounds, is_open=False)),
             names=SubjectNames.of(tool, plan, domain, self._names),
+            inspect=inspection(domain.plans[tool.id], domain),
             is_write=_is_write(tool, plan),
             varies=not _VARYING.isdisjoint(words(tool.name)),
         )

@@ -275,7 +275,7 @@ def restates(given: Json, shown: Json) -> bool:
 def _restates_text(given: str, shown: str) -> bool:
     ours, theirs = (" ".join(text.casefold().split()) for text in (given, shown))
     is_shortened = theirs in ours and len(theirs) >= len(ours) / 2
-    return is_shortened or ours in theirs or _may_be_one_moment(given, shown)
+    return is_shortened or (ours != "" and ours in theirs) or _may_be_one_moment(given, shown)
 
 
 def _are_comparable(one: Json, other: Json) -> bool:

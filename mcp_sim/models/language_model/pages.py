@@ -12,7 +12,7 @@ from mcp_sim.models.language_model.effects import Draft
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.listed_rows import ListedRows
 from mcp_sim.models.language_model.readable import Readable
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Key
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.plans import Envelope
@@ -62,8 +62,8 @@ class Pages:
         if plan.guessed or plan.verb not in ("list", "search") or shown.rows is None:
             return
         known = _Page.of(self._known(), plan.envelope)
-        wrong = [*self._unknown_rows(shown.rows)] or [*self._wrong_rows(shown.rows, known.rows)]
-        wrong = wrong or [*self._wrong_total(shown, known)]
+        wrong = [*self._unknown_rows(shown.rows), *self._repeated_rows(shown.rows)]
+        wrong = wrong or [*self._wrong_rows(shown.rows, known.rows)] or [*self._wrong_total(shown, known)]
         yield from wrong or self._wrong_end(shown, known)
 
     def _wrong_rows(self, rows: list[Json], known: list[Json] | None) -> Iterator[Contradiction]:
@@ -86,6 +86,19 @@ class Pages:
             is_key = isinstance(key, str | int) and find_key(self.facts.turn.view, entity.name, key) is None
             if is_key and is_absent(self.facts.turn.view, self.facts, self.domain, entity, key):
                 yield Contradiction((*split_path(place), at), f"there is no {entity.name} {key!r}", OMITTED)
+
+    def _repeated_rows(self, rows: list[Json]) -> Iterator[Contradiction]:
+        """Yield the rows of a record that an earlier row shows, if the world knows all records of the entity."""
+        entity, seen = self.tool.entity, set[Key]()
+        if entity is None or not self._is_closed:
+            return
+        for at, row in enumerate(rows):
+            key = find_key(self.facts.turn.view, entity.name, as_object(row).get(entity.key))
+            if key is not None and key in seen:
+                place = split_path(self.tool.plan.envelope.rows or "")
+                yield Contradiction((*place, at), f"two rows show {entity.name} {key!r}", OMITTED)
+            elif key is not None:
+                seen.add(key)
 
     def _wrong_total(self, shown: _Page, known: _Page) -> Iterator[Contradiction]:
         place = self.tool.plan.envelope.total
