@@ -38,7 +38,7 @@ def _plan(tool: Tool, function: ProgramFunction, program: Program, inferred: Pla
         None if entity is None else f"{program.prefix}{entity}",
         PROGRAM,
         function.name,
-        key=_key(function, tool, entity, inferred),
+        key=_key(function, tool, verb, entity, inferred),
         envelope=Envelope() if rows is None else Envelope(rows=rows),
     )
     return plan.with_basis(1.0, f"answered by {where}", source="declared")
@@ -48,7 +48,7 @@ def _verb(function: ProgramFunction, inferred: Plan) -> Verb:
     declared, effects = function.options.get("verb"), function.effects
     if declared is not None:
         return cast("Verb", declared)
-    reads: Verb = inferred.verb if inferred.verb in READS else "get" if effects.gets else "list"
+    reads: Verb = inferred.verb if inferred.verb in READS else "get" if effects.keys else "list"
     found: dict[Verb, tuple[str, ...]] = {
         "create": effects.creates,
         "delete": effects.deletes,
@@ -59,7 +59,7 @@ def _verb(function: ProgramFunction, inferred: Plan) -> Verb:
         return inferred.verb if inferred.verb in writes else writes[0]
     if effects.reads or function.options.get("reads"):
         return reads
-    if effects.uses_backends and inferred.verb not in RECORDLESS:
+    if (effects.uses_backends or effects.is_partial) and inferred.verb not in RECORDLESS:
         return inferred.verb
     return "update" if effects.uses_backends else "compute"
 
@@ -69,7 +69,8 @@ def _entity(function: ProgramFunction, verb: Verb, inferred: Plan) -> str | None
     declared = function.options.get("entity")
     if declared is not None or verb in RECORDLESS:
         return declared
-    tables = _tables(function.effects, verb)
+    effects = function.effects
+    tables = sorted(_tables(effects, verb), key=lambda table: table not in effects.shows)
     guess = (inferred.entity or "").rpartition(".")[2]
     return guess if guess in tables else next(iter(tables), None)
 
@@ -83,15 +84,20 @@ def _tables(effects: TableEffects, verb: Verb) -> Iterable[str]:
         case "update":
             return effects.updates
         case _:
-            return effects.reads
+            return dict.fromkeys((*effects.shows, *effects.reads))
 
 
-def _key(function: ProgramFunction, tool: Tool, entity: str | None, inferred: Plan) -> str | None:
+def _key(function: ProgramFunction, tool: Tool, verb: Verb, entity: str | None, inferred: Plan) -> str | None:
     """Return the argument that names the record."""
     declared = function.options.get("key")
     if declared is not None or entity is None:
         return declared
-    parameter = function.effects.gets.get(entity)
-    named = (argument for argument in properties(tool.input_schema) if parameter_name(argument) == parameter)
+    keys = function.effects.new_keys if verb == "create" else function.effects.keys
+    parameter, *path = ("" if verb in {"list", "search"} else keys.get(entity, "")).split(".")
+    named = (
+        ".".join((argument, *path))
+        for argument in properties(tool.input_schema)
+        if parameter_name(argument) == parameter
+    )
     guess = inferred.key if (inferred.entity or "").rpartition(".")[2] == entity else None
     return next(named, guess)

@@ -11,6 +11,7 @@ from typing import Any, cast
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
+from mcp_sim.spec.program_modules import imports
 from mcp_sim.spec.sources import Sources, display
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -74,7 +75,7 @@ def read_program(
         return None
     beside = local_modules(file, module)
     sources.require_trust(place, document, f"runs the Python program {value}", [file, *beside])
-    helpers = [tree for tree in beside.values() if tree is not None]
+    helpers = {_dotted(path, file.parent): tree for path, tree in beside.items() if tree is not None}
     return _Reader(file, module, helpers, sources).read(tools)
 
 
@@ -99,6 +100,12 @@ def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | Non
     return found
 
 
+def _dotted(file: Path, folder: Path) -> str:
+    """Return the name under which a program imports a file beside it."""
+    parts = file.relative_to(folder).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def _parsed(file: Path) -> ast.Module | None:
     try:
         return ast.parse(file.read_bytes(), file.name)
@@ -107,29 +114,29 @@ def _parsed(file: Path) -> ast.Module | None:
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in imports(tree):
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names)
             case ast.ImportFrom(module=module, names=names):
                 yield from ((module,) if module else ())
                 yield from (f"{module}.{alias.name}" if module else alias.name for alias in names)
-            case _:
-                pass
 
 
 class _Reader:
     """Reads one program, and notes problems at its lines."""
 
-    def __init__(self, file: Path, module: ast.Module, helpers: Iterable[ast.Module], sources: Sources) -> None:
+    def __init__(self, file: Path, module: ast.Module, helpers: Mapping[str, ast.Module], sources: Sources) -> None:
         self._file, self._module, self._helpers, self._sources = file, module, helpers, sources
         self._names = _interface_names(module)
 
     def read(self, tools: Mapping[str, Record]) -> DeclaredProgram:
         tables = self._tables()
-        effects = read_effects([*self._helpers, self._module], {*tables})
+        nodes = [*self._functions()]
+        trees = {"": self._module, **self._helpers}
+        effects = read_effects(trees, tables, [node.name for node in nodes if node.decorator_list])
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
-        for node in self._functions():
+        for node in nodes:
             for decorator in node.decorator_list:
                 kind, name, options = self._decorator(decorator)
                 function = replace(_function(node), options=options, effects=effects[node.name])

@@ -19,18 +19,24 @@ PROGRAM = "program"
 
 @dataclass(frozen=True, slots=True)
 class TableEffects:
-    """What a function does to tables, by its syntax tree. Tables are in the order in which the function names them."""
+    """What a function does to tables, by its syntax tree. Tables are in the order in which the function uses them."""
 
     creates: tuple[str, ...] = ()
     updates: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    gets: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Table -> the parameter by which the function gets a record."""
+    shows: tuple[str, ...] = ()
+    """Those whose rows are in the result."""
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Table -> the path of the argument that names the record (`task.id`), the parameter as Python has it."""
+    new_keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Table -> the path of the argument that becomes the key of a new record."""
     uses_backends: bool = False
     """Whether it works on files, SQL or another backend."""
     imagines: bool = False
     """Whether it may ask a language model."""
+    is_partial: bool = False
+    """Whether it gives the world to something that could not be followed."""
 
 
 @dataclass(frozen=True, slots=True)

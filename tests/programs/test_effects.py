@@ -1,0 +1,181 @@
+"""What faults know of a function: its verb, its table, and the argument that names the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.libraries import TEXT, library, tool
+
+from mcp_sim.simulator.compile import load
+
+Json = Any
+
+HEAD = """\
+from mcp_sim.programs import Refused, tool
+
+tables = {
+    "book": {"key": "isbn", "natural": True, "fields": {"title": "", "tags": [], "copies": 1}},
+    "loan": {"ids": "L-1", "links": {"isbn": "book"}, "fields": {"member": "", "returned": False}},
+    "settings": {"singleton": True, "fields": {"theme": ""}},
+}
+KINDS = ("book", "loan")
+"""
+TOOLS = [tool("act", isbn=TEXT, loan_id=TEXT, ids={"type": "array", "items": TEXT}, task={"type": "object"})]
+
+
+def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option: str = "") -> tuple[Json, ...]:
+    """Return verb, entity and key of a tool whose function has this body."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    function = f"@tool{option}\ndef act(world, isbn=None, loan_id=None, ids=(), task=None):\n{lines}\n"
+    program = f"{head}\n{HEAD}\n{helpers}\n\n{function}"
+    plan = load(library(folder, program, TOOLS)).domain.plans["act"]
+    return plan.verb, plan.entity, plan.key
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return world.book.get(isbn)", ("get", "book", "isbn")),
+        ("return world.book.get(isbn.strip())", ("get", "book", "isbn")),
+        ("return world.loan.find(id=loan_id)[0]", ("get", "loan", "loan_id")),
+        ("return [row for row in world.loan if row['member'] == isbn]", ("list", "loan", None)),
+        ("world.loan.delete(loan_id)", ("delete", "loan", "loan_id")),
+        ("world.loan.delete(world.loan.get(loan_id))", ("delete", "loan", "loan_id")),
+        ("return world.book.add(isbn=isbn)", ("create", "book", "isbn")),
+        ("books = world.book\nbooks.add(title='x')", ("create", "book", None)),
+        ("row = world.book.get(isbn)\nrow['title'] = 'x'", ("update", "book", "isbn")),
+        ("row = world.book.get(isbn)\nrow.update(title='x')", ("update", "book", "isbn")),
+        ("world.book.get(isbn)['tags'].append('x')", ("update", "book", "isbn")),
+        ("tags = world.book.get(isbn)['tags']\ntags.sort()", ("update", "book", "isbn")),
+        ("del world.book.get(isbn)['title']", ("update", "book", "isbn")),
+        ("world.loan.find(id=loan_id)[0]['returned'] = True", ("update", "loan", "loan_id")),
+        ("row, = world.loan.find(id=loan_id)\nrow['returned'] = True", ("update", "loan", "loan_id")),
+        ("row = next(iter(world.loan.find(id=loan_id)), None)\nrow['returned'] = True", ("update", "loan", "loan_id")),
+        ("for row in world.loan.find(member=isbn):\n    row['returned'] = True", ("update", "loan", None)),
+        ("for row in world.loan.page(limit=3).rows:\n    row['returned'] = True", ("update", "loan", None)),
+        ("for at, row in enumerate(world.loan):\n    row['returned'] = at", ("update", "loan", None)),
+        ("for one in world.each(ids):\n    world.loan.get(one)['returned'] = True", ("update", "loan", "ids")),
+        ("world.loan.get(task['id'])['member'] = task['member']", ("update", "loan", "task.id")),
+        ("row = None\nfor row in world.loan:\n    pass\nrow['returned'] = True", ("update", "loan", None)),
+        (
+            "row = None\nfor one in ids:\n    if row:\n        row['x'] = 1\n    row = world.loan.get(one)",
+            ("update", "loan", "ids"),
+        ),
+        ("world.settings['theme'] = 'dark'", ("update", "settings", None)),
+        ("getattr(world, 'loan').add()", ("create", "loan", None)),
+        ("made = [world.loan.add(member=one) for one in ids]\nreturn made", ("create", "loan", None)),
+        ("by = {row['isbn']: row for row in world.book}\nby[isbn]['title'] = 'x'", ("update", "book", None)),
+    ],
+)  # fmt: skip
+def test_effects_are_found_whatever_variables_are_called(tmp_path: Path, body: str, expected: Json) -> None:
+    assert effect(tmp_path, body) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "rows = list(world.loan)\nrows.sort(key=str)\nreturn rows",
+        "rows = []\nfor row in world.loan:\n    rows.append(row)\nreturn rows",
+        "rows = world.loan.find()\nrows += world.loan.find()\nrows.pop()\nreturn rows",
+        "shown = [{**row} for row in world.loan]\nfor one in shown:\n    one['extra'] = 1\nreturn shown",
+        "seen = {}\nfor row in world.loan:\n    seen[row['id']] = row\nreturn list(seen.values())",
+        "row = {}\nrow['x'] = [loan for loan in world.loan]\nreturn row",
+        "loan = {}\nfound = [loan for loan in world.loan]\nloan['n'] = len(found)\nreturn found",
+        "todo = [loan_id]\nwhile todo:\n    row = world.loan.get(todo.pop())\n    todo += row['tags']\nreturn [row]",
+        "view = world.loan.public(world.loan.get(loan_id))\nview['extra'] = 1\nreturn [view]",
+        "return sorted(world.loan, key=lambda row: row.get('member'))",
+    ],
+)  # fmt: skip
+def test_lists_and_copies_of_a_function_may_change_without_writing(tmp_path: Path, body: str) -> None:
+    verb, entity, _ = effect(tmp_path, body)
+    assert verb in {"get", "list"}
+    assert entity == "loan"
+
+
+HELPERS = """\
+def known(world, table, key=None):
+    row = getattr(world, table).get(key)
+    if row is None:
+        raise Refused(f"no {key}")
+    return row
+
+def finish(loan, **values):
+    loan.update(values)
+
+def first(table, **equals):
+    return table.find(**equals)[0]
+
+def twice(world, at):
+    return twice(world, at - 1) if at else world.loan.add()
+
+def view(world, row):
+    return {**row, "title": world.book.get(row["isbn"])["title"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return known(world, 'book', isbn)", ("get", "book", "isbn")),
+        ("return known(world, key=loan_id, table='loan')", ("get", "loan", "loan_id")),
+        ("finish(known(world, 'loan', loan_id), returned=True)", ("update", "loan", "loan_id")),
+        ("finish(loan=known(world, 'loan', key=loan_id))", ("update", "loan", "loan_id")),
+        ("known(world, 'book', isbn)\nreturn world.loan.add(isbn=isbn)", ("create", "loan", None)),
+        ("first(world.loan, id=loan_id)['returned'] = True", ("update", "loan", "loan_id")),
+        ("return twice(world, 3)", ("create", "loan", None)),
+        ("known(world, 'book', isbn)\nreturn view(world, known(world, 'loan', loan_id))", ("get", "loan", "loan_id")),
+        ("for kind in KINDS:\n    getattr(world, kind).delete(isbn)", ("delete", "book", "isbn")),
+        ("def inner():\n    world.loan.delete(loan_id)\ninner()", ("delete", "loan", "loan_id")),
+        ("{'known': known, 'finish': finish}[isbn](world, 'book', isbn)", ("get", "book", "isbn")),
+    ],
+)  # fmt: skip
+def test_effects_of_called_functions_count(tmp_path: Path, body: str, expected: Json) -> None:
+    assert effect(tmp_path, body, HELPERS) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "call"),
+    [
+        ("import parts", "parts.known"),
+        ("import parts as p", "p.known"),
+        ("from parts import known as get_it", "get_it"),
+        ("from parts import *", "known"),
+        ("from package import parts", "parts.known"),
+        ("import package.parts", "package.parts.known"),
+        ("from package import shared", "shared"),
+    ],
+)
+def test_effects_of_modules_beside_a_program_count(tmp_path: Path, head: str, call: str) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("from .parts import known as shared\n", encoding="utf-8")
+    for folder in (tmp_path, tmp_path / "package"):
+        (folder / "parts.py").write_text(f"class Refused(Exception): ...\n{HELPERS}", encoding="utf-8")
+    assert effect(tmp_path, f"{call}(world, 'loan', loan_id)['returned'] = True", head=head)[:2] == ("update", "loan")
+    assert effect(tmp_path, f"return {call}(world, 'book', isbn)", head=head) == ("get", "book", "isbn")
+
+
+def test_what_cannot_be_followed_leaves_the_verb_to_inference(tmp_path: Path) -> None:
+    program = (
+        "from mcp_sim.programs import tool\n\ntables = {'note': {}}\n\nclass Shop:\n    def __init__(self, world):\n"
+    )
+    program += (
+        "        self.world = world\n\n@tool\ndef create_note(world, title):\n    return Shop(world).run(title)\n"
+    )
+    tools = [tool("create_note", "title", title=TEXT), tool("list_notes")]
+    assert load(library(tmp_path, program, tools)).domain.plans["create_note"].verb == "create"
+
+
+def test_decorators_correct_what_was_found(tmp_path: Path) -> None:
+    body = "return world.book.get(isbn)"
+    assert effect(tmp_path, body, option="(verb='search', entity='loan', key='loan_id')") == (
+        "search",
+        "loan",
+        "loan_id",
+    )
+
+
+@pytest.mark.parametrize("deep", ["+".join("1" for _ in range(2500)), f"{'-' * 900}1"])
+def test_a_statement_that_nests_too_deeply_hides_no_other_one(tmp_path: Path, deep: str) -> None:
+    assert effect(tmp_path, f"x = {deep}\nreturn world.loan.add()") == ("create", "loan", None)
