@@ -298,6 +298,8 @@ def is_absent(view: View, facts: FixedFacts, domain: Domain, entity: Entity, key
     """Whether it is a fixed fact that a record does not exist: it was deleted, or all records are given."""
     if view.get(entity.name, key) is not None or facts.may_have_more(entity.name) or entity.inside is not None:
         return False
+    if facts.was_hidden(entity.name, key):
+        return False  # it may be archived
     if entity.natural and entity.name not in domain.entities:
         return False  # what only a name identifies may exist again
     return view.version(entity.name, key) > 0 or is_closed(domain, entity)

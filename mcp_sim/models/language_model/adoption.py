@@ -157,8 +157,11 @@ class Adoption:
         if draft is None or not draft.ok or plan.guessed or plan.verb != "get" or entity is None or plan.key is None:
             return None
         key = value_at(self.turn.call.arguments, plan.key)
-        is_given = entity.name in self.domain.specified and isinstance(key, str | int)
-        return draft.transition.observation if is_given and self.turn.view.get(entity.name, key) is not None else None
+        if entity.name not in self.domain.specified or not isinstance(key, str | int):
+            return None
+        is_hidden = self.facts.was_hidden(entity.name, key) or self.facts.has_moved(entity.name, key)
+        is_certain = self.turn.view.get(entity.name, key) is not None and not is_hidden
+        return draft.transition.observation if is_certain else None
 
     # what contradicts the world
 
@@ -248,6 +251,7 @@ class Adoption:
             else:
                 written.note_effect(changes, judged.value)
                 written.note_records(changes, judged.subjects)
+                written.note_hidden(changes, judged.subjects)
         absorption = self._absorption(changes)
         absorption.absorb(judged.subjects)
         for change in changes:

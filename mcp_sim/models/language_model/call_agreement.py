@@ -123,7 +123,7 @@ class CallAgreement:
         key = self._asked_key(entity) if self.plan.verb != "create" else self._new_key(entity, shown)
         if shown is NOWHERE or key is None or str(shown) == str(key):
             return
-        if not self._is_nobody(entity, shown) and self._is_called(place, shown, key):
+        if not self._is_unknown(entity, shown) and self._is_called(place, shown, key):
             return
         yield Contradiction((*place, entity.key), f"the call is about {entity.name} {key!r}, not {shown!r}", key)
 
@@ -152,7 +152,7 @@ class CallAgreement:
         new = self._written_keys(entity)
         return new[0] if named is None and shown in EMPTY and len(new) == 1 else named
 
-    def _is_nobody(self, entity: Entity, shown: Json) -> bool:
+    def _is_unknown(self, entity: Entity, shown: Json) -> bool:
         """Whether a shown id is certainly that of no record, so that nothing else can make it the right one."""
         return _is_key(shown) and self.is_absent(entity, shown)
 

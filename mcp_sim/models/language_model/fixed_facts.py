@@ -11,6 +11,7 @@ or fix nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import islice
@@ -18,7 +19,7 @@ from typing import cast
 
 from mcp_sim.models.language_model.field_schemas import FieldSchemas
 from mcp_sim.models.language_model.reach import Reach, names_of
-from mcp_sim.models.language_model.subjects import Subject, identity_of, scalars
+from mcp_sim.models.language_model.subjects import STATES, Subject, identity_of, scalars
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
@@ -162,6 +163,18 @@ class FixedFacts:
         """Whether an answer has shown a record of this id."""
         return self.memory.get(f"places/{key}") is not None
 
+    def was_hidden(self, entity: str, key: Key) -> bool:
+        """Whether the last write of a record may have hidden it, so that the model decides whether tools show it."""
+        return self.memory.get(f"hidden/{entity}/{key}", False)
+
+    def has_moved(self, entity: str, key: Key, asked: AbstractSet[str] = frozenset()) -> bool:
+        """Whether a state or a flag of a record has changed since it is known, except fields that a call asks for."""
+        view = self.turn.view
+        now = scope_of(view.get(entity, key) or {})
+        puts = (one for past in self.turn.history for one in past.changes if one.entity == entity and one.key == key)
+        earlier = [view.initial_records(entity).get(key), *(one.record for one in puts)]
+        return any(record is not None and _differ(scope_of(record), now, asked) for record in earlier)
+
     def has_written(self) -> bool:
         """Whether any call may have written."""
         return self.memory.get(WRITTEN, 0) > 0
@@ -189,6 +202,11 @@ class FixedFacts:
         """Note the keys of new records whose id no answer has shown yet; the newest ones."""
         self.memory.set(f"provisional/{entity}", tuple(keys)[-MAX_PROVISIONAL:])
 
+    def note_hidden(self, entity: str, key: Key, *, is_hidden: bool) -> None:
+        """Note whether a write may have hidden a record."""
+        if is_hidden or self.was_hidden(entity, key):
+            self.memory.set(f"hidden/{entity}/{key}", is_hidden)
+
     def note_growth(self, entities: Iterable[str]) -> None:
         """Note that a write may have created records of these entities that the world does not know."""
         for entity in entities:
@@ -213,6 +231,22 @@ class FixedFacts:
         if subject.entity.name not in places and len(places) < MAX_PLACES:
             self.memory.set(f"places/{subject.key}", (*places, subject.entity.name))
         self.memory.set(_shown_name(identity), Shown(version + puts, self.turn.index, at, subject.container))
+
+
+def scope_of(record: Record) -> Record:
+    """Return what tools choose records by unless they are asked for others: states, flags, whether a time is set."""
+    found: Record = {}
+    for name, value in record.items():
+        if snake(name) in STATES or isinstance(value, bool):
+            found[name] = value
+        elif snake(name).endswith("_at"):
+            found[name] = value is not None
+    return found
+
+
+def _differ(one: Record, other: Record, but: AbstractSet[str]) -> bool:
+    names = (one.keys() | other.keys()) - but
+    return any(one.get(name) != other.get(name) for name in names)
 
 
 def _are_alike(record: Record, shown: Record) -> bool:

@@ -6,12 +6,12 @@ decides which rows are on a page, are guesses unless the spec declares them: the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
-from mcp_sim.models.language_model.fixed_facts import FixedFacts
-from mcp_sim.models.language_model.subjects import STATES
+from mcp_sim.models.language_model.fixed_facts import FixedFacts, scope_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
@@ -53,14 +53,15 @@ class ListedRows:
         return self._exactly(rows, known)
 
     def _exactly(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
-        shown = {self._key(row): row for row in rows}
+        shown = {self._key(row): row for row in rows if not self._is_removed_softly(row)}
         due = [row for row in known if self._key(row) in shown or not self._may_be_hidden(row, rows)]
         keys = [*map(self._key, due)]
-        if shown.keys() == {*keys} and len(rows) == len(due):
+        softly = [row for row in rows if self._is_removed_softly(row)]
+        if shown.keys() == {*keys} and len(rows) == len(due) + len(softly):
             return None
         if not rows and all(map(self._has_moved, known)):
             return None
-        return [shown.get(key, row) for key, row in zip(keys, due, strict=True)]
+        return [*(shown.get(key, row) for key, row in zip(keys, due, strict=True)), *softly]
 
     def _with_missing(self, rows: list[Json], known: list[Json], is_due: Callable[[Json], bool]) -> list[Json] | None:
         """Return the rows with the known ones that are due; None if it has them.
@@ -76,26 +77,34 @@ class ListedRows:
         """Whether the scope of the tool may leave out a row: a state or a flag of it is that of no shown row."""
         others = [self._scope(self._record(one)) for one in rows]
         mine = self._scope(self._record(row)) if others else {}
-        return any(value not in _values(others, name) for name, value in mine.items())
+        return any(value not in _values(others, name) for name, value in mine.items()) or self._was_hidden(row)
+
+    def _was_hidden(self, row: Json) -> bool:
+        """Whether a call may have hidden the record of a row."""
+        entity, key = self.tool.entity, self._key(row)
+        return entity is not None and key is not None and self.facts.was_hidden(entity.name, key)
+
+    def _is_removed_softly(self, row: Json) -> bool:
+        """Whether a call has hidden the record of a row so that the world no longer has it, and tools may show it."""
+        return self._was_hidden(row) and self._stored(row) is None
 
     def _has_moved(self, row: Json) -> bool:
-        """Whether a state or a flag of the record of a row has changed since the record is known."""
-        entity, key, view = self.tool.entity, self._key(row), self.facts.turn.view
-        if entity is None or key is None:
-            return False
-        puts = (one for past in self.facts.turn.history for one in past.changes if one.entity == entity.name)
-        earlier = [view.initial_records(entity.name).get(key), *(one.record for one in puts if one.key == key)]
-        now = self._scope(self._record(row))
-        return any(one is not None and self._scope(one) != now for one in earlier)
+        """Whether the record of a row may be hidden since a state or a flag of it has changed."""
+        entity, key = self.tool.entity, self._key(row)
+        return entity is not None and key is not None and self.facts.has_moved(entity.name, key, self._asked)
 
     def _scope(self, record: Record) -> Record:
         """Return what tools choose records by unless they are asked for others: states, flags, whether a time is set.
 
         What an argument filters by is left out.
         """
+        return {name: part for name, part in scope_of(record).items() if name not in self._asked}
+
+    @property
+    def _asked(self) -> AbstractSet[str]:
+        """The fields that arguments of the call filter by."""
         arguments = self.facts.turn.call.arguments
-        asked = {one.field for name, one in self.tool.plan.filters.items() if name in arguments}
-        return {name: part for name, part in _scope_of(record) if name not in asked}
+        return {one.field for name, one in self.tool.plan.filters.items() if name in arguments}
 
     @property
     def _has_guessed_scope(self) -> bool:
@@ -140,9 +149,12 @@ class ListedRows:
 
     def _record(self, row: Json) -> Record:
         """Return what the world has of a row; what the row shows of a record that the world does not have."""
-        entity, key = self.tool.entity, self._key(row)
-        stored = None if entity is None or key is None else self.facts.turn.view.get(entity.name, key)
+        stored = self._stored(row)
         return as_object(row) if stored is None else stored
+
+    def _stored(self, row: Json) -> Record | None:
+        entity, key = self.tool.entity, self._key(row)
+        return None if entity is None or key is None else self.facts.turn.view.get(entity.name, key)
 
     def _key(self, row: Json) -> Key | None:
         """Return the key of a row, as the world has it."""
@@ -152,14 +164,6 @@ class ListedRows:
             return None
         stored = find_key(self.facts.turn.view, entity.name, key)
         return key if stored is None else stored
-
-
-def _scope_of(record: Record) -> Iterator[tuple[str, Json]]:
-    for name, value in record.items():
-        if snake(name) in STATES or isinstance(value, bool):
-            yield name, value
-        elif snake(name).endswith("_at"):
-            yield name, value is not None
 
 
 def _values(records: Sequence[Record], name: str) -> list[Json]:

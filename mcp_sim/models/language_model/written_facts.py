@@ -9,15 +9,18 @@ from itertools import islice
 from typing import cast
 
 from mcp_sim.models.language_model.effects import Draft
-from mcp_sim.models.language_model.fixed_facts import EMPTY, EVERY, MAX_NAMED, FixedFacts
+from mcp_sim.models.language_model.fixed_facts import EMPTY, EVERY, MAX_NAMED, FixedFacts, scope_of
 from mcp_sim.models.language_model.subjects import ENVELOPE, STATES, Subject, scalars
 from mcp_sim.types import Change, Json, Key, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import words
+from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import RECORDLESS, Plan
 
+_HIDING = terms("verbs.hiding") | table("verbs.states").keys()
+"""Words in names of tools after whose calls other tools may no longer show a record, or still show it."""
 MOST_ACKNOWLEDGED = 3
 """The most properties of an object that only acknowledges a call."""
 
@@ -73,6 +76,22 @@ class WrittenFacts:
             if change.record is not None and entity is not None:
                 self._note_new_key(change, keys)
                 self._note_record(change, entity, shown, changes)
+
+    def note_hidden(self, changes: Sequence[Change], subjects: Sequence[Subject]) -> None:
+        """Note which records the write may have hidden: whether tools still show them is for the model to say."""
+        may_hide = not _HIDING.isdisjoint(words(self.domain.tools[self.plan.tool].name))
+        for change in changes:
+            is_soft = change.op == "remove" and any(self._shows_kept(change, one) for one in subjects)
+            self.facts.note_hidden(change.entity, change.key, is_hidden=may_hide or is_soft)
+
+    def _shows_kept(self, change: Change, subject: Subject) -> bool:
+        """Whether the answer to a removal shows the record in another state than before, or with a new time."""
+        before = self.turn.view.get(change.entity, change.key)
+        if before is None or subject.identity != (change.entity, change.key):
+            return False
+        shown = subject.value
+        is_whole = any(name in shown and name not in STATES for name in before.keys() - {subject.key_field})
+        return is_whole and any(before.get(name) != value for name, value in scope_of(shown).items())
 
     def _note_record(
         self,
