@@ -30,7 +30,7 @@ from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.kinds import world_models
-from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry, in_reach
+from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry, route
 from mcp_sim.types.surface import Choices
 
 MOST_UNUSED = 10
@@ -167,10 +167,11 @@ def _scenario(
     world = document.world.model_copy(update={"state": given if state is None else state.value})
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
+    models = (override,) if override else _world_models(place, domain, path, sources)
+    domain = None if domain is None else replace(domain, elsewhere=_elsewhere(domain, models))
     faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, {fault.id: fault.perturbation for fault in faults})
     stubs = read_stubs(place.at("stubs"), document.stubs, domain)
-    models = (override,) if override else _world_models(place, domain, path, sources)
     if compiled is None or domain is None or specs is None:
         return None
     records = _records(place.at("world", "records"), document.world, path, sources, domain)
@@ -202,18 +203,21 @@ def _scenario(
 
 def _left_to_models(domain: Domain, models: Sequence[WorldModelEntry]) -> dict[str, GivenRecords]:
     """Return no records for each entity that nothing specifies and whose tools models answer that make records."""
-    answering = {
-        tool.id: next((entry.world_model for entry in models if in_reach(entry.tools, tool)), None)
-        for tool in domain.tools.values()
-    }
-    kept = {
-        plan.entity
-        for tool, model in answering.items()
-        for plan in domain.plans[tool].variants
-        if model is None or not model.makes_records
-    }
-    is_left = any(model is not None and model.makes_records for model in answering.values())
+    makes = {tool.id: _makes_records(route(models, tool, domain)) for tool in domain.tools.values()}
+    kept = {plan.entity for tool, is_made in makes.items() if not is_made for plan in domain.plans[tool].variants}
+    is_left = any(makes.values())
     return {name: GivenRecords(0) for name in domain.unspecified - kept} if is_left else {}
+
+
+def _makes_records(answering: Sequence[WorldModelEntry]) -> bool:
+    """Whether the world models of a tool make the records that nothing specifies."""
+    return bool(answering) and all(entry.world_model.makes_records for entry in answering)
+
+
+def _elsewhere(domain: Domain, models: Sequence[WorldModelEntry]) -> frozenset[str]:
+    """Return the tools that some world model answers from elsewhere."""
+    routes = ((tool.id, route(models, tool, domain)) for tool in domain.tools.values())
+    return frozenset(tool for tool, answering in routes if any(one.world_model.is_elsewhere for one in answering))
 
 
 def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:
@@ -227,7 +231,7 @@ def _world_models(place: Place, domain: Domain | None, path: Path, sources: Sour
     at = place.at("world_model")
     if at.value is None:
         return (WorldModelEntry(world_models["builtin"](), "builtin"),)
-    entries = read_world_models(at, domain)
+    entries = read_world_models(at, domain, path)
     actions = [action for entry in entries for action in entry.world_model.needs_trust(os.environ)]
     for action in dict.fromkeys(actions):
         sources.require_trust(at, path, action)

@@ -17,7 +17,7 @@ from mcp_sim.generate.record_counts import counted
 from mcp_sim.grading.grade import grade_world
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.pipeline import Pipeline
-from mcp_sim.simulator.world_step import WorldStep, refused
+from mcp_sim.simulator.world_step import Source, WorldStep, refused
 from mcp_sim.types import Call, Observation, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, UsageError
@@ -26,7 +26,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Predictor, Sink, Tables, backends, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
-from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
+from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach, route
 from mcp_sim.types.surface import NO_INTERACTION
 from mcp_sim.world.catalogue import added_answer, announce_list_changes
 from mcp_sim.world.commits import AnsweredCall, Origin, Version
@@ -104,16 +104,16 @@ class Simulator:
             return
         if self.scenario.untrusted:
             raise DocumentError([*self.scenario.untrusted])
-        predictors = [await self._bind(entry) for entry in self.scenario.world_models]
+        predictors = {id(entry): await self._bind(entry) for entry in self.scenario.world_models}
         builtin = world_models["builtin"]()
         needs_builtin = any(entry.world_model.fallback for entry in self.scenario.world_models)
         fallback = (
             await self._exit_stack.enter_async_context(builtin.bind(self.scenario.domain)) if needs_builtin else None
         )
         for tool in self.scenario.domain.tools.values():
-            at = next(n for n, entry in enumerate(self.scenario.world_models) if in_reach(entry.tools, tool))
-            entry = self.scenario.world_models[at]
-            self._pipeline_makers[tool.id] = partial(self._pipeline, tool, predictors[at], entry, fallback)
+            answering = route(self.scenario.world_models, tool, self.scenario.domain)
+            chain = [(entry, predictors[id(entry)]) for entry in answering]
+            self._pipeline_makers[tool.id] = partial(self._pipeline, tool, chain, fallback)
 
     async def aclose(self) -> None:
         """Close the world models. Calls to worlds fail afterwards."""
@@ -256,7 +256,7 @@ class Simulator:
         return Observation(ToolResult(f"Unknown tool: {tool.name}", form="text", is_error=True))
 
     def _pipeline(
-        self, tool: Tool, predictor: Predictor, entry: WorldModelEntry, fallback: Predictor | None
+        self, tool: Tool, answering: Sequence[tuple[WorldModelEntry, Predictor]], fallback: Predictor | None
     ) -> Pipeline:
         from mcp_sim.generate.instances import repairer  # noqa: PLC0415 (listing tools must not wait for it)
 
@@ -267,16 +267,23 @@ class Simulator:
             output=None if tool.output_schema is None else Validator(tool.output_schema),
             inspect=inspection(plan, domain),
             stubs=tuple(stub for stub in self.scenario.stubs if in_reach((stub.tool,), tool)),
-            predictor=predictor,
-            max_attempts=entry.world_model.max_attempts,
-            fallback=fallback if entry.world_model.fallback else None,
+            sources=tuple(self._source(tool, entry, predictor, fallback) for entry, predictor in answering),
             interaction=self.scenario.interactions.get(tool.id, NO_INTERACTION),
-            judges_arguments=self._judges_arguments(tool.id, entry),
             repair=None if tool.output_schema is None or plan.backend == PROGRAM else repairer(tool.output_schema),
-            is_planned=entry.kind == "builtin",
             refuse=self._program_hook("invalid_arguments", tool.server) or refused,
         )
         return Pipeline(self._faults.by_tool[tool.id], step)
+
+    def _source(self, tool: Tool, entry: WorldModelEntry, predictor: Predictor, fallback: Predictor | None) -> Source:
+        is_planned, is_alone = entry.kind == "builtin", len(self.scenario.world_models) == 1
+        return Source(
+            predictor,
+            entry.world_model.max_attempts,
+            fallback if entry.world_model.fallback else None,
+            "" if is_planned and is_alone else entry.kind,
+            self._judges_arguments(tool.id, entry),
+            is_planned,
+        )
 
     def _judges_arguments(self, tool: str, entry: WorldModelEntry) -> bool:
         """Whether calls of a tool whose arguments violate the inputSchema are answered like others."""

@@ -13,7 +13,7 @@ from typing import Any
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.error_templates import invalid_arguments
-from mcp_sim.types.errors import Crash, Rejected
+from mcp_sim.types.errors import Crash, Rejected, Unmatched
 from mcp_sim.types.json_schema.contradictions import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
@@ -38,6 +38,21 @@ def refused(turn: Turn) -> Transition:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A world model that answers a tool; the next one answers what it has no answer to."""
+
+    predictor: Predictor
+    max_attempts: int
+    fallback: Predictor | None = None
+    name: str = ""
+    """Its kind, which the ledger notes. The built-in one has none where it is alone."""
+    judges_arguments: bool = False
+    """Whether it answers calls with invalid arguments."""
+    is_planned: bool = True
+    """Whether it follows plans, so that its results are repaired. Those of the fallback always are."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorldStep:
     """The world's step for the calls of one tool, compiled once per scenario."""
 
@@ -45,16 +60,11 @@ class WorldStep:
     output: Validator | None
     inspect: Inspection
     stubs: tuple[Stub, ...]
-    predictor: Predictor
-    max_attempts: int
-    fallback: Predictor | None
+    sources: tuple[Source, ...]
+    """At least one."""
     interaction: ToolInteraction = NO_INTERACTION
-    judges_arguments: bool = False
-    """Whether the predictor answers calls with invalid arguments."""
     repair: Callable[[Json], Json] | None = None
     """Returns a value that is valid under the outputSchema, close to the value that a plan led to."""
-    is_planned: bool = True
-    """Whether the predictor follows plans, so that its results are repaired. Those of the fallback always are."""
     refuse: Callable[[Turn], Transition] = refused
     """Answers a call with invalid arguments, as `Turn.problems` says."""
 
@@ -63,7 +73,7 @@ class WorldStep:
         problems = () if self.arguments.is_valid(turn.call.arguments) else self.arguments.problems(turn.call.arguments)
         if problems:
             turn = replace(turn, problems=tuple(problems))
-            if not self.judges_arguments:
+            if not any(source.judges_arguments for source in self.sources):
                 return self.refuse(turn), False
         declined = self._declined(turn) if turn.call.answers else None
         if declined is not None:
@@ -112,16 +122,31 @@ class WorldStep:
         return transition
 
     async def _predict(self, turn: Turn) -> Transition:
+        """Return the answer of the first source that has one."""
+        reasons = list[str]()
+        for source in self.sources:
+            if turn.problems and not source.judges_arguments:
+                return self.refuse(turn)
+            staged = dict(turn.memories.staged)
+            try:
+                return _named(source.name, await self._ask(source, turn))
+            except Unmatched as error:
+                reasons.append(error.reason)
+                turn.memories.staged = staged
+        raise Crash(turn.tool.id, "; ".join(reasons))
+
+    async def _ask(self, source: Source, turn: Turn) -> Transition:
+        """Return the answer of a source. Raises `Unmatched` if it has none."""
         rejected = tuple[Attempt, ...]()
-        while len(rejected) < self.max_attempts:
-            transition, attempt = await self._attempt(self.predictor, turn, rejected, repaired=self.is_planned)
+        while len(rejected) < source.max_attempts:
+            transition, attempt = await self._attempt(source.predictor, turn, rejected, repaired=source.is_planned)
             if transition is not None:
                 return _with_attempts(transition, rejected)
             rejected = (*rejected, attempt)
         if turn.instruction is not None:
             return _with_attempts(Transition(Observation(ToolResult("", form="text"))), rejected)
-        if self.fallback is not None:
-            transition, attempt = await self._attempt(self.fallback, turn, (), repaired=True)
+        if source.fallback is not None:
+            transition, attempt = await self._attempt(source.fallback, turn, (), repaired=True)
             if transition is not None:
                 return _with_attempts(transition, rejected, fallback=True)
             rejected = (*rejected, attempt)
@@ -143,6 +168,8 @@ class WorldStep:
             return None, Attempt(error.raw[:MOST_RAW], error.problems)
         except Crash as crash:
             raise Crash(crash.tool, crash.error, (*_attempts_json(rejected), *crash.attempts)) from None
+        if transition.is_real:
+            return transition, Attempt("", ())
         problems = (*self._shape_problems(transition), *self._content_problems(turn, transition))
         if not problems:
             return transition, Attempt("", ())
@@ -178,6 +205,11 @@ def _with_result(transition: Transition, repair: Callable[[Json], Json]) -> Tran
     value = body.value if isinstance(body, ToolResult) else None
     observation = replace(transition.observation, body=ToolResult(repair(value)))
     return replace(transition, observation=observation, guessed=True)
+
+
+def _named(source: str, transition: Transition) -> Transition:
+    """Return the transition with the name of its source, unless it has one."""
+    return transition if transition.source or not source else replace(transition, source=source)
 
 
 def _fits(stub: Stub, turn: Turn) -> bool:

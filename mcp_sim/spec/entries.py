@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
 
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.content import Part
@@ -36,7 +37,16 @@ from mcp_sim.types.kinds import (
     world_models,
 )
 from mcp_sim.types.kinds.registries import Registry
-from mcp_sim.types.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
+from mcp_sim.types.scenario import (
+    ExpectationEntry,
+    Fires,
+    PerturbationEntry,
+    Stub,
+    When,
+    WorldModelEntry,
+    in_reach,
+    route,
+)
 
 K = TypeVar("K", bound=Kind)
 P = TypeVar("P", bound=Part)
@@ -87,7 +97,10 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
     is_complete = len(entry.place.problems) == problems_before
     if domain is not None:
         tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
-        _note(entry.place.at(entry.kind), () if kind is None else kind.problems(domain, tools))
+        _note(
+            entry.place.at(entry.kind),
+            () if kind is None else (*kind.problems(domain, tools), *_out_of_reach(kind, domain, tools)),
+        )
         check_when(entry.place.at("when"), when, domain, tools, is_complete=is_complete)
         _note(entry.place.at("fires", "per"), quota_problems(keys.fires.per or "", tools))
     if kind is None:
@@ -111,6 +124,17 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
         group=keys.group,
         enabled=keys.enabled,
     )
+
+
+def _out_of_reach(kind: Perturbation, domain: Domain, tools: Sequence[Tool]) -> Iterator[str]:
+    """Yield a problem if a perturbation acts on records that the world does not have."""
+    far = [tool.id for tool in tools if tool.id in domain.elsewhere] if kind.acts_on_records() else []
+    if far:
+        named = ", ".join(far[:5]) + (", ..." if len(far) > 5 else "")
+        yield (
+            f"acts on records of the world, which do not decide what {named} answer{'s' if len(far) == 1 else ''}; "
+            "choose other `tools`, or let `shadow` answer instead of `upstream`"
+        )
 
 
 def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) -> list[Tool]:
@@ -149,15 +173,29 @@ def _expectation(entry: _Entry, domain: Domain | None, faults: Mapping[str, Pert
 # world models ---------------------------------------------------------------------------------------------------------
 
 
-def read_world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
-    """Read the world models: a kind by name, a kind with options, or a list of those with `tools`."""
+def read_world_models(place: Place, domain: Domain | None, document: Path) -> tuple[WorldModelEntry, ...]:
+    """Read the world models: a kind by name, a kind with options, or a list of those with what each answers.
+
+    Paths that they name are relative to the folder of the `document`.
+    """
     places = place.items if place.is_list else [place]
-    entries = tuple(entry for at in places if (entry := _world_model(at, domain)) is not None)
+    entries = tuple(entry for at in places if (entry := _world_model(at, domain, document)) is not None)
     if domain is not None and len(entries) == len(places):
-        unmatched = [tool.id for tool in domain.tools.values() if not any(in_reach(e.tools, tool) for e in entries)]
-        if unmatched:
-            place.error(f"no entry matches {', '.join(unmatched[:5])}; add a last entry without `tools`")
+        _check_routes(place, places, entries, domain)
     return entries
+
+
+def _check_routes(place: Place, places: Sequence[Place], entries: Sequence[WorldModelEntry], domain: Domain) -> None:
+    """Note an error for each tool that no entry answers, and for each entry that cannot answer its tools."""
+    routes = {tool.id: route(entries, tool, domain) for tool in domain.tools.values()}
+    unmatched = [tool for tool, answering in routes.items() if not answering]
+    if unmatched:
+        place.error(f"no entry matches {', '.join(unmatched[:5])}; add a last entry without `tools`")
+    for at, entry in zip(places, entries, strict=True):
+        own = {tool: answering for tool, answering in routes.items() if any(one is entry for one in answering)}
+        _note(at.at(entry.kind), entry.world_model.problems(domain, [domain.tools[tool] for tool in own]))
+        if entry.passes_on and any(answering[-1] is entry for answering in own.values()):
+            at.at("unmatched").error("no entry follows that answers the same tools; add one")
 
 
 def named_world_model(text: str, option: str = "--world-model", **options: Json) -> WorldModelEntry:
@@ -184,7 +222,7 @@ def _first_reason(error: ValueError) -> str:
     return f"{'.'.join(map(str, details[0]['loc']))}: {details[0]['msg'].removeprefix('Value error, ')}"
 
 
-def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
+def _world_model(place: Place, domain: Domain | None, document: Path) -> WorldModelEntry | None:
     if isinstance(place.value, str):
         if place.value not in world_models.names():
             place.error(_unknown_kind(world_models, place.value))
@@ -194,7 +232,11 @@ def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
     keys = _keys(place, COMMON_WORLD_MODEL_KEYS, WorldModelKeys)
     if domain is not None:
         tools_in_reach(place.at("tools"), keys.tools, domain)
-    return None if options is None else WorldModelEntry(options, kind, tuple(keys.tools or ()))
+    if options is None:
+        return None
+    model = options.beside(document)
+    only = cast('Literal["reads", "writes"]', next(iter(keys.answered))) if len(keys.answered) == 1 else None
+    return WorldModelEntry(model, kind, tuple(keys.tools or ()), only, keys.unmatched == "next")
 
 
 # stubs ----------------------------------------------------------------------------------------------------------------

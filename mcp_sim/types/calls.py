@@ -133,6 +133,12 @@ class Transition:
     """Whether a language model followed the turn's instruction."""
     measured: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Real time, tokens and the like: not part of a run's identity."""
+    source: str = ""
+    """The kind of the world model that answered, where a scenario has others than the built-in one."""
+    is_real: bool = False
+    """Whether a real server gave the observation, now or when it was recorded. It is served as it is, unchecked."""
+    wrote_outside: bool = False
+    """Whether the call has, or may have, changed a real server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +287,8 @@ class Step:
     guessed: bool = False
     stub: bool = False
     """Whether a stub of the scenario answered."""
+    source: str = ""
+    """The kind of the world model that answered, where a scenario has others than the built-in one."""
     perturbations: tuple[Decision, ...] = ()
     errors: tuple[ConditionFailure, ...] = ()
     answers: dict[str, Json] = field(default_factory=dict[str, Any])

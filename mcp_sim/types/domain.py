@@ -109,8 +109,18 @@ class Domain:
     """Tool id -> the path of its only argument (`params`), if that holds all others. Plans name these without it."""
     concealed: tuple[Concealed, ...] = ()
     """What the agent may not see. It is true all the same, but no world model may reveal it."""
+    elsewhere: frozenset[str] = frozenset()
+    """The ids of the tools whose answers come from a real server or from recordings: no write of the world shows there.
+    """
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
     """What backends keep for all their tools and worlds, each under a key of its own, since it is costly to compute."""
+
+    def only_reads(self, tool: Tool) -> bool:
+        """Whether a tool certainly changes nothing: by its annotation, else by a plan that is no guess."""
+        if "readOnlyHint" in tool.annotations:
+            return tool.annotations["readOnlyHint"] is True
+        plan = self.plans.get(tool.id)
+        return plan is not None and all(one.certainly_reads for one in plan.variants)
 
     def program_of(self, tool: str) -> Program | None:
         """Return the program that answers a tool, by its id; None if it has a plan only."""

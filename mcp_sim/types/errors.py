@@ -134,6 +134,14 @@ class Rejected(McpSimError):
         super().__init__("; ".join(self.problems))
 
 
+class Unmatched(McpSimError):
+    """A world model has no answer to a call, such as one that was never recorded. `reason` says what came closest."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
 class Crash(McpSimError):
     """mcp-sim could not answer a call. Recorded as a crash, never served as an observation.
 

@@ -97,6 +97,8 @@ _PARTS = ("paging", "envelope")
 """The fields of a plan that have parts of their own, which a spec may declare one by one."""
 _SURE = 0.6
 """The confidence from which on a value is no guess."""
+_CERTAIN = 0.85
+"""The confidence from which on a tool that seems to read may be called on a real server that nobody must change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,13 @@ class Plan:
     def variants(self) -> tuple[Plan, ...]:
         """The plans of its choices; the plan itself if it has none."""
         return tuple(self.choices.values()) or (self,)
+
+    @property
+    def certainly_reads(self) -> bool:
+        """Whether it changes nothing, as the spec declares or as good as certainly."""
+        basis = self.basis.get("verb")
+        is_certain = basis is not None and (basis.source == "declared" or basis.confidence >= _CERTAIN)
+        return is_certain and self.verb in ("get", "list", "search", "compute")
 
     @property
     def confidence(self) -> float:

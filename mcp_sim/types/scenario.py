@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
@@ -82,6 +82,27 @@ class WorldModelEntry:
     kind: str
     tools: tuple[str, ...] = ()
     """Globs; empty: every tool."""
+    only: Literal["reads", "writes"] | None = None
+    """Whether it answers only tools that certainly read, or only the others; None: both."""
+    passes_on: bool = False
+    """Whether what it cannot answer goes to the next entry."""
+
+    def answers(self, tool: Tool, domain: Domain) -> bool:
+        """Whether it answers the calls of a tool."""
+        if not in_reach(self.tools, tool):
+            return False
+        return self.only is None or (self.only == "reads") == domain.only_reads(tool)
+
+
+def route(entries: Sequence[WorldModelEntry], tool: Tool, domain: Domain) -> tuple[WorldModelEntry, ...]:
+    """Return the entries that answer a tool, in their order: each but the last passes on what it cannot answer."""
+    chain = list[WorldModelEntry]()
+    for entry in entries:
+        if entry.answers(tool, domain):
+            chain.append(entry)
+            if not entry.passes_on:
+                break
+    return tuple(chain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def _call_bytes(step: Step) -> bytes:
     committed = changes_bytes(step.committed)
     meant = committed if truth is not None and truth.changes is step.committed else None
     return (
-        b',"index":%d,"tool":%b,"arguments":%b%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b,"perturbations":%b%b'
+        b',"index":%d,"tool":%b,"arguments":%b%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b%b,"perturbations":%b%b'
         % (
             step.index,
             encode(step.tool),
@@ -96,6 +96,7 @@ def _call_bytes(step: Step) -> bytes:
             changes_bytes(step.absorbed),
             b',"guessed":true' if step.guessed else b',"guessed":false',
             b',"stub":true' if step.stub else b"",
+            b',"source":%b' % encode(step.source) if step.source else b"",
             b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
             b',"errors":%b' % encode([asdict(error) for error in step.errors]) if step.errors else b"",
         )
@@ -181,6 +182,7 @@ def step_from_json(body: Record) -> Step:
         absorbed=tuple(Change.from_json(change) for change in body.get("absorbed", ())),
         guessed=body.get("guessed", False),
         stub=body.get("stub", False),
+        source=body.get("source", ""),
         perturbations=tuple(Decision(**decided) for decided in body.get("perturbations", ())),
         errors=tuple(ConditionFailure(**error) for error in body.get("errors", ())),
         answers=body.get("answers", {}),

@@ -105,6 +105,9 @@ class AsyncJob(Perturbation):
     )
     message: str = Field(default="the job failed", description="The `error` of a failed job, if it has such a field.")
 
+    def acts_on_records(self) -> bool:
+        return True
+
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         plan = _plan(self.status_tool, domain)
         jobs = None if plan is None else _Jobs.read_by(plan, domain)

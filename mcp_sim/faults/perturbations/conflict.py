@@ -51,6 +51,9 @@ class Conflict(Perturbation):
         "Default: the tool spec's template for conflict, else a generic one.",
     )
 
+    def acts_on_records(self) -> bool:
+        return True
+
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         known = [ResultShape.of(tool, domain) for tool in tools]
         written = [one.entity for one in known if one.entity is not None and _writes_to_one(one)]

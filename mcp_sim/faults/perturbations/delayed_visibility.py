@@ -43,6 +43,9 @@ class DelayedVisibility(Perturbation):
             raise ValueError("the delay must be longer than 0")
         return after
 
+    def acts_on_records(self) -> bool:
+        return True
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
         if not writes(transition.changes) or not transition.observation.ok:

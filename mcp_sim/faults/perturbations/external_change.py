@@ -78,6 +78,9 @@ class ExternalChange(Perturbation):
             raise ValueError("at must be a duration or a time; to act at a call, write `when: {after: 5 calls}`")
         return self
 
+    def acts_on_records(self) -> bool:
+        return True
+
     def is_timed(self) -> bool:
         return self.at is not None or self.every is not None
 

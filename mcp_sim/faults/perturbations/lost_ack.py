@@ -35,7 +35,7 @@ class LostAck(Perturbation):
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
-        if not (transition.changes or transition.agenda):
+        if not (transition.changes or transition.agenda or transition.wrote_outside):
             return turn.no_effect(transition)
         return replace(transition, observation=replace(self._timeout(turn), delay=turn.wait(self.after, USUAL_TIMEOUT)))
 

@@ -55,6 +55,9 @@ class PartialBatch(Perturbation):
             raise ValueError("items and share exclude each other")
         return self
 
+    def acts_on_records(self) -> bool:
+        return True
+
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         shape = ResultShape.of(tool, domain)
         reruns = domain.program_of(tool.id) is not None

@@ -89,6 +89,9 @@ class PermissionDenied(Perturbation):
             problems.append(f"no tool in reach works on {self.entity}")
         return [*problems, *(problem for shape in about for problem in self._unshowable(shape))]
 
+    def acts_on_records(self) -> bool:
+        return self.hidden or bool(self.where)
+
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         shape = ResultShape.of(tool, domain)
         if self.hidden and shape.is_read:

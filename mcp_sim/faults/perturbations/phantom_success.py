@@ -23,6 +23,9 @@ class PhantomSuccess(Perturbation):
     stage = Stage.COMMIT
     visibility = "implicit"
 
+    def acts_on_records(self) -> bool:
+        return True
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
         if not (writes(transition.changes) or transition.agenda) or not transition.observation.ok:

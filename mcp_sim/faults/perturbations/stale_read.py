@@ -46,6 +46,9 @@ class StaleRead(Perturbation):
             raise ValueError("lag must be longer than 0")
         return self
 
+    def acts_on_records(self) -> bool:
+        return True
+
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         is_read = ResultShape.of(tool, domain).is_read
 

@@ -194,6 +194,25 @@ class WorldModelKeys(Part):
     """The keys beside the kind in an entry of a `world_model` list."""
 
     tools: Globs | None = Field(default=None, description="Globs of tools that it answers. Default: every tool.")
+    reads: bool | None = Field(default=None, description="Whether it answers tools that certainly change nothing.")
+    writes: bool | None = Field(default=None, description="Whether it answers the other tools.")
+    unmatched: Literal["next", "crash"] = Field(
+        default="crash",
+        description="What happens to a call that it has no answer to: the next entry answers, or the call is a crash.",
+    )
+
+    @model_validator(mode="after")
+    def _answers_some(self) -> Self:
+        if self.answered == frozenset():
+            raise ValueError("answers neither reads nor writes; leave the entry out")
+        return self
+
+    @property
+    def answered(self) -> frozenset[str]:
+        """What it answers: `reads`, `writes` or both. One alone that is true leaves out the other."""
+        given = {"reads": self.reads, "writes": self.writes}
+        default = True not in given.values()
+        return frozenset(name for name, value in given.items() if (default if value is None else value))
 
 
 def _as_servers(value: Any) -> Any:

@@ -136,6 +136,10 @@ class Perturbation(Kind):
         """Whether it may send notifications in the course of a call."""
         return False
 
+    def acts_on_records(self) -> bool:
+        """Whether it works by what the world's records hold, so that it cannot work where a real server keeps them."""
+        return False
+
     def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:
         """Return what the agent may not see of the records, so that no world model reveals it.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Literal, Protocol, Self
 
 from pydantic import Field
 
-from mcp_sim.types import Attempt, Transition, Turn
+from mcp_sim.types import Attempt, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds.kind import Kind
 
@@ -20,7 +21,8 @@ class Predictor(Protocol):
         """Return what the call does.
 
         `rejected` are the earlier answers to this call that could not be served. Raises `Rejected` if the model's
-        answer is not an observation; it may be asked again. Any other exception means that asking again is useless: the
+        answer is not an observation; it may be asked again, and `Unmatched` if it has none: under `unmatched: next` the
+        next world model answers. Any other exception means that asking again is useless: the
         call crashes.
         """
         ...
@@ -43,6 +45,22 @@ class WorldModel(Kind):
     def makes_records(self) -> bool:
         """Whether the model makes the records that nothing specifies, so that none are generated."""
         return False
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether answers come from a real server or from recordings, so that no write of the world shows in them."""
+        return False
+
+    def beside(self, document: Path) -> Self:
+        """Return the model with the paths that it names relative to the document that names it."""
+        return self
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        """Return why these options cannot work with the tools in reach, as sentences.
+
+        Each is an error when the scenario is loaded.
+        """
+        return ()
 
     def needs_trust(self, environment: Mapping[str, str]) -> Iterable[str]:
         """Yield what the model does only if the user trusts the document, such as to send a key to some host."""
