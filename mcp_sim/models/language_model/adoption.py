@@ -112,6 +112,12 @@ class Adoption:
         self.figures["repaired"] = [""]
         return replace(transition, guessed=self.tool.plan.guessed)
 
+    def taken(self, observation: Observation) -> Transition:
+        """Return the transition of an answer that is true, whatever the world knows."""
+        if has_failed(observation):
+            return Transition(observation)
+        return replace(self._transition(self._read(observation)), guessed=False)
+
     def subjects(self, value: Json) -> list[Subject]:
         """Return what an answer of this call is about."""
         return [self.facts.place(one) for one in self.tool.names.subjects(value, self.turn.call.arguments)]

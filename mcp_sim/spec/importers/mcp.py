@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
-from typing import IO, Any, Literal, Self, cast
+from typing import IO, Any, Literal, cast
 from urllib.parse import urlsplit
 
 import anyio
 from pydantic import Field, ValidationError
 
-from mcp_sim.spec.foreign.files import file_name, shortened
+from mcp_sim.spec.foreign.files import file_name
 from mcp_sim.spec.foreign.offers import Offers
 from mcp_sim.spec.foreign.secrets import Secrets, find_secrets
+from mcp_sim.spec.live_server import (
+    failures,
+    last_lines,
+    leaves,
+    over_http,
+    over_sse,
+    reason_of,
+    started,
+    stop_if_interrupted,
+    tapped,
+)
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
 MOST_PAGES = 200
-_SHOWN_LINES = 10
-_SHOWN_BYTES = 4096
 _LISTS = {
     "tools": "list_tools",
     "resources": "list_resources",
@@ -78,26 +86,26 @@ class Mcp(Importer):
             try:
                 with anyio.fail_after(self.timeout):
                     return await self._imported(stderr, secrets)
-            except (BaseExceptionGroup, *_failures()) as error:
-                _stop_if_interrupted()
+            except (BaseExceptionGroup, *failures()) as error:
+                stop_if_interrupted()
                 reason = self._reason(error)
                 asked = f"{self.sources[0]}: " if self._is_url else ""
-                return Unreached(self._default_name, secrets.redact(asked + reason + _last_lines(stderr)))
+                return Unreached(self._default_name, secrets.redact(asked + reason + last_lines(stderr)))
 
     def _reason(self, error: BaseException) -> str:
         """Return what went wrong. Raises the error again if it is not a failure of the server."""
-        leaves = list(_leaves(error))
-        if not all(isinstance(leaf, _failures()) for leaf in leaves):
+        causes = list(leaves(error))
+        if not all(isinstance(leaf, failures()) for leaf in causes):
             raise error
-        if any(isinstance(leaf, TimeoutError) for leaf in leaves):
+        if any(isinstance(leaf, TimeoutError) for leaf in causes):
             return f"did not answer within {self.timeout:g} seconds"
-        return "; ".join(dict.fromkeys(map(_message, leaves)))
+        return "; ".join(dict.fromkeys(map(reason_of, causes)))
 
     async def _imported(self, stderr: IO[bytes], secrets: Secrets) -> Imported:
         from mcp import Client  # noqa: PLC0415 (half a second, only where a server is asked)
 
         seen: list[Record] = []
-        async with Client(cast("Any", _tapped(self._transport(stderr), seen)), cache=None) as client:
+        async with Client(cast("Any", tapped(self._transport(stderr), seen)), cache=None) as client:
             doubts = list[str]()
             listed = partial(_listed, client.session, seen, doubts)
             tools = await listed("tools")
@@ -105,7 +113,7 @@ class Mcp(Importer):
             info = server.model_dump(by_alias=True, exclude_none=True, mode="json") if server else {}
             capabilities = client.server_capabilities.model_dump(exclude_none=True)
             instructions = client.instructions
-            offers = Offers(client.session, listed, _failures())
+            offers = Offers(client.session, listed, failures())
             await offers.read(capabilities)
         spec = {key: info[name] for name, key in _SERVER_INFO.items() if info.get(name)}
         spec |= {"instructions": instructions} if instructions else {}
@@ -115,8 +123,12 @@ class Mcp(Importer):
 
     def _transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
         if not self._is_url:
-            return _started(self.sources, {**os.environ, **self.env}, self.folder, stderr)
-        return _sse(self.sources[0], self.headers) if self.transport == "sse" else _http(self.sources[0], self.headers)
+            return started(self.sources, {**os.environ, **self.env}, self.folder, stderr)
+        return (
+            over_sse(self.sources[0], self.headers)
+            if self.transport == "sse"
+            else over_http(self.sources[0], self.headers)
+        )
 
     @property
     def _is_url(self) -> bool:
@@ -127,81 +139,6 @@ class Mcp(Importer):
         """Return the name for a server that reports none."""
         first = self.sources[0]
         return file_name(self.name or (urlsplit(first).hostname or "" if self._is_url else PurePath(first).stem))
-
-
-# transports -----------------------------------------------------------------------------------------------------------
-
-
-@asynccontextmanager
-async def _started(
-    command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]
-) -> AsyncGenerator[Any]:
-    """Start a process for the duration of the block, and yield its pipes."""
-    from mcp import StdioServerParameters  # noqa: PLC0415 (see above)
-    from mcp.client.stdio import stdio_client  # noqa: PLC0415 (see above)
-
-    parameters = StdioServerParameters(command=command[0], args=[*command[1:]], env=environment, cwd=folder)
-    async with stdio_client(parameters, errlog=cast("Any", stderr)) as streams:
-        yield streams
-
-
-@asynccontextmanager
-async def _http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 (see above)
-    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
-
-    async with (
-        create_mcp_http_client(headers=headers) as http,
-        streamable_http_client(url, http_client=http) as streams,
-    ):
-        yield streams
-
-
-def _sse(url: str, headers: dict[str, str]) -> AbstractAsyncContextManager[Any]:
-    from mcp.client.sse import sse_client  # noqa: PLC0415 (see above)
-
-    return sse_client(url, headers=headers)
-
-
-class _Tap:
-    """A stream of messages that also keeps the results in it, unvalidated."""
-
-    def __init__(self, stream: Any, seen: list[Record]) -> None:
-        self._stream, self._seen = stream, seen
-
-    async def receive(self) -> Any:
-        return self._noted(await self._stream.receive())
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        return self._noted(await self._stream.__anext__())
-
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> Any:
-        return await self._stream.__aexit__(*error)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def _noted(self, message: Any) -> Any:
-        result: Any = getattr(getattr(message, "message", None), "result", None)
-        if isinstance(result, dict):
-            self._seen.append(cast("Record", result))
-        return message
-
-
-@asynccontextmanager
-async def _tapped(transport: AbstractAsyncContextManager[Any], seen: list[Record]) -> AsyncGenerator[Any]:
-    async with transport as (read, write):
-        yield _Tap(read, seen), write
 
 
 # answers --------------------------------------------------------------------------------------------------------------
@@ -237,43 +174,3 @@ async def _page(ask: Callable[..., Awaitable[Any]], kind: str, params: Any, seen
             raise
     found: list[Record] = [result for result in seen if kind in result]
     return found[-1] if found else {}
-
-
-def _failures() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that a server can cause; any other one is a bug of mcp-sim."""
-    from httpx2 import HTTPError, InvalidURL  # noqa: PLC0415 (see above)
-    from mcp import MCPError  # noqa: PLC0415 (see above)
-
-    return (OSError, ValueError, HTTPError, InvalidURL, MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError)
-
-
-def _stop_if_interrupted() -> None:
-    """Raise `CancelledError` after Ctrl-C, when the client being closed may raise as if the server had failed."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, FileNotFoundError) and error.filename:
-        return f"program or folder {error.filename!r} not found"
-    if isinstance(error, ValidationError):
-        return "its answer is not a valid MCP message"
-    text = shortened(" ".join(str(error).split()), 300)
-    return text or type(error).__name__
-
-
-def _last_lines(stderr: IO[bytes]) -> str:
-    """Return the last lines that the server's process wrote to stderr."""
-    end = stderr.seek(0, os.SEEK_END)
-    stderr.seek(max(0, end - _SHOWN_BYTES))
-    lines = [line.rstrip() for line in stderr.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return "\n  ".join(["; its stderr:", *lines[-_SHOWN_LINES:]]) if lines else ""

@@ -1,0 +1,104 @@
+"""The options of world models that ask a real server."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, PrivateAttr, field_validator, model_validator
+
+from mcp_sim.models.real_server.connection import RealServer
+from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders, find_secrets
+from mcp_sim.spec.live_server import over_http, over_sse, started
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.kinds import WorldModel
+from mcp_sim.types.options import PositiveDuration
+
+
+class RealServerOptions(WorldModel):
+    """How a real server is reached. Texts may hold `${NAME}`, filled in from the environment."""
+
+    command: tuple[str, ...] = Field(
+        default=(), description="A command that starts a server on stdio.", examples=[["npx", "-y", "some-server"]]
+    )
+    url: str | None = Field(default=None, description="The URL of a server.", examples=["https://mcp.example.com/mcp"])
+    env: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        description="Environment variables for the command, added to those of this process.",
+        repr=False,
+    )
+    cwd: str | None = Field(default=None, description="The working directory of the command, from the document's.")
+    headers: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        description="HTTP headers for the URL.",
+        repr=False,
+        examples=[{"Authorization": "Bearer ${NOTES_TOKEN}"}],
+    )
+    transport: Literal["http", "sse"] = Field(
+        default="http", description="Transport for a URL: streamable HTTP, or the older HTTP+SSE."
+    )
+    timeout: PositiveDuration = Field(default=timedelta(minutes=1), description="Maximum real time of one call.")
+
+    _folder: Path = PrivateAttr(default_factory=Path)
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if bool(self.command) == (self.url is not None):
+            raise ValueError("needs either `command` or `url`")
+        if self.url is not None and urlsplit(self.url).scheme not in ("http", "https"):
+            raise ValueError(f"url: {self.url!r} is not a URL; expected a form like https://mcp.example.com/mcp")
+        for name in ("env", "cwd") if self.url is not None else ("headers",):
+            if getattr(self, name):
+                raise ValueError(f"{name}: is for {'a command' if self.url is not None else 'a URL'}")
+        return self
+
+    @property
+    def judges_arguments(self) -> bool:
+        return True
+
+    @property
+    def makes_records(self) -> bool:
+        return True
+
+    def beside(self, document: Path) -> Self:
+        model = self.model_copy()
+        model._folder = document.parent  # noqa: SLF001 (its own attribute, on a copy)
+        return model
+
+    def needs_trust(self, environment: Mapping[str, str]) -> Iterator[str]:
+        if self.url is None:
+            yield f"runs the command {shlex.join(self.command)}"
+        else:
+            yield f"sends calls to {urlsplit(self.url).netloc}"
+
+    def server(self, environment: Mapping[str, str]) -> RealServer:
+        """Return the server, not yet started. Raises `UsageError` if a variable has no value."""
+        try:
+            fill = partial(fill_placeholders, environment=environment)
+            command, url = [*map(fill, self.command)], None if self.url is None else fill(self.url)
+            env = {name: fill(value) for name, value in self.env.items()}
+            headers = {name: fill(value) for name, value in self.headers.items()}
+        except MissingValue as error:
+            raise UsageError(str(error)) from None
+        secrets = find_secrets(command if url is None else [url], env.values(), headers)
+        if url is not None:
+            reach = over_sse if self.transport == "sse" else over_http
+            return RealServer(urlsplit(url).netloc, lambda _: reach(url, headers), secrets, self._seconds)
+        folder = self._folder / self.cwd if self.cwd is not None else None
+        opened = partial(started, command, {**os.environ, **env}, folder)
+        return RealServer(Path(command[0]).name, opened, secrets, self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        return self.timeout.total_seconds()

@@ -1,0 +1,52 @@
+"""Answers in the form of the protocol, as recordings and real servers have them, and as observations."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from mcp_sim.types.json_values import Json, Record, nests_deeper
+from mcp_sim.types.tools import Observation, RpcError, ToolResult
+
+_DEEPEST = 64
+
+
+def observation_of_answer(answer: Record) -> Observation:
+    """Return a `result` (a CallToolResult) or an `error` (of JSON-RPC) as an observation that is served unchanged."""
+    if "error" in answer:
+        error = cast("Record", answer["error"])
+        return Observation(RpcError(error.get("code", 0), str(error.get("message", "")), error.get("data")))
+    return Observation(tool_result(answer["result"]))
+
+
+def tool_result(result: Record) -> ToolResult:
+    """Return a CallToolResult with the value that it shows: structured content, JSON in a text, or a text."""
+    content = cast("list[Record]", result.get("content") or [])
+    is_error = result.get("isError") is True
+    text = content[0]["text"] if [block.keys() for block in content] == [{"type", "text"}] else None
+    if "structuredContent" in result:
+        plain = ToolResult(result["structuredContent"], is_error=is_error)
+        if plain.content == content:
+            return plain
+        blocks = (*content,) if text is None else None
+        return ToolResult(plain.value, "structured", is_error, text, blocks)
+    if text is None:
+        return ToolResult(content, "blocks", is_error)
+    value = _data(text)
+    return ToolResult(text, "text", is_error) if value is None else ToolResult(value, "json", is_error, text)
+
+
+def _data(text: str) -> Any:
+    """Return the object or list that a text is as JSON; None for other texts."""
+    bare = text.strip()
+    if not bare.startswith(("{", "[")):
+        return None
+    try:
+        value: Json = json.loads(bare, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return None if nests_deeper(value, _DEEPEST) else value
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
