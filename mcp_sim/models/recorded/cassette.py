@@ -1,0 +1,141 @@
+"""Recorded sessions, and which of their calls answers a call of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from functools import partial
+from typing import TypeAlias
+
+from mcp_sim.models.recorded.likeness import Likeness, Renamed, pairs, renamed
+from mcp_sim.spec.sessions import RecordedCall, Session
+from mcp_sim.types import Record
+from mcp_sim.types.json_values import canonical
+
+At: TypeAlias = tuple[int, int]
+"""A recorded call: the numbers of its session and of the call in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has used the recordings."""
+
+    used: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    """Session -> the calls that the calls of the run would have used there, in their order; -1 where there was none."""
+    served: tuple[At, ...] = ()
+    """The recorded calls that were served, one for each call."""
+    followed: int = 0
+    """The session that the last answer came from."""
+    renamed: Mapping[int, Renamed] = field(default_factory=dict[int, Renamed])
+    """Session -> what the run has in place of its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recorded call that answers, what it needs renamed, how it was found, and the progress after it."""
+
+    call: RecordedCall
+    session: Session
+    names: Renamed
+    how: str
+    """`exact`, `volatile` (but for times and ids) or `repeated` (the last answer to this read once more)."""
+    progress: Progress
+
+
+class Cassette:
+    """The calls of recorded sessions by tool and arguments."""
+
+    def __init__(self, sessions: Sequence[Session], likeness: Likeness) -> None:
+        self._sessions, self._likeness = tuple(sessions), likeness
+        self._exact = dict[tuple[int, str, str], list[int]]()
+        self._by_tool = dict[tuple[int, str], list[int]]()
+        self._texts = [[canonical(call.answer) for call in session.calls] for session in sessions]
+        for at, session in enumerate(sessions):
+            for n, call in enumerate(session.calls):
+                self._exact.setdefault((at, call.tool, canonical(call.arguments)), []).append(n)
+                self._by_tool.setdefault((at, call.tool), []).append(n)
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of the tools that were called."""
+        return frozenset(tool for _, tool in self._by_tool)
+
+    def find(self, tool: str, arguments: Record, progress: Progress, *, repeats: bool) -> Found | None:
+        """Return the recorded call that answers a call: its next occurrence, or its last if it `repeats`."""
+        progress = self._used(tool, arguments, progress)
+        for how, search in (("exact", self._exactly), ("volatile", self._alike)):
+            for session in self._preferred(progress):
+                matching = search(session, tool, arguments, progress)
+                free = [one for one in matching if (session, one[0]) not in progress.served]
+                if free or (matching and repeats):
+                    n, names = free[0] if free else matching[-1]
+                    return self._found((session, n), names, how if free else "repeated", progress)
+        return None
+
+    def nearest(self, tool: str, arguments: Record) -> str:
+        """Return what is recorded of a tool that comes closest to a call, as a phrase."""
+        calls = [
+            (session, session.calls[n])
+            for at, session in enumerate(self._sessions)
+            for n in self._by_tool.get((at, tool), ())
+        ]
+        if not calls:
+            return f"no call of {tool} is recorded"
+        text = canonical(arguments)
+        session, call = max(calls, key=lambda one: SequenceMatcher(None, text, canonical(one[1].arguments)).ratio())
+        place = f"{session.file.name}, call {call.seq}"
+        differing = "; ".join([*self._likeness.differences(call.arguments, arguments)][:5])
+        return f"the nearest is {place}: {differing or 'the same, and its answers are used up'}"
+
+    def _preferred(self, progress: Progress) -> list[int]:
+        """Return the sessions, that which has most of the run's calls first."""
+        had = {at: sum(n >= 0 for n in progress.used.get(at, ())) for at in range(len(self._sessions))}
+        return sorted(had, key=lambda at: (-had[at], at != progress.followed, at))
+
+    def _exactly(self, session: int, tool: str, arguments: Record, progress: Progress) -> list[tuple[int, Renamed]]:
+        names = progress.renamed.get(session, {})
+        return [(n, names) for n in self._exact.get((session, tool, canonical(arguments)), ())]
+
+    def _alike(self, session: int, tool: str, arguments: Record, progress: Progress) -> list[tuple[int, Renamed]]:
+        known = progress.renamed.get(session, {})
+        calls = self._sessions[session].calls
+        found = (
+            (n, self._likeness.renamed(calls[n].arguments, arguments, known, partial(self._is_own, session, n)))
+            for n in self._by_tool.get((session, tool), ())
+        )
+        return [(n, names) for n, names in found if names is not None]
+
+    def _is_own(self, session: int, n: int, value: str) -> bool:
+        """Whether no answer before a recorded call had shown a value."""
+        return not any(value in text for text in self._texts[session][:n])
+
+    def _used(self, tool: str, arguments: Record, progress: Progress) -> Progress:
+        """Return the progress after each session has used its own next occurrence of a call."""
+        used, names_of = dict(progress.used), dict(progress.renamed)
+        for at in range(len(self._sessions)):
+            before = used.get(at, ())
+            matching = self._exactly(at, tool, arguments, progress) or self._alike(at, tool, arguments, progress)
+            n, names = next(((n, names) for n, names in matching if n not in before), (-1, names_of.get(at, {})))
+            used[at], names_of[at] = (*before, n), names
+        return replace(progress, used=used, renamed=names_of)
+
+    def _found(self, at: At, names: Renamed, how: str, progress: Progress) -> Found:
+        session, call = self._sessions[at[0]], self._sessions[at[0]].calls[at[1]]
+        served = replace(progress, served=(*progress.served, at), followed=at[0])
+        renamed = {**progress.renamed, at[0]: names}
+        return Found(call, session, names, how, replace(served, renamed=self._aligned(served, renamed)))
+
+    def _aligned(self, progress: Progress, names: Mapping[int, Renamed]) -> Mapping[int, Renamed]:
+        """Return what the run has in place of the values of each session, after the last answer.
+
+        The other sessions that have all calls of the run so far may answer later; their ids become those served now.
+        """
+        at, n = progress.served[-1]
+        result = dict(names)
+        served = renamed(self._sessions[at].calls[n].answer, names[at])
+        for other, used in progress.used.items():
+            if other != at and -1 not in used:
+                found = dict(pairs(self._sessions[other].calls[used[-1]].answer, served))
+                result[other] = {**found, **result.get(other, {})}
+        return result

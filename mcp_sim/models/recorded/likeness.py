@@ -1,0 +1,173 @@
+"""Whether a call is a recorded one, but for values that differ from run to run: times, generated ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, cast
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.time_formats import parse_time
+
+Renamed = Mapping[str, str]
+"""Values of a recording, as texts -> the values that this run has in their place."""
+
+_FORMS = (
+    re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
+    re.compile(r"[0-9A-HJKMNP-TV-Z]{26}"),
+    re.compile(r"[0-9a-f]{12,64}"),
+    re.compile(r"\d{10}(?:\d{3})?(?:\.\d+)?"),
+)
+"""Forms of generated values: UUID, ULID, hexadecimal, time in seconds or milliseconds."""
+_PREFIXED = re.compile(r"([A-Za-z]+[-_])(\w{8,})")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_ID_NAME = re.compile(r"(?:^|_)(?:id|number|key)$|[a-z]Id$")
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Compares arguments. `ignored` are globs of paths that are not compared, such as `meta.*`."""
+
+    ignored: Sequence[str] = ()
+
+    def renamed(self, recorded: Record, given: Record, known: Renamed, is_own: Callable[[str], bool]) -> Renamed | None:
+        """Return what must be renamed for recorded arguments to be the given ones, with what is known.
+
+        `is_own` says whether a recorded value was the caller's own, not one that the server had shown: only these may
+        differ in every run. None if the arguments differ in more.
+        """
+        found = dict(known)
+        is_like = self._is_like(recorded, given, "", found)
+        return found if is_like and all(one in known or is_own(one) for one in found) else None
+
+    def differences(self, recorded: Json, given: Json, path: str = "") -> Iterator[str]:
+        """Yield where the given arguments differ from recorded ones, as phrases."""
+        if isinstance(recorded, dict) and isinstance(given, dict):
+            ours, theirs = cast("Record", recorded), cast("Record", given)
+            for name in dict.fromkeys((*ours, *theirs)):
+                at = f"{path}.{name}" if path else name
+                if name not in theirs:
+                    yield f"{at} is missing"
+                elif name not in ours:
+                    yield f"{at} was not given"
+                else:
+                    yield from self.differences(ours[name], theirs[name], at)
+        elif not self._is_ignored(path) and not equal(recorded, given):
+            yield f"{path} was {recorded!r:.80}, not {given!r:.80}"
+
+    def _is_like(self, recorded: Json, given: Json, path: str, found: dict[str, str]) -> bool:
+        if self._is_ignored(path) or equal(recorded, given):
+            return True
+        match recorded, given:
+            case dict(), dict():
+                ours, theirs = cast("Record", recorded), cast("Record", given)
+                names = [name for name in dict.fromkeys((*ours, *theirs)) if not self._is_ignored(_below(path, name))]
+                return all(
+                    name in ours
+                    and name in theirs
+                    and self._is_like(ours[name], theirs[name], _below(path, name), found)
+                    for name in names
+                )
+            case list(), list():
+                pairs = list(zip(cast("list[Json]", recorded), cast("list[Json]", given), strict=False))
+                is_whole = len(cast("list[Json]", recorded)) == len(cast("list[Json]", given))
+                return is_whole and all(
+                    self._is_like(ours, theirs, _below(path, at), found) for at, (ours, theirs) in enumerate(pairs)
+                )
+            case ((str() | int() | float()), (str() | int() | float())):
+                return _is_alike(recorded, given, found)
+            case _:
+                return False
+
+    def _is_ignored(self, path: str) -> bool:
+        return bool(path) and any(fnmatchcase(path, glob) for glob in self.ignored)
+
+
+def _below(path: str, name: str | int) -> str:
+    return f"{path}.{name}" if path else str(name)
+
+
+def _is_alike(recorded: Any, given: Any, found: dict[str, str]) -> bool:
+    """Whether two values are the same in their runs; notes which stand for each other."""
+    ours, theirs = str(recorded), str(given)
+    if ours in found or theirs in found.values():
+        return found.get(ours) == theirs
+    if isinstance(recorded, str) and renamed(recorded, found) == given:
+        return True
+    is_volatile = not isinstance(recorded, bool) and not isinstance(given, bool) and _have_one_form(ours, theirs)
+    if is_volatile:
+        found[ours] = theirs
+    return is_volatile
+
+
+def _have_one_form(one: str, other: str) -> bool:
+    """Whether two texts are both times, or both generated ids of one form."""
+    if _TIME.match(one) and _TIME.match(other):
+        return parse_time(one) is not None and parse_time(other) is not None
+    if len(one) == len(other) and any(form.fullmatch(one) and form.fullmatch(other) for form in _FORMS):
+        return True
+    ours, theirs = _PREFIXED.fullmatch(one), _PREFIXED.fullmatch(other)
+    if ours is None or theirs is None or ours[1] != theirs[1] or len(one) != len(other):
+        return False
+    return all(any(map(str.isdigit, tail)) for tail in (ours[2], theirs[2]))
+
+
+# answers --------------------------------------------------------------------------------------------------------------
+
+
+def renamed(value: Json, names: Renamed) -> Json:
+    """Return a value with what the run has in place of recorded values, also within texts."""
+    return _renamed(value, names, _pattern(names)) if names else value
+
+
+def _pattern(names: Renamed) -> re.Pattern[str]:
+    longest_first = sorted(names, key=len, reverse=True)
+    return re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest_first))
+
+
+def _renamed(value: Json, names: Renamed, pattern: re.Pattern[str]) -> Json:
+    match value:
+        case dict():
+            return {name: _renamed(part, names, pattern) for name, part in cast("Record", value).items()}
+        case list():
+            return [_renamed(part, names, pattern) for part in cast("list[Json]", value)]
+        case str():
+            return pattern.sub(lambda found: names[found[0]], value)
+        case int() if not isinstance(value, bool) and str(value) in names:
+            new = names[str(value)]
+            return int(new) if new.isdecimal() else new
+        case _:
+            return value
+
+
+def pairs(recorded: Json, served: Json, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the generated values of a recorded answer with those at the same place of the answer that was served."""
+    match recorded, served:
+        case dict(), dict():
+            theirs = cast("Record", served)
+            for inner, part in cast("Record", recorded).items():
+                yield from pairs(part, theirs.get(inner), inner)
+        case list(), list():
+            for ours, other in zip(cast("list[Json]", recorded), cast("list[Json]", served), strict=False):
+                yield from pairs(ours, other, name)
+        case str(), str() if recorded != served:
+            yield from _pairs_in_text(recorded, served)
+        case int(), int() if recorded != served and _ID_NAME.search(name):
+            yield str(recorded), str(served)
+        case _:
+            return
+
+
+_TOKEN = re.compile(r"[\w.:+-]*\w")
+_MIXED = re.compile(r"(?=.*[A-Za-z])(?=.*\d).+")
+
+
+def _pairs_in_text(recorded: str, served: str) -> Iterator[tuple[str, str]]:
+    """Yield the tokens of letters and digits, and generated values, in which two texts of one form differ."""
+    ours, theirs = _TOKEN.findall(recorded), _TOKEN.findall(served)
+    for one, other in zip(ours, theirs, strict=False) if len(ours) == len(theirs) else ():
+        if one != other and (_have_one_form(one, other) or (_MIXED.fullmatch(one) and _MIXED.fullmatch(other))):
+            yield one, other
