@@ -135,7 +135,8 @@ def _print_world(found: _Explained, scenario: Scenario, wanted: str | None, pale
 
 def _headline(step: Record) -> str:
     seen = render_observation(step["served"] or step["truth"]["observation"])
-    return f"#{step['index']} {step['tool']} {shorten(step['arguments'])} -> {seen}"
+    source = f" (answered by {step['source']})" if step.get("source") else ""
+    return f"#{step['index']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}"
 
 
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:

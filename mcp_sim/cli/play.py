@@ -108,6 +108,7 @@ async def _step(world: World, tool: str, tool_arguments: Record) -> bool:
             **_shown(observation),
             "applied": [decided["id"] for decided in step["perturbations"] if decided["outcome"] == "applied"],
             "guessed": step["guessed"],
+            **({"source": step["source"]} if "source" in step else {}),
         }
     )
     return True

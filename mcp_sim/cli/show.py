@@ -165,9 +165,10 @@ def _cells(step: Record) -> list[str]:
             truth = step["truth"] and render_observation(step["truth"]["observation"])
             served = render_observation(step["served"]) if step["served"] else truth
             true = "" if not step["served"] else truth or "never asked"
+            source = f"{step['source']}: " if step.get("source") else ""
             return [
                 f"{shorten(step['tool'])} {shorten(step['arguments'])}",
-                served,
+                f"{source}{served}",
                 true,
                 render_changes(step["committed"]),
             ]
@@ -213,6 +214,7 @@ def _sections(step: Record) -> Iterator[tuple[str, str]]:
         yield "what", _json({name: value for name, value in step.items() if name not in ("n", "entry", "at")})
         return
     notes = [note for note in ("guessed", "stub") if step.get(note)]
+    notes += [f"answered by {step['source']}"] if step.get("source") else []
     marks = f" ({', '.join(notes)})" if notes else ""
     yield f"call {step['index']}", f"{step['tool']}{marks}\n{_json(step['arguments'])}"
     yield "true", _json(step["truth"]) if step["truth"] else "the world was not asked"

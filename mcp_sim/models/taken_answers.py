@@ -16,7 +16,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.programs import PROGRAM
 
 MOST = 1_000
-"""Bounds of what a language model would be asked for; nobody is asked here."""
+"""Bounds of what a language model would be asked for; no model is asked here."""
 
 
 class TakenAnswers:

@@ -235,6 +235,8 @@ def _world_model(place: Place, domain: Domain | None, document: Path) -> WorldMo
     if options is None:
         return None
     model = options.beside(document)
+    if not keys.answered:
+        place.error("answers neither reads nor writes; leave the entry out")
     only = cast('Literal["reads", "writes"]', next(iter(keys.answered))) if len(keys.answered) == 1 else None
     return WorldModelEntry(model, kind, tuple(keys.tools or ()), only, keys.unmatched == "next")
 

@@ -98,7 +98,7 @@ _PARTS = ("paging", "envelope")
 _SURE = 0.6
 """The confidence from which on a value is no guess."""
 _CERTAIN = 0.85
-"""The confidence from which on a tool that seems to read may be called on a real server that nobody must change."""
+"""The confidence from which on a tool that seems to read may be called on a real server that must not change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ class ToolResult:
 
     def with_value(self, value: Json) -> ToolResult:
         """Return the result with another value. JSON text keeps its layout, prose beside the value stays."""
-        return replace(
-            self, value=value, text=None if self.text is None else _with_layout(self.text, self.value, value)
-        )
+        text = None if self.text is None else _with_layout(self.text, self.value, value)
+        blocks = None if self.blocks is None else _with_blocks(self.blocks, self.value, value)
+        return replace(self, value=value, text=text, blocks=blocks)
 
     def with_text(self, text: str) -> ToolResult:
         """Return the result with another text of its value, such as JSON in another layout.
@@ -108,6 +108,34 @@ def _with_layout(text: str, value: Json, new: Json) -> str | None:
         return text
     layout = _layout(text, value)
     return None if layout is None else json.dumps(new, **layout)
+
+
+def _with_blocks(blocks: tuple[Record, ...], value: Json, new: Json) -> tuple[Record, ...]:
+    """Return blocks that show another value in place of this one: as a whole, or an item of its only list in each."""
+    before, after = _only_list(value), _only_list(new)
+    if after is not None and before and len(before) == len(blocks) and all(map(_shows, blocks, before)):
+        return tuple({**blocks[0], "text": _text_like(blocks[0]["text"], before[0], item)} for item in after)
+    return tuple({**one, "text": _text_like(one["text"], value, new)} if "text" in one else one for one in blocks)
+
+
+def _only_list(value: Json) -> list[Json] | None:
+    """Return the list that is a value, or the only property of one, as servers wrap it."""
+    fields = [*cast("Record", value).values()] if isinstance(value, dict) else [value]
+    inner: Json = fields[0] if len(fields) == 1 else None
+    return cast("list[Json]", inner) if isinstance(inner, list) else None
+
+
+def _shows(block: Record, item: Json) -> bool:
+    """Whether a block of text is an item, as it is or as JSON."""
+    try:
+        return "text" in block and (block["text"] == item or json.loads(block["text"]) == item)
+    except ValueError:
+        return False
+
+
+def _text_like(text: str, value: Json, new: Json) -> str:
+    """Return another value as a text shows this one."""
+    return _with_layout(text, value, new) or encode(new).decode()
 
 
 def _layout(text: str, value: Json) -> Mapping[str, Any] | None:

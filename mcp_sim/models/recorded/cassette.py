@@ -64,13 +64,15 @@ class Cassette:
     def find(self, tool: str, arguments: Record, progress: Progress, *, repeats: bool) -> Found | None:
         """Return the recorded call that answers a call: its next occurrence, or its last if it `repeats`."""
         progress = self._used(tool, arguments, progress)
-        for how, search in (("exact", self._exactly), ("volatile", self._alike)):
+        for search in (self._exactly, self._alike):
             for session in self._preferred(progress):
                 matching = search(session, tool, arguments, progress)
                 free = [one for one in matching if (session, one[0]) not in progress.served]
                 if free or (matching and repeats):
                     n, names = free[0] if free else matching[-1]
-                    return self._found((session, n), names, how if free else "repeated", progress)
+                    is_exact = canonical(self._sessions[session].calls[n].arguments) == canonical(arguments)
+                    how = "repeated" if not free else "exact" if is_exact else "volatile"
+                    return self._found((session, n), names, how, progress)
         return None
 
     def nearest(self, tool: str, arguments: Record) -> str:
@@ -94,8 +96,12 @@ class Cassette:
         return sorted(had, key=lambda at: (-had[at], at != progress.followed, at))
 
     def _exactly(self, session: int, tool: str, arguments: Record, progress: Progress) -> list[tuple[int, Renamed]]:
+        """Return the calls of a session that are this one, with what is known to stand for its values."""
         names = progress.renamed.get(session, {})
-        return [(n, names) for n in self._exact.get((session, tool, canonical(arguments)), ())]
+        same = self._exact.get((session, tool, canonical(arguments)), ())
+        if same or not names:
+            return [(n, names) for n in same]
+        return [one for one in self._alike(session, tool, arguments, progress) if one[1] == names]
 
     def _alike(self, session: int, tool: str, arguments: Record, progress: Progress) -> list[tuple[int, Renamed]]:
         known = progress.renamed.get(session, {})

@@ -38,7 +38,7 @@ class Replay(WorldModel):
 
     The n-th call of a kind gets the n-th recorded answer, from the session that fits the run best. After the last one,
     a tool that certainly reads gets the last answer once more. Arguments match exactly, or but for times and
-    ids that the caller made up; the answer then shows the caller's. What matches nothing is a crash that says what
+    ids that the caller generates; the answer then shows the caller's. What matches nothing is a crash that says what
     came closest, unless `unmatched: next` leaves it to the next world model.
     """
 

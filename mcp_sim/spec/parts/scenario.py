@@ -201,12 +201,6 @@ class WorldModelKeys(Part):
         description="What happens to a call that it has no answer to: the next entry answers, or the call is a crash.",
     )
 
-    @model_validator(mode="after")
-    def _answers_some(self) -> Self:
-        if self.answered == frozenset():
-            raise ValueError("answers neither reads nor writes; leave the entry out")
-        return self
-
     @property
     def answered(self) -> frozenset[str]:
         """What it answers: `reads`, `writes` or both. One alone that is true leaves out the other."""

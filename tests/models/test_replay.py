@@ -1,0 +1,229 @@
+"""Answers from recorded sessions, and routes between world models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import notebook_server
+from support.notebook_server import CALLS
+
+from mcp_sim import Simulator
+from mcp_sim.recordings import answer_of, read_sessions
+from mcp_sim.simulator.compile import check
+from mcp_sim.spec.sessions import session_lines
+from mcp_sim.types.errors import Crash, DocumentError
+
+NAMES = ("create_job", "get_job", "list_jobs", "cancel_job")
+ONE, TWO = "6f1c0a52-3b1e-4a55-9d53-0c1f8f6f2a11", "0d3c7b64-55aa-4f10-8a2e-1f6f9b7c4e22"
+
+
+def tools() -> list[dict[str, Any]]:
+    given = {"type": "object", "properties": {name: {"type": "string"} for name in ("id", "at", "name")}}
+    return [{"name": name, "inputSchema": given} for name in NAMES]
+
+
+def text(value: Any, **more: Any) -> dict[str, Any]:
+    shown = value if isinstance(value, str) else json.dumps(value)
+    return {"result": {"content": [{"type": "text", "text": shown}], **more}}
+
+
+def recorded(tool: str, arguments: Any, answer: Any) -> dict[str, Any]:
+    is_error = isinstance(answer, dict) and "error" in answer
+    return {"tool": tool, "arguments": arguments, **(answer if is_error else text(answer))}
+
+
+def replaying(folder: Path, calls: Mapping[str, Iterable[Any]], model: Any = None, **options: Any) -> Simulator:
+    """Return a simulator that answers from these sessions; `model` replaces its whole `world_model`."""
+    (folder / "jobs").mkdir()
+    for name, session in calls.items():
+        lines = session_lines({"server": "jobs", "session": name, "initial_state": {}}, session)
+        (folder / "jobs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "jobs" / "tools.json").write_text(json.dumps({"tools": tools()}), encoding="utf-8")
+    used = model or {"replay": {"recordings": "jobs", **options}}
+    document = {"mcp_sim": 1, "tools": "jobs/tools.json", "world_model": used}
+    (folder / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    return Simulator.load(folder / "scenario.yaml")
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a session of a real server, and a scenario that replays it."""
+    folder = tmp_path_factory.mktemp("notebook")
+    asyncio.run(notebook_server.record(folder, "first", CALLS))
+    document = {"mcp_sim": 1, "tools": "tools.json", "world_model": {"replay": {"recordings": "."}}}
+    (folder / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+async def test_recorded_calls_get_their_recorded_answers_in_any_order(notebook: Path, *, shuffled: bool) -> None:
+    [session] = read_sessions(notebook)
+    calls, left = list(session.calls), defaultdict[str, list[Any]](list)
+    for call in calls:
+        left[json.dumps([call.tool, call.arguments])].append(call.answer)
+    if shuffled:
+        random.Random(3).shuffle(calls)
+    async with Simulator.load(notebook / "scenario.yaml").open() as world:
+        for call in calls:
+            expected = left[json.dumps([call.tool, call.arguments])].pop(0)
+            assert answer_of(await world.call(call.tool, call.arguments)) == expected
+        assert {step["source"] for step in world.ledger.steps[1:]} == {"replay"}
+
+
+async def test_after_its_last_answer_a_read_is_repeated_and_a_write_is_a_crash(notebook: Path) -> None:
+    async with Simulator.load(notebook / "scenario.yaml").open() as world:
+        listed = [answer_of(await world.call("list_notes", {})) for _ in range(3)]
+        assert listed[0] != listed[1] == listed[2]
+        await world.call("create_note", {"title": "Bread"})
+        with pytest.raises(Crash, match=r"first\.jsonl, call 2: the same, and its answers are used up"):
+            await world.call("create_note", {"title": "Bread"})
+
+
+async def test_a_call_that_was_not_recorded_is_a_crash_that_says_what_came_closest(notebook: Path) -> None:
+    async with Simulator.load(notebook / "scenario.yaml").open() as world:
+        with pytest.raises(Crash, match="call 1: title was 'Milk', not 'Mild'"):
+            await world.call("create_note", {"title": "Mild", "text": "two litres"})
+        assert len(world.ledger.crashes) == 1
+        assert len(world.ledger.steps) == 1
+
+
+async def test_a_fork_and_a_reset_replay_from_their_own_place(notebook: Path) -> None:
+    async with Simulator.load(notebook / "scenario.yaml").open() as world:
+        first = answer_of(await world.call("list_notes", {}))
+        fork = world.fork("fork")
+        second = answer_of(await world.call("list_notes", {}))
+        assert answer_of(await fork.call("list_notes", {})) == second != first
+        world.reset()
+        assert answer_of(await world.call("list_notes", {})) == first
+
+
+async def test_what_a_recording_shows_becomes_part_of_the_world(notebook: Path) -> None:
+    async with Simulator.load(notebook / "scenario.yaml").open() as world:
+        await world.call(*CALLS[0])
+        assert world.view.get("note", "note-41") == {"id": "note-41", "title": "Milk", "text": "two litres"}
+
+
+# volatile values ------------------------------------------------------------------------------------------------------
+
+
+async def test_ids_and_times_that_the_caller_generates_match_and_are_shown_in_the_answers(tmp_path: Path) -> None:
+    session = [
+        recorded("create_job", {"id": ONE, "at": "2026-01-02T03:04:05Z"}, {"id": ONE, "start": "2026-01-02T03:04:05Z"}),
+        recorded("get_job", {"id": ONE}, f"Job {ONE} is running"),
+        recorded("cancel_job", {"id": "other"}, {"error": {"code": -32000, "message": f"only {ONE} runs"}}),
+    ]
+    async with replaying(tmp_path, {"one": session}).open() as world:
+        made = answer_of(await world.call("create_job", {"id": TWO, "at": "2027-05-06T07:08:09Z"}))
+        assert made == text({"id": TWO, "start": "2027-05-06T07:08:09Z"}, isError=False)
+        shown = answer_of(await world.call("get_job", {"id": TWO}))
+        assert shown["result"]["content"] == [{"type": "text", "text": f"Job {TWO} is running"}]
+        refused = answer_of(await world.call("cancel_job", {"id": "other"}))
+        assert refused["error"]["message"] == f"only {TWO} runs"
+        assert [entry["measured"]["match"] for entry in [*world.ledger][1:]] == ["volatile", "volatile", "exact"]
+
+
+async def test_an_id_that_the_server_issued_matches_no_other(tmp_path: Path) -> None:
+    session = [recorded("create_job", {"name": "a"}, {"id": ONE}), recorded("get_job", {"id": ONE}, "Job a")]
+    async with replaying(tmp_path, {"one": session}).open() as world:
+        await world.call("create_job", {"name": "a"})
+        with pytest.raises(Crash, match="no recorded call matches"):
+            await world.call("get_job", {"id": TWO})
+
+
+async def test_a_run_follows_the_session_that_has_its_calls(tmp_path: Path) -> None:
+    one = [recorded("create_job", {"name": "a"}, {"id": ONE}), recorded("get_job", {"id": ONE}, "a, alone")]
+    two = [
+        recorded("create_job", {"name": "a"}, {"id": TWO}),
+        recorded("create_job", {"name": "b"}, {"id": "b-1"}),
+        recorded("get_job", {"id": TWO}, f"{TWO} is before b-1"),
+    ]
+    async with replaying(tmp_path, {"one": one, "two": two}).open() as world:
+        await world.call("create_job", {"name": "a"})
+        await world.call("create_job", {"name": "b"})
+        shown = answer_of(await world.call("get_job", {"id": ONE}))
+        assert shown["result"]["content"][0]["text"] == f"{ONE} is before b-1"
+        fresh = world.fork("fork")
+        fresh.reset()
+        assert answer_of(await fresh.call("create_job", {"name": "b"})) == text({"id": "b-1"}, isError=False)
+
+
+async def test_paths_that_are_ignored_are_not_compared(tmp_path: Path) -> None:
+    session = [recorded("create_job", {"name": "a", "meta": {"trace": "x", "span": 1}}, "made")]
+    real = replaying(tmp_path, {"one": session}, ignore=["meta.*"])
+    async with real.open() as world:
+        assert (await world.call("create_job", {"name": "a", "meta": {"trace": "y"}})).ok
+        with pytest.raises(Crash):
+            await world.call("create_job", {"name": "b", "meta": {"trace": "x", "span": 1}})
+
+
+# documents ------------------------------------------------------------------------------------------------------------
+
+
+def test_recordings_that_cannot_be_read_are_problems_of_the_document(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match=r"world_model.replay: .*no session matches two"):
+        replaying(tmp_path, {"one": [recorded("get_job", {}, "a")]}, sessions=["two"])
+
+
+def test_recordings_outside_the_folder_of_a_document_need_trust(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    document = {"mcp_sim": 1, "tools": "crm", "world_model": {"replay": {"recordings": ".."}}}
+    (tmp_path / "inner" / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    problems = check([tmp_path / "inner" / "scenario.yaml"])
+    assert any("reads recordings in .., outside its folder" in problem.message for problem in problems)
+
+
+# routes ---------------------------------------------------------------------------------------------------------------
+
+
+async def test_what_a_source_cannot_answer_goes_to_the_next(notebook: Path) -> None:
+    document = {
+        "mcp_sim": 1,
+        "tools": "tools.json",
+        "world_model": [{"replay": {"recordings": "."}, "unmatched": "next"}, {"builtin": {}}],
+    }
+    (notebook / "routed.yaml").write_text(json.dumps(document), encoding="utf-8")
+    async with Simulator.load(notebook / "routed.yaml").open() as world:
+        await world.call("create_note", {"title": "Bread"})
+        assert (await world.call("create_note", {"title": "Salt"})).ok
+        [key] = [change["key"] for change in world.ledger.newest["step"]["committed"]]
+        assert (await world.call("get_note", {"note_id": key})).ok
+        assert not (await world.call("create_note", {"title": 1})).ok
+        assert [step["source"] for step in world.ledger.steps[1:4]] == ["replay", "builtin", "builtin"]
+
+
+async def test_reads_and_writes_go_to_the_entries_that_name_them(notebook: Path) -> None:
+    document = {
+        "mcp_sim": 1,
+        "tools": "tools.json",
+        "world_model": [{"builtin": {}, "writes": True}, {"replay": {"recordings": "."}, "reads": True}],
+    }
+    (notebook / "routed.yaml").write_text(json.dumps(document), encoding="utf-8")
+    async with Simulator.load(notebook / "routed.yaml").open() as world:
+        await world.call("create_note", {"title": "Never recorded"})
+        await world.call("list_notes", {})
+        assert [step["source"] for step in world.ledger.steps[1:]] == ["builtin", "replay"]
+
+
+def test_routes_that_leave_calls_without_an_answer_are_refused(tmp_path: Path) -> None:
+    document = """
+mcp_sim: 1
+tools: crm
+world_model:
+  - builtin: {}
+    reads: true
+    unmatched: next
+  - builtin: {}
+    tools: [create_deal, get_deal]
+    reads: false
+    writes: false
+"""
+    (tmp_path / "scenario.yaml").write_text(document.lstrip(), encoding="utf-8")
+    found = {problem.path: problem.message for problem in check([tmp_path / "scenario.yaml"])}
+    assert "answers neither reads nor writes" in found["world_model[1]"]
