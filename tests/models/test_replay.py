@@ -183,7 +183,7 @@ def test_recordings_outside_the_folder_of_a_document_need_trust(tmp_path: Path) 
 
 
 async def test_what_a_source_cannot_answer_goes_to_the_next(notebook: Path) -> None:
-    document = {
+    document: dict[str, Any] = {
         "mcp_sim": 1,
         "tools": "tools.json",
         "world_model": [{"replay": {"recordings": "."}, "unmatched": "next"}, {"builtin": {}}],
@@ -199,7 +199,7 @@ async def test_what_a_source_cannot_answer_goes_to_the_next(notebook: Path) -> N
 
 
 async def test_reads_and_writes_go_to_the_entries_that_name_them(notebook: Path) -> None:
-    document = {
+    document: dict[str, Any] = {
         "mcp_sim": 1,
         "tools": "tools.json",
         "world_model": [{"builtin": {}, "writes": True}, {"replay": {"recordings": "."}, "reads": True}],
