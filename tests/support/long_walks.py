@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
-from support.checker import Report, judged
+from support.checker import Report, judged, judged_tables
 from support.walk_data import (
     Kind,
     asks_for_a_later_page,
@@ -108,10 +108,21 @@ async def walked(scenario: Scenario, seed: int, calls: int) -> Walked:
     async with Simulator(unperturbed(scenario), ledger_keep=4 * calls + 1000).open(seed=seed) as world:
         result = Walked()
         walker = Walker(tools_of(world), seed, world)
+        start = rows_of(world)
         made = [one async for one in _walk(world, walker, calls, result)]
+        plans = plans_json(scenario.domain)
+        if scenario.domain.programs:
+            result.report = judged_tables(world.ledger, plans, start)
+            return result
         await _look_for(world, walker, made, result)
-        result.report = judged(world.ledger, plans_json(scenario.domain))
+        result.report = judged(world.ledger, plans)
         return result
+
+
+def rows_of(world: World) -> dict[str, dict[Any, Any]]:
+    """Return the records of a world by entity and key, as plain JSON."""
+    names = world.view.entities()
+    return {name: {key: json.loads(json.dumps(row)) for key, row in world.view.rows(name)} for name in names}
 
 
 def tools_of(world: World) -> list[Tool]:

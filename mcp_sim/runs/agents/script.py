@@ -5,7 +5,7 @@ steps:
   - call: create_deal                               # `server/tool` where there are several servers
     arguments: {title: Spring order, contact_id: con_00001}
     keep: {deal: id}                                # names for values of the answer, by dotted path
-    check:                                          # finds the effect of a call that writes
+    check:                                          # finds the effect of a call that writes, or what a call would show
       call: list_deals
       arguments: {contact_id: con_00001}
       rows: deals                                   # the list in its answer; '' if the answer is the record

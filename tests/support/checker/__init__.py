@@ -5,5 +5,6 @@ unperturbed answers showed. Only what that knowledge proves wrong is a violation
 """
 
 from support.checker.report import Report, Violation, judged
+from support.checker.tables import judged_tables
 
-__all__ = ["Report", "Violation", "judged"]
+__all__ = ["Report", "Violation", "judged", "judged_tables"]
