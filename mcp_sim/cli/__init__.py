@@ -43,6 +43,8 @@ COMMANDS = {
     "import": "create tool specs from live servers, client configurations, OpenAPI or function lists",
     "plan": "show what mcp-sim inferred about each tool",
     "generate": "generate records, with or without a language model, into a file for scenarios",
+    "compile": "have a language model write a program for a server, and keep what passes the gate",
+    "learn": "have a language model write a program from recorded sessions, and keep what passes the gate",
     "measure": "replay recorded sessions of a real server, and measure how faithful the answers are",
     "eval": "evaluate a language model as a world model with AgentWorldBench",
     "list": "document perturbations, triggers, expectations, world models, and shipped documents",

@@ -1,0 +1,313 @@
+"""What `compile` and `learn` share: ask for a program, put it through the gate, write and report what is kept."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import cast
+
+import anyio
+
+from mcp_sim.cli.files import back_up, replace_file
+from mcp_sim.cli.models import count, named_line, thinking
+from mcp_sim.cli.output import json_option, print_json, table_lines
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.models.language_model.endpoint import Request, open_endpoint
+from mcp_sim.models.language_model.prompt import Message
+from mcp_sim.models.language_model.reply import Reply
+from mcp_sim.recordings.compiling.gate import Gate
+from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
+from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
+from mcp_sim.recordings.compiling.subject import Subject, can_be_edited
+from mcp_sim.spec.sources import display
+from mcp_sim.types import Record
+from mcp_sim.types.errors import Unanswered, UsageError
+
+MAX_TOKENS = 32_768
+TIMEOUT = "15m"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name an author and show what it is asked."""
+    parser.add_argument("--by", metavar="MODEL", help="the language model that writes: openai:MODEL@URL")
+    parser.add_argument("--docs", metavar="FILE", type=Path, help="documentation of the server, as text")
+    parser.add_argument(
+        "--rounds",
+        metavar="N",
+        type=count,
+        default=ROUNDS,
+        help=f"how often the model is asked at most, with what was wrong; default {ROUNDS}",
+    )
+    parser.add_argument(
+        "--reply", metavar="FILE", type=Path, help="take the program from a file, such as a reply from a chat"
+    )
+    parser.add_argument("--show-prompt", action="store_true", help="print the prompt, and ask nothing")
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable with the API key; default OPENAI_API_KEY"
+    )
+    parser.add_argument(
+        "--thinking", metavar="off|on|N", type=thinking, help="whether the model reasons first, for at most N tokens"
+    )
+    parser.add_argument(
+        "--max-tokens",
+        metavar="N",
+        type=count,
+        default=MAX_TOKENS,
+        help=f"maximum length of a reply in tokens; default {MAX_TOKENS}",
+    )
+    json_option(parser, "the report")
+
+
+def with_documentation(subject: Subject, args: argparse.Namespace) -> Subject:
+    """Return a subject with the documentation that the command line names."""
+    return subject if args.docs is None else replace(subject, documentation=_text_of(args.docs))
+
+
+def file_name(subject: Subject) -> str:
+    """Return the name of a server as a name for files, without suffix."""
+    return re.sub(r"\W+", "_", subject.server).strip("_") or "server"
+
+
+def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
+    """Show the prompt, or have the program written. Return the exit code."""
+    if args.show_prompt:
+        print(prompt_text(subject), end="")
+        return 0
+    if args.by is None and args.reply is None:
+        raise UsageError(
+            f"{args.command}: who writes? Name a model with --by openai:MODEL@URL, or take --show-prompt to any chat "
+            "and its answer back with --reply FILE"
+        )
+    began, file = monotonic(), _output_file(subject, output)
+    gate, progress = Gate(subject), _Progress()
+    try:
+        outcome = anyio.run(_written, gate, args, progress)
+    except Unanswered as error:
+        progress.clear()
+        _say(f"mcp-sim: {error}")
+        return 4
+    progress.clear()
+    report = _report(gate, outcome, file, monotonic() - began)
+    written = _write(subject, outcome, file)
+    _print(report, outcome, written, as_json=args.json, shows_complaints=args.reply is not None)
+    return 0 if outcome.judged is not None else 1
+
+
+async def _written(gate: Gate, args: argparse.Namespace, progress: _Progress) -> Outcome:
+    """Return what an author writes. The plans are tried first: a server that cannot be served is no one's fault."""
+    progress.say("trying the inferred plans out")
+    await anyio.to_thread.run_sync(lambda: gate.plans)
+    async with _author(args) as (author, longest):
+        prompt = prompt_text(gate.subject, longest)
+        rounds = args.rounds if args.reply is None else 1
+        async with progress.ticking():
+            return await write_program(gate, prompt, author, rounds, progress.say)
+
+
+@asynccontextmanager
+async def _author(args: argparse.Namespace) -> AsyncGenerator[tuple[Author, int]]:
+    """Yield who writes, and how long a prompt may be in characters."""
+    if args.reply is not None:
+        text = _text_of(args.reply)
+
+        async def given(_messages: Sequence[Message]) -> Reply:
+            return Reply(text)
+
+        yield given, LONGEST
+        return
+    options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
+    line = named_line(args.by, "--by", timeout=TIMEOUT, **options)
+    async with open_endpoint(line) as endpoint:
+
+        async def asked(messages: Sequence[Message]) -> Reply:
+            return await endpoint.complete(Request(messages, None, seed=len(messages)))
+
+        yield asked, min(LONGEST, endpoint.max_characters or LONGEST)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+
+
+# files ----------------------------------------------------------------------------------------------------------------
+
+
+def _output_file(subject: Subject, output: Path | None) -> Path:
+    """Return the Python file to write. Raises `UsageError` if it cannot be one."""
+    if output is None:
+        if not can_be_edited(subject.file):
+            raise UsageError(f"{subject.server} ships with mcp-sim; name the file to write with -o FILE.py")
+        return cast("Path", subject.file).with_name(f"{file_name(subject)}.py")
+    if output.suffix != ".py" or not output.stem.isidentifier():
+        raise UsageError(f"-o {output}: must be a Python file, such as {file_name(subject)}.py")
+    return output
+
+
+def _write(subject: Subject, outcome: Outcome, file: Path) -> list[str]:
+    """Write the program, and a spec that names it unless there is one. Return sentences about what was written."""
+    if outcome.judged is None:
+        return [f"Nothing was written: no tool passes the gate, and {subject.server} keeps its inferred plans."]
+    said = list[str]()
+    for path, text in _files(subject, file, said):
+        copy = back_up(path)
+        replace_file(path, text if text is not None else outcome.judged.text)
+        said.append(f"Wrote {path}." + (f" Its previous content is in {copy}." if copy is not None else ""))
+    return said
+
+
+def _files(subject: Subject, file: Path, said: list[str]) -> Iterator[tuple[Path, str | None]]:
+    """Yield the files to write, the program (None) first. What the user has to do is added to `said`."""
+    yield file, None
+    spec = subject.file if can_be_edited(subject.file) else None
+    if spec is None or spec.parent.resolve() != file.parent.resolve():
+        tools = file.with_suffix(".tools.json")
+        yield tools, json.dumps({"tools": subject.tools}, indent=2, ensure_ascii=False) + "\n"
+        yield file.with_suffix(".yaml"), _spec_text(subject, tools.name, file.name)
+        return
+    text = spec.read_text(encoding="utf-8")
+    if spec.suffix == ".json" and "mcp_sim" not in json.loads(text):
+        if not file.with_suffix(".yaml").exists():
+            yield file.with_suffix(".yaml"), _spec_text(subject, spec.name, file.name)
+        return
+    named = re.search(r"^program:[ \t]*(\S+)", text, re.MULTILINE)
+    if named is not None and named[1].strip("'\"") == file.name:
+        return
+    if spec.suffix == ".json" or named is not None:
+        said.append(f"Write `program: {file.name}` into {spec}.")
+    else:
+        yield spec, f"{text.rstrip()}\nprogram: {file.name}\n"
+
+
+def _spec_text(subject: Subject, tools: str, program: str) -> str:
+    return f"mcp_sim: 1\nname: {json.dumps(subject.server)}\ntools: {tools}\nprogram: {program}\n"
+
+
+# report ---------------------------------------------------------------------------------------------------------------
+
+
+def _report(gate: Gate, outcome: Outcome, file: Path, seconds: float) -> Record:
+    """Return what happened, as JSON."""
+    judged, plans = outcome.judged, gate.plans
+    tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
+    held = None if judged is None else judged.held.score
+    return {
+        "server": gate.subject.server,
+        "program": None if judged is None else display(file),
+        "kept": sum(one["kept"] for one in tools.values()),
+        "tools": tools,
+        "sessions": {"shown": len(gate.subject.shown), "held_back": len(gate.subject.held)},
+        "held_back": {"program": held, "plans": plans.held.score},
+        "shown": {"program": None if judged is None else judged.shown.score, "plans": plans.shown.score},
+        "rounds": outcome.tally.rounds,
+        "tokens": outcome.tally.tokens,
+        "seconds": round(seconds, 1),
+    }
+
+
+def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
+    judged, plans = outcome.judged, gate.plans
+    kept = judged is not None and tool in judged.functions
+    shown = judged or outcome.best
+    return {
+        "kept": kept,
+        "checks": [] if shown is None else [*shown.checks.get(tool, ())],
+        "held_back": None if shown is None else shown.held.tools.get(tool),
+        "plan": plans.held.tools.get(tool),
+        "why": [] if kept else _why(tool, outcome),
+    }
+
+
+def _why(tool: str, outcome: Outcome) -> list[str]:
+    """Return why a tool has no function of the program."""
+    best = outcome.best
+    if best is None:
+        return outcome.complaints.split("\n")[:1]
+    if tool in outcome.dropped:
+        return [*outcome.dropped[tool]]
+    if best.whole:
+        return [*best.whole]
+    return ["the program has no function for it"] if tool not in best.functions else ["the rest failed with it"]
+
+
+def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json: bool, shows_complaints: bool) -> None:
+    if as_json:
+        print_json({**report, "complaints": outcome.complaints})
+    else:
+        heading, *rows = table_lines([*_rows(report)])
+        print(Palette.of(sys.stdout).bold(heading))
+        print("\n".join(rows))
+        print(_totals(report))
+    if shows_complaints and outcome.complaints and not as_json:
+        print(f"\nTo tell the model:\n\n{outcome.complaints}")
+    for line in written:
+        _say(line)
+
+
+def _rows(report: Record) -> Iterator[list[str]]:
+    yield ["tool", "result", "held-back", "plan", "checked", "why"]
+    for tool, one in report["tools"].items():
+        scores = ["-" if one[name] is None else f"{one[name]:.3f}" for name in ("held_back", "plan")]
+        why = one["why"][0].split("\n")[0] if one["why"] else ""
+        yield [tool, "kept" if one["kept"] else "dropped", *scores, ", ".join(one["checks"]) or "-", why]
+
+
+def _totals(report: Record) -> str:
+    parts = [f"{report['kept']} of {len(report['tools'])} tools kept"]
+    for name, label in (("held_back", "held-back sessions"), ("shown", "shown sessions")):
+        program, plans = report[name]["program"], report[name]["plans"]
+        if program is not None and plans is not None:
+            parts.append(f"{label} {program:.3f} (plans alone {plans:.3f})")
+    tokens = sum(report["tokens"].get(name, 0) for name in ("prompt_tokens", "completion_tokens"))
+    parts.append(f"{report['rounds']} rounds" if report["rounds"] != 1 else "1 round")
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    return f"{'; '.join(parts)}; {report['seconds']:g} s."
+
+
+class _Progress:
+    """Shows on stderr what is in progress: on terminals with the seconds, else a line for each step."""
+
+    def __init__(self) -> None:
+        self._text, self._since = "", monotonic()
+
+    def say(self, text: str) -> None:
+        self._text, self._since = text, monotonic()
+        if sys.stderr.isatty():
+            self._show()
+        else:
+            _say(text)
+
+    @asynccontextmanager
+    async def ticking(self) -> AsyncGenerator[None]:
+        """Count the seconds on a terminal."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._tick)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def _tick(self) -> None:
+        while sys.stderr.isatty():
+            self._show()
+            await anyio.sleep(1)
+
+    def _show(self) -> None:
+        sys.stderr.write(f"\r\x1b[K{self._text} ({monotonic() - self._since:.0f} s)")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,132 @@
+"""Recorded sessions as a language model reads them: the most telling calls first, within a number of characters."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mcp_sim.recordings.observed import observe
+from mcp_sim.recordings.sessions import Answer, RecordedCall, Session
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_values import canonical
+
+MOST_SESSIONS = 12
+LONGEST_RESULT = 4_000
+"""The longest result that is shown whole, in characters."""
+_OFTEN = 3
+"""From how many alike calls on a result is shortened more."""
+_LONGEST_REPEATED = 600
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A call as text, and how little it adds to those before it."""
+
+    session: int
+    seq: int
+    text: str
+    rank: int
+
+
+def sessions_text(sessions: Sequence[Session], most: int) -> str:
+    """Return sessions as text of at most about `most` characters. Calls that add least are left out first."""
+    chosen = telling_sessions(sessions)
+    calls = [*_ranked(chosen)]
+    kept, used = set[tuple[int, int]](), 0
+    for call in sorted(calls, key=lambda call: call.rank):
+        if used + len(call.text) <= most:
+            kept.add((call.session, call.seq))
+            used += len(call.text)
+    return "\n\n".join(_session_text(at, session, calls, kept) for at, session in enumerate(chosen))
+
+
+def answer_text(answer: Answer, most: int = LONGEST_RESULT) -> str:
+    """Return what a server answered, as a model reads it: what kind of answer it is, and its exact text."""
+    if "error" in answer:
+        return f"=> JSON-RPC error {answer['error'].get('code')}: {answer['error'].get('message')}"
+    result: Record = answer["result"]
+    sign = "=> isError" if result.get("isError") else "=>"
+    structured: Json = result.get("structuredContent")
+    parts = [f"structured {shortened(canonical_in_order(structured), most)}"] if structured is not None else []
+    blocks: Sequence[Record] = result.get("content") or []
+    parts += [_block_text(block, structured, most) for block in blocks]
+    return "\n".join([f"{sign} {part}" for part in parts]) or f"{sign} no content"
+
+
+def canonical_in_order(value: Json) -> str:
+    """Return JSON without spaces at its ends, its fields in their order."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text, or its beginning and how much is left out."""
+    return text if len(text) <= most else f"{text[:most]} [... {len(text) - most} more characters]"
+
+
+def _block_text(block: Record, structured: Json, most: int) -> str:
+    if block.get("type") != "text":
+        return f"block {shortened(canonical_in_order(block), most)}"
+    text = str(block.get("text", ""))
+    try:
+        value = json.loads(text) if text[:1] in ("{", "[") else None
+    except ValueError:
+        value = None
+    if value is None:
+        return f"text:\n{shortened(text, most)}"
+    if structured is not None and value == structured:
+        return "text: the same as JSON"
+    layout = "indented JSON as text" if "\n" in text else "JSON as text"
+    return f"{layout}: {shortened(canonical_in_order(value), most)}"
+
+
+def telling_sessions(sessions: Sequence[Session]) -> list[Session]:
+    """Return a few sessions that show the most between them: each next one is that which adds most kinds of calls."""
+    left, seen, chosen = [*sessions], set[str](), list[Session]()
+    while left and len(chosen) < MOST_SESSIONS:
+        best = max(left, key=lambda session: len({_kind(call) for call in session.calls} - seen))
+        left.remove(best)
+        seen |= {_kind(call) for call in best.calls}
+        chosen.append(best)
+    return chosen
+
+
+def _kind(call: RecordedCall) -> str:
+    """Return what a call shows of a tool: whether it fails, and which arguments it has."""
+    return f"{call.tool} {observe(call.answer).failed} {sorted(call.arguments)}"
+
+
+def _ranked(sessions: Sequence[Session]) -> Iterator[_Shown]:
+    kinds, tools = Counter[str](), Counter[str]()
+    for at, session in enumerate(sessions):
+        for call in session.calls:
+            kind, outcome = _kind(call), f"{call.tool} {observe(call.answer).failed}"
+            rank = min(kinds[kind] * 2, tools[outcome] * 2 + 1) if tools[outcome] else 0
+            longest = _LONGEST_REPEATED if kinds[kind] >= _OFTEN else LONGEST_RESULT
+            kinds[kind] += 1
+            tools[outcome] += 1
+            made = f"{call.seq}. {call.tool} {canonical_in_order(call.arguments)}"
+            yield _Shown(at, call.seq, f"{made}\n{answer_text(call.answer, longest)}", rank)
+
+
+def _session_text(at: int, session: Session, calls: Sequence[_Shown], kept: set[tuple[int, int]]) -> str:
+    lines, left_out = [f"### Session {session.name}"], 0
+    for call in calls:
+        if call.session != at:
+            continue
+        if (at, call.seq) not in kept:
+            left_out += 1
+            continue
+        if left_out:
+            lines.append(f"({left_out} calls are left out here)")
+            left_out = 0
+        lines.append(call.text)
+    if left_out:
+        lines.append(f"({left_out} calls are left out here)")
+    return "\n".join(lines)
+
+
+def distinct_states(sessions: Sequence[Session]) -> list[Record]:
+    """Return the states that sessions begin with, each once."""
+    return [*{canonical(session.state): session.state for session in telling_sessions(sessions)}.values()]

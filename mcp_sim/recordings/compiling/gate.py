@@ -1,0 +1,202 @@
+"""The gate: what is wrong with a program, tool by tool. The program itself runs in confined processes only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mcp_sim.recordings.compiling.confined import Stopped, run_confined
+from mcp_sim.recordings.compiling.evidence import telling_sessions
+from mcp_sim.recordings.compiling.probes import Finding, differences
+from mcp_sim.recordings.compiling.removal import enclosing_function
+from mcp_sim.recordings.compiling.static_checks import static_problems
+from mcp_sim.recordings.compiling.subject import Subject
+from mcp_sim.recordings.compiling.trial import job_of
+from mcp_sim.recordings.sessions import Session
+from mcp_sim.simulator.compile import checked, load
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.programs import ProgramFunction
+
+PROGRAM = "program.py"
+"""How the file is called in complaints."""
+SECONDS = 300.0
+MOST_HELD = 40
+"""The most sessions that are held back and replayed."""
+_HASH_SEEDS = (0, 1)
+_TARGET = "mcp_sim.recordings.compiling.trial:try_out"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A call of a recorded session that is answered otherwise."""
+
+    tool: str
+    mean: float
+    call: str
+    expected: str
+    answered: str
+    reasons: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How faithfully recorded sessions are answered, from 0 to 1."""
+
+    score: float | None = None
+    """None if there are no sessions."""
+    tools: Mapping[str, float] = field(default_factory=dict[str, float])
+    calls: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @classmethod
+    def of(cls, found: Record) -> Agreement:
+        tools: Mapping[str, Record] = found["tools"]
+        scores = {tool: float(one["score"]) for tool, one in tools.items()}
+        return cls(found["score"], scores, {tool: int(one["calls"]) for tool, one in tools.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A program, and what the gate found."""
+
+    text: str
+    functions: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
+    whole: Sequence[str] = ()
+    """Why the file cannot be used at all."""
+    findings: Sequence[Finding] = ()
+    checks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Tool -> what was checked."""
+    held: Agreement = Agreement()
+    shown: Agreement = Agreement()
+    differences: Sequence[Difference] = ()
+
+    def failing(self) -> dict[str, list[str]]:
+        """Return the tools with a function that may not be kept, and why.
+
+        How real servers treat unknown ids differs: where recordings show the tool, they decide, and not the rule.
+        """
+        found: dict[str, list[str]] = {}
+        for one in self.findings:
+            recorded = self.held.calls.get(one.tool, 0) + self.shown.calls.get(one.tool, 0)
+            if one.tool in self.functions and not (one.kind == "lifecycle" and recorded):
+                found.setdefault(one.tool, []).append(one.message)
+        return found
+
+    def merit(self, tools: int) -> float:
+        """Return how good the program is, to choose among several: negative if it cannot be used."""
+        if self.whole or not self.functions:
+            return -1.0
+        passing = len(self.functions.keys() - self.failing().keys()) / tools
+        scores = [one.score for one in (self.held, self.shown) if one.score is not None]
+        return passing + 2 * (sum(scores) / len(scores) if scores else 0.0)
+
+
+class Gate:
+    """Judges programs for one server."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+
+    @cached_property
+    def plans(self) -> Judged:
+        """What the inferred plans alone do on the same sessions. Raises `UsageError` if they cannot be tried."""
+        with TemporaryDirectory(prefix="mcp-sim-") as name:
+            folder = Path(name)
+            self._write(folder, None)
+            try:
+                found = self._run(folder, _HASH_SEEDS[0], has_sessions=True)
+            except Stopped as error:
+                raise UsageError(f"{self.subject.server}: its tools cannot be tried: it {error}") from None
+        if found["problems"]:
+            raise UsageError(f"{self.subject.server}: {'; '.join(_said(one) for one in found['problems'])}")
+        return Judged("", held=Agreement.of(found["held"]), shown=Agreement.of(found["shown"]))
+
+    def judge(self, text: str) -> Judged:
+        """Return what is wrong with a program."""
+        try:
+            static = [*static_problems(text)]
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            at = getattr(error, "lineno", None) or 1
+            return Judged(text, whole=[f"{PROGRAM}:{at}: is no valid Python: {error}"])
+        with TemporaryDirectory(prefix="mcp-sim-") as name:
+            folder = Path(name)
+            self._write(folder, text)
+            return self._judge(text, folder, static)
+
+    def _judge(self, text: str, folder: Path, static: Sequence[tuple[int, str]]) -> Judged:
+        problems = [*static]
+        for _, found in checked(folder / "scenario.json", [folder]):
+            problems += [(one.line, f"{one.path}: {one.message}") for one in found if one.severity == "error"]
+        functions = self._functions(folder)
+        findings, whole = [*_by_function(text, problems, functions)], list[str]()
+        for line, message in problems:
+            if enclosing_function(text, line) is None or not functions:
+                whole.append(f"{PROGRAM}:{line}: {message}")
+        if whole or findings:
+            return Judged(text, functions, whole, findings)
+        if not functions:
+            return Judged(text, whole=[f"{PROGRAM}: has no function with @tool"])
+        return self._tried(text, folder, functions)
+
+    def _functions(self, folder: Path) -> Mapping[str, ProgramFunction]:
+        try:
+            programs = load(folder / "scenario.json", trust=[folder]).domain.programs
+        except DocumentError:
+            return {}
+        return {tool: one for program in programs for tool, one in program.functions.items()}
+
+    def _tried(self, text: str, folder: Path, functions: Mapping[str, ProgramFunction]) -> Judged:
+        """Return what is found when the program runs, under two hash seeds at the same time."""
+        with ThreadPoolExecutor(len(_HASH_SEEDS)) as pool:
+            runs = [pool.submit(self._run, folder, seed, has_sessions=not seed) for seed in _HASH_SEEDS]
+            try:
+                one, other = (run.result() for run in runs)
+            except Stopped as error:
+                return Judged(text, functions, [f"{PROGRAM}: running it {error}"])
+        problems = [_said(problem) for found in (one, other) for problem in found["problems"]]
+        if problems:
+            return Judged(text, functions, list(dict.fromkeys(problems)))
+        findings = [Finding(**finding) for finding in one["findings"]]
+        for tool, arguments in differences(one["answers"], other["answers"]):
+            message = f"{tool}({arguments}) answers otherwise under another hash seed: sort what comes from a set"
+            findings.append(Finding(tool, "reference", message))
+        found = [Difference(**difference) for difference in one["differences"]]
+        return Judged(
+            text, functions, (), findings, one["checks"], Agreement.of(one["held"]), Agreement.of(one["shown"]), found
+        )
+
+    def _run(self, folder: Path, hash_seed: int, *, has_sessions: bool) -> Record:
+        held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()
+        shown: Sequence[Session] = telling_sessions(self.subject.shown) if has_sessions else ()
+        state: Json = None if "state" in self.subject.world else self.subject.state
+        return run_confined(_TARGET, job_of(folder, held, shown, state), seconds=SECONDS, hash_seed=hash_seed)
+
+    def _write(self, folder: Path, program: str | None) -> None:
+        """Write the server into a folder: its tool spec, a scenario, and the program."""
+        spec = {**self.subject.document, **({} if program is None else {"program": PROGRAM})}
+        scenario = {"mcp_sim": 1, "name": "trial", "tools": {self.subject.server: "server.json"}}
+        scenario |= {"world": self.subject.world} if self.subject.world else {}
+        (folder / "server.json").write_text(json.dumps(spec), encoding="utf-8")
+        (folder / "scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
+        if program is not None:
+            (folder / PROGRAM).write_text(program, encoding="utf-8")
+
+
+def _by_function(
+    text: str, problems: Sequence[tuple[int, str]], functions: Mapping[str, ProgramFunction]
+) -> Iterator[Finding]:
+    """Yield the problems within functions, for the tools that these answer."""
+    for line, message in problems:
+        name = enclosing_function(text, line)
+        for tool, function in functions.items():
+            if function.name == name:
+                yield Finding(tool, "crash", f"{PROGRAM}:{line}: {message}")
+
+
+def _said(problem: Record) -> str:
+    return f"{PROGRAM}:{problem['line']}: {problem['message']}"

@@ -1,0 +1,161 @@
+"""The prompt: how programs are written, one server in all that is known of it, and what to answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from inspect import cleandoc
+from typing import cast
+
+from mcp_sim.models.language_model.prompt import encodable
+from mcp_sim.recordings.compiling.evidence import distinct_states, sessions_text, shortened
+from mcp_sim.recordings.compiling.static_checks import MODULES
+from mcp_sim.recordings.compiling.subject import Subject
+from mcp_sim.types import Json, Record
+
+LONGEST = 160_000
+"""The length of the prompt that is aimed at, in characters."""
+_STATE = 9_000
+_STATES = 3
+_DOCUMENTATION = 40_000
+_LEAST = 2_000
+"""What each optional part gets at least, in characters."""
+
+
+def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
+    """Return the prompt for a server. State, documentation and recordings are shortened to fit `longest` characters."""
+    fixed = [_guide(), "\n\n".join(_server(subject)), _request(subject)]
+    left = longest - sum(map(len, fixed))
+    state = _state(subject, max(min(_STATE, left // 3), _LEAST))
+    documentation = _documentation(subject, max(min(_DOCUMENTATION, left // 2), _LEAST))
+    left -= len(state) + len(documentation)
+    parts = [*fixed[:2], state, documentation, _recordings(subject, max(left, _LEAST)), fixed[2]]
+    return encodable("\n\n".join(part for part in parts if part) + "\n")
+
+
+def _guide() -> str:
+    text = files("mcp_sim.recordings.compiling").joinpath("prompts", "guide.md").read_text(encoding="utf-8")
+    return text.strip().replace("{modules}", ", ".join(sorted(MODULES)))
+
+
+def _server(subject: Subject) -> Iterator[str]:
+    """Yield what the server says about itself, and its tools."""
+    yield f"# The server: {subject.server}"
+    for name in ("title", "description", "instructions", "website"):
+        if subject.document.get(name):
+            yield f"{name.capitalize()}: {subject.document[name]}"
+    described = subject.world.get("description")
+    if described:
+        yield f"Its world: {described}"
+    yield f"## Its {len(subject.tools)} tools"
+    for tool in subject.tools:
+        yield "\n".join(_tool(tool))
+
+
+def _tool(tool: Record) -> Iterator[str]:
+    yield f"### {tool['name']}"
+    if tool.get("description"):
+        yield cleandoc(str(tool["description"]))
+    yield f"inputSchema: {_json(tool.get('inputSchema') or {})}"
+    for name in ("outputSchema", "annotations"):
+        if tool.get(name):
+            yield f"{name}: {_json(tool[name])}"
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# the state ------------------------------------------------------------------------------------------------------------
+
+
+def _state(subject: Subject, most: int) -> str:
+    parts = ["## The state that it begins with"]
+    records = subject.world.get("records")
+    given = subject.world.get("state")
+    if given is not None or not subject.shown:
+        parts.append(_given(given, most))
+    else:
+        states = [state for state in distinct_states(subject.shown) if state]
+        several = "s, each time another, such as" if len(states) > 1 else ""
+        parts.append(f"In the recorded sessions, `given` was{several}:" if states else _given(None, most))
+        parts += [_abridged_text(state, most // min(len(states), _STATES)) for state in states[:_STATES]]
+    if records:
+        parts.append(
+            "Before `@initial` runs, tables of these names get these records (and generated ones up to the count); "
+            f"declare them with these fields:\n{_abridged_text(records, most)}"
+        )
+    return "\n\n".join(parts)
+
+
+def _given(state: Json, most: int) -> str:
+    if not state:
+        return "None is given: the server begins empty, or with what the real server always has."
+    return f"`given` in `@initial` is:\n{_abridged_text(state, most)}"
+
+
+def _abridged_text(value: Json, most: int) -> str:
+    """Return a value as JSON: whole if it is small, else its shape with a few items of each list and mapping."""
+    whole = _json(value)
+    if len(whole) <= most:
+        return whole
+    for items in (8, 5, 3, 2, 1):
+        text = _json(_abridged(value, items, 40 + items * 40))
+        if len(text) <= most:
+            return f"(shortened: of long lists and mappings the first items, and how many there are)\n{text}"
+    return shortened(_json(_abridged(value, 1, 40)), most)
+
+
+def _abridged(value: Json, items: int, length: int) -> Json:
+    match value:
+        case dict():
+            parts = [*cast("Record", value).items()]
+            limit = items if _is_table(cast("Record", value)) else len(parts)
+            kept = {name: _abridged(part, items, length) for name, part in parts[:limit]}
+            return {**kept, **({"...": f"{len(parts)} entries in all"} if len(parts) > limit else {})}
+        case list():
+            parts = cast("list[Json]", value)
+            more = [f"... {len(parts)} items in all"] if len(parts) > items else []
+            return [*(_abridged(part, items, length) for part in parts[:items]), *more]
+        case str():
+            return shortened(value, length)
+        case _:
+            return value
+
+
+def _is_table(value: Record) -> bool:
+    """Whether the values of a mapping are alike, so that a few of them show the others."""
+    forms = [frozenset(cast("Record", part)) for part in value.values() if isinstance(part, dict)]
+    return len(value) > 3 and len(forms) == len(value) and len({*forms}) <= len(forms) // 2 + 1
+
+
+# documentation and recordings -----------------------------------------------------------------------------------------
+
+
+def _documentation(subject: Subject, most: int) -> str:
+    text = subject.documentation.strip()
+    return f"## Its documentation\n\n{shortened(text, most)}" if text else ""
+
+
+def _recordings(subject: Subject, most: int) -> str:
+    if not subject.shown:
+        return ""
+    return (
+        "## Recorded sessions of the real server\n\n"
+        "Calls in their order, each with the exact answer after `=>` (`text:` begins a text in its own lines). Your "
+        "program is compared with the real server on other sessions: find the rules behind these answers, and do not "
+        "copy ids, names or results. Tools that were not recorded answer in the style of the others.\n\n"
+        f"{sessions_text(subject.shown, most)}"
+    )
+
+
+def _request(subject: Subject) -> str:
+    names = ", ".join(str(tool["name"]) for tool in subject.tools)
+    return (
+        "# Your answer\n\n"
+        f"Write the program of {subject.server}, with a function for each of its {len(subject.tools)} tools: "
+        f"{names}.\n\n"
+        "Answer with the whole file in one fenced block that begins with ```python. Leave nothing out, and write no "
+        "placeholders. Explain nothing outside of the block."
+    )

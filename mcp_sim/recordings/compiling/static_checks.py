@@ -1,0 +1,73 @@
+"""What a program that a language model wrote may not do, as far as its text shows it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+MODULES = frozenset(
+    """
+    ast base64 bisect calendar collections copy csv dataclasses datetime decimal difflib enum fnmatch fractions
+    functools hashlib heapq html io itertools json math operator posixpath re statistics string textwrap typing
+    unicodedata urllib uuid zlib zoneinfo
+    """.split()  # noqa: SIM905 (a list of words reads better in lines)
+)
+"""The modules of Python that programs may import: they compute, and neither read nor write anything."""
+
+_NAMES = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "breakpoint", "globals", "vars"})
+_CLOCKS = frozenset({"now", "utcnow", "today", "uuid1", "uuid4", "fromtimestamp"})
+_CLOCK_OWNERS = frozenset({"datetime", "date", "uuid"})
+
+
+def static_problems(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines and problems of a program. Raises `SyntaxError` or `ValueError` if it is no Python."""
+    module = ast.parse(text)
+    own = {*_bound(module)}
+    for node in ast.walk(module):
+        line = getattr(node, "lineno", 0)
+        match node:
+            case ast.Import(names=names):
+                yield from ((line, _not_importable(one.name)) for one in names if not _is_allowed(one.name))
+            case ast.ImportFrom(module=module, level=level):
+                name = "." * level + (module or "")
+                if not _is_allowed(name):
+                    yield line, _not_importable(name)
+            case ast.Name(id=name, ctx=ast.Load()) if name in _NAMES - own:
+                yield line, f"uses {name}, which programs may not: they do no input or output"
+            case ast.Global():
+                yield line, "changes a global variable: keep it in a table, for instance a singleton"
+            case ast.Attribute(attr=name) if name.startswith("__") and name not in {"__name__", "__doc__", "__init__"}:
+                yield line, f"uses {name}, which programs may not"
+            case ast.Call(func=ast.Attribute() as function) if _reads_clock(node, function):
+                yield (
+                    line,
+                    f"uses {ast.unparse(function)}, which differs from run to run: use world.now or world.random",
+                )
+            case _:
+                pass
+
+
+def _bound(module: ast.Module) -> Iterator[str]:
+    """Yield the names that a program gives to parameters, variables and functions of its own."""
+    for node in ast.walk(module):
+        match node:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name):
+                yield name
+            case _:
+                pass
+
+
+def _is_allowed(module: str) -> bool:
+    return module == "mcp_sim.programs" or module.partition(".")[0] in MODULES
+
+
+def _not_importable(module: str) -> str:
+    allowed = ", ".join(sorted(MODULES))
+    return f"imports {module or 'a module beside it'}, which programs may not; they may import {allowed}"
+
+
+def _reads_clock(call: ast.Call, function: ast.Attribute) -> bool:
+    """Whether a call depends on where and when the program runs."""
+    owner = ast.unparse(function.value).rpartition(".")[2]
+    has_zone = len(call.args) + len(call.keywords) > 1
+    return owner in _CLOCK_OWNERS and function.attr in _CLOCKS and not (function.attr == "fromtimestamp" and has_zone)

@@ -1,0 +1,133 @@
+"""What a program is written about: a server with its tools, the state it begins with, documentation and recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import cast
+
+from mcp_sim.recordings.sessions import Session
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.sources import Sources, is_shipped, locate
+from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
+from mcp_sim.spec.trust import Trust
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.scenario import Scenario
+
+_WORLD = ("description", "now", "open")
+"""What worlds of a trial have of a scenario's world, besides state and records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A server to write a program for."""
+
+    server: str
+    document: Record
+    """Its tool spec in one piece: with the tools in it, and without a program."""
+    world: Record
+    """The world of the scenario: `state` and `records`, as far as they are given."""
+    file: Path | None = None
+    """The tool spec or list of tools on disk; None if it is only in recordings."""
+    documentation: str = ""
+    shown: Sequence[Session] = ()
+    """Recorded sessions that the model may see."""
+    held: Sequence[Session] = ()
+    """Recorded sessions that only the gate uses."""
+
+    @property
+    def tools(self) -> Sequence[Record]:
+        return self.document["tools"]
+
+    @property
+    def state(self) -> Json:
+        """The state that a world begins with, for trials without a recording."""
+        return self.world.get("state") or (self.shown[0].state if self.shown else None)
+
+
+def read_subject(reference: str | Path, trust: Iterable[Path] = ()) -> Subject:
+    """Return the server of a tool spec, a tools/list result, or a scenario with one server.
+
+    Raises `UsageError` if there is no single server, and `DocumentError` if the documents cannot be used.
+    """
+    scenario = load(reference, trust=[*trust])
+    if len(scenario.servers) != 1:
+        raise UsageError(f"{reference}: has {len(scenario.servers)} servers; name the tool spec of one of them")
+    path = locate(reference)
+    sources = Sources(Trust([*trust]))
+    root = sources.open(path)
+    if root is None:
+        raise DocumentError(sources.sorted())
+    (name,) = scenario.servers
+    if is_spec(root.value):
+        return Subject(name, _document(root.value, name, scenario), {}, path)
+    file = _spec_file(root.value["tools"], path, sources)
+    spec = sources.open(file)
+    if spec is None:
+        raise DocumentError(sources.sorted())
+    world = _world(root.at("world"), path, sources, scenario)
+    return Subject(name, _document(spec.value, name, scenario), world, file)
+
+
+def recorded_subject(sessions: Sequence[Session]) -> Subject:
+    """Return the server of recorded sessions, with the tools that they list. Raises `UsageError` for several."""
+    servers = sorted({session.server for session in sessions})
+    if len(servers) > 1:
+        raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
+    tools = {tool["name"]: tool for session in sessions for tool in session.tools}
+    return Subject(servers[0], {"mcp_sim": 1, "name": servers[0], "tools": [*tools.values()]}, {})
+
+
+def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int | None, seed: int = 0) -> Subject:
+    """Return a subject with recorded sessions: a third of them, at least one, is held back for the gate.
+
+    `visible`: the model sees at most so many, and the rest is held back. A session is chosen by the hash of its name.
+    """
+    ordered = sorted(sessions, key=lambda session: sha256(f"{seed} {session.name}".encode()).digest())
+    held = max(len(ordered) // 3, 1) if len(ordered) > 1 else 0
+    shown = len(ordered) - held if visible is None else min(visible, len(ordered))
+    return replace(subject, shown=_by_name(ordered[:shown]), held=_by_name(ordered[shown:]))
+
+
+def _by_name(sessions: Sequence[Session]) -> list[Session]:
+    return sorted(sessions, key=lambda session: session.name)
+
+
+def can_be_edited(file: Path | None) -> bool:
+    """Whether a file is the user's own."""
+    return file is not None and not is_shipped(file)
+
+
+def _document(value: Json, name: str, scenario: Scenario) -> Record:
+    """Return a tool spec with its tools in it, without its program."""
+    body: Mapping[str, Json] = {} if is_tool_list(value) else cast("Record", value)
+    kept = {key: part for key, part in body.items() if key not in {"mcp_sim", "name", "tools", "program"}}
+    tools = [tool.definition for tool in scenario.domain.tools.values()]
+    return {"mcp_sim": 1, "name": name, "tools": tools, **kept}
+
+
+def _spec_file(tools: Json, path: Path, sources: Sources) -> Path:
+    value = next(iter(as_object(tools).values())) if isinstance(tools, dict) else tools
+    file = spec_file(str(value), path, sources)
+    if isinstance(file, str):
+        raise UsageError(file)
+    return file
+
+
+def _world(place: Place, path: Path, sources: Sources, scenario: Scenario) -> Record:
+    """Return the world of a scenario, with the content of the files that it names."""
+    given = as_object(place.value)
+    world: Record = {name: str(given[name]) for name in _WORLD if name in given}
+    state: Json = given.get("state")
+    if isinstance(state, str):
+        file = sources.named_file(state, path)
+        root = sources.open(file) if isinstance(file, Path) else None
+        state = None if root is None else root.value
+    records = {name: scenario.records[name] for name in as_object(given.get("records")) if name in scenario.records}
+    rows = {name: {"count": one.count, "rows": [*one.rows]} for name, one in records.items()}
+    return {**world, **({"state": state} if state else {}), **({"records": rows} if rows else {})}
