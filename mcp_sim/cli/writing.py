@@ -18,7 +18,7 @@ import anyio
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, first_few
 from mcp_sim.models.language_model.endpoint import Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
@@ -205,7 +205,10 @@ def _report(gate: Gate, outcome: Outcome, file: Path, seconds: float) -> Record:
         "program": None if judged is None else display(file),
         "kept": sum(one["kept"] for one in tools.values()),
         "tools": tools,
-        "sessions": {"shown": len(gate.subject.shown), "held_back": len(gate.subject.held)},
+        "sessions": {
+            "shown": [session.name for session in gate.subject.shown],
+            "held_back": [session.name for session in gate.subject.held],
+        },
         "held_back": {"program": held, "plans": plans.held.score},
         "shown": {"program": None if judged is None else judged.shown.score, "plans": plans.shown.score},
         "rounds": outcome.tally.rounds,
@@ -247,6 +250,8 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
         print(Palette.of(sys.stdout).bold(heading))
         print("\n".join(rows))
         print(_totals(report))
+        if report["sessions"]["held_back"]:
+            print(f"Held back for the gate: {', '.join(first_few(report['sessions']['held_back']))}.")
     if shows_complaints and outcome.complaints and not as_json:
         print(f"\nTo tell the model:\n\n{outcome.complaints}")
     for line in written:

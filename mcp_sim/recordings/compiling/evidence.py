@@ -127,6 +127,9 @@ def _session_text(at: int, session: Session, calls: Sequence[_Shown], kept: set[
     return "\n".join(lines)
 
 
-def distinct_states(sessions: Sequence[Session]) -> list[Record]:
-    """Return the states that sessions begin with, each once."""
-    return [*{canonical(session.state): session.state for session in telling_sessions(sessions)}.values()]
+def distinct_states(sessions: Sequence[Session]) -> dict[str, Record]:
+    """Return the states that sessions begin with, each once, by the first session that does."""
+    first: dict[str, Session] = {}
+    for session in telling_sessions(sessions):
+        first.setdefault(canonical(session.state), session)
+    return {session.name: session.state for session in first.values()}

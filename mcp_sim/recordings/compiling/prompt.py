@@ -77,10 +77,13 @@ def _state(subject: Subject, most: int) -> str:
     if given is not None or not subject.shown:
         parts.append(_given(given, most))
     else:
-        states = [state for state in distinct_states(subject.shown) if state]
-        several = "s, each time another, such as" if len(states) > 1 else ""
-        parts.append(f"In the recorded sessions, `given` was{several}:" if states else _given(None, most))
-        parts += [_abridged_text(state, most // min(len(states), _STATES)) for state in states[:_STATES]]
+        states = distinct_states(subject.shown)
+        several = "in each session another one, such as" if len(states) > 1 else "in all of the sessions below"
+        parts.append(f"`given` in `@initial` is, {several}:" if any(states.values()) else _given(None, most))
+        shown = [*states.items()][:_STATES] if any(states.values()) else []
+        for name, state in shown:
+            text = _abridged_text(state, most // len(shown))
+            parts.append(f"Session {name}:\n{text}" if len(states) > 1 else text)
     if records:
         parts.append(
             "Before `@initial` runs, tables of these names get these records (and generated ones up to the count); "
