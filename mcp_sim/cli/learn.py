@@ -9,7 +9,7 @@ from mcp_sim.cli import writing
 from mcp_sim.cli.models import count
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.recordings.compiling.subject import read_subject, recorded_subject, with_recordings
-from mcp_sim.recordings.sessions import read_sessions
+from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.types.errors import UsageError
 
 

@@ -33,11 +33,18 @@ class Stopped(Exception):
 class Process:
     """A confined process that runs a function of mcp-sim, `module:name`, which gets its channel.
 
-    Its environment has no variables but those that Python needs, and hashes are the same in each. Messages are bytes.
+    Its environment has no variables but those that Python needs, and hashes of texts depend on `hash_seed` alone.
+    Messages are bytes.
     """
 
     def __init__(
-        self, target: str, *, limits: Limits | None = None, readable: Iterable[Path] = (), complete: bool = False
+        self,
+        target: str,
+        *,
+        limits: Limits | None = None,
+        readable: Iterable[Path] = (),
+        complete: bool = False,
+        hash_seed: int = 0,
     ) -> None:
         """Start it. Raises `Unconfined` if this system has no limits, or, with `complete`, lacks some of them."""
         if sys.platform == "win32":
@@ -50,7 +57,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=_environment(),
+            env=_environment(hash_seed),
             cwd="/",
             bufsize=0,
             start_new_session=True,
@@ -139,14 +146,20 @@ class Process:
 
 
 def run_confined(
-    target: str, argument: Json, *, seconds: float, limits: Limits | None = None, readable: Iterable[Path] = ()
+    target: str,
+    argument: Json,
+    *,
+    seconds: float,
+    limits: Limits | None = None,
+    readable: Iterable[Path] = (),
+    hash_seed: int = 0,
 ) -> Json:
     """Return what a function of mcp-sim, `module:name`, returns in a confined process. Both are JSON.
 
     Raises `Stopped` if it comes to a limit or raises an exception, and `Unconfined` on Windows. Code that the function
     runs may forge its result, but can do nothing else.
     """
-    process = Process("mcp_sim.programs.sandbox.child:answer", limits=limits, readable=readable)
+    process = Process("mcp_sim.programs.sandbox.child:answer", limits=limits, readable=readable, hash_seed=hash_seed)
     try:
         process.send(json.dumps([target, argument]).encode(), seconds)
         reply = json.loads(process.receive(seconds))
@@ -163,8 +176,8 @@ def run_confined(
             raise Stopped("answered something unknown")
 
 
-def _environment() -> dict[str, str]:
+def _environment(hash_seed: int) -> dict[str, str]:
     """Return the environment of a confined process: no keys, nothing of the user."""
     kept = {name: os.environ[name] for name in _NEEDED_VARIABLES if name in os.environ}
-    fixed = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
-    return {**kept, **fixed, "MALLOC_ARENA_MAX": "1", "TZ": "UTC"}
+    fixed = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
+    return {**kept, **fixed, "PYTHONHASHSEED": str(hash_seed), "MALLOC_ARENA_MAX": "1", "TZ": "UTC"}

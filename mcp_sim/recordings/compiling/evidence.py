@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mcp_sim.recordings.observed import observe
-from mcp_sim.recordings.sessions import Answer, RecordedCall, Session
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_values import canonical
 

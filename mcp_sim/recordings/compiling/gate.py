@@ -10,21 +10,22 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mcp_sim.recordings.compiling.confined import Stopped, run_confined
+from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.evidence import telling_sessions
 from mcp_sim.recordings.compiling.probes import Finding, differences
 from mcp_sim.recordings.compiling.removal import enclosing_function
 from mcp_sim.recordings.compiling.static_checks import static_problems
 from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.recordings.compiling.trial import job_of
-from mcp_sim.recordings.sessions import Session
 from mcp_sim.simulator.compile import checked, load
+from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.programs import ProgramFunction
 
 PROGRAM = "program.py"
 """How the file is called in complaints."""
+LIMITS = Limits(memory=2 << 30, cpu=240)
 SECONDS = 300.0
 MOST_HELD = 40
 """The most sessions that are held back and replayed."""
@@ -174,7 +175,11 @@ class Gate:
         held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()
         shown: Sequence[Session] = telling_sessions(self.subject.shown) if has_sessions else ()
         state: Json = None if "state" in self.subject.world else self.subject.state
-        return run_confined(_TARGET, job_of(folder, held, shown, state), seconds=SECONDS, hash_seed=hash_seed)
+        job = job_of(folder, held, shown, state)
+        try:
+            return run_confined(_TARGET, job, seconds=SECONDS, limits=LIMITS, readable=[folder], hash_seed=hash_seed)
+        except Unconfined as error:
+            raise UsageError(f"programs that a model wrote cannot be tried here: {error}") from None
 
     def _write(self, folder: Path, program: str | None) -> None:
         """Write the server into a folder: its tool spec, a scenario, and the program."""

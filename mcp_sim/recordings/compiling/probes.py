@@ -12,7 +12,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.recordings.observed import Observed, observe
 from mcp_sim.recordings.responders import answer_of
-from mcp_sim.recordings.sessions import Answer
+from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import BadArguments, Crash

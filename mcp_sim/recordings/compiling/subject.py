@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
-from mcp_sim.recordings.sessions import Session
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.places import Place
+from mcp_sim.spec.sessions import Session
 from mcp_sim.spec.sources import Sources, is_shipped, locate
 from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.trust import Trust

@@ -16,9 +16,9 @@ from mcp_sim.recordings.measure import score_sessions
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore
-from mcp_sim.recordings.sessions import RecordedCall, Session
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.sessions import RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError
 

@@ -1,0 +1,318 @@
+"""`compile` and `learn`: a model writes over real HTTP, and the gate keeps what passes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
+
+import pytest
+from anyio import to_thread
+from support.endpoint import Engine, completion, giving, saying, serving
+from support.notebook_server import CALLS, record
+
+from mcp_sim import Simulator
+from mcp_sim.cli import main
+from mcp_sim.recordings.compiling.subject import read_subject
+from mcp_sim.simulator.compile import check
+
+COMPILED = Path(__file__).parent / "compiled"
+REPLY = (COMPILED / "pantry.reply.md").read_text(encoding="utf-8")
+FORGETFUL = 'raise Refused(f"There is no item {item_id}.")'
+
+
+@pytest.fixture
+def pantry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a tool spec and a scenario, where the command is run."""
+    for name in ("pantry.tools.json", "pantry.yaml", "pantry_at_home.yaml"):
+        shutil.copy(COMPILED / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@asynccontextmanager
+async def answering(*contents: str) -> AsyncGenerator[tuple[Engine, str]]:
+    """Yield an endpoint that gives these answers in turn, and how the command line names it."""
+    async with serving(saying(*contents)) as engine:
+        yield engine, f"openai:tiny@{engine.url}"
+
+
+async def run(*words: str) -> int:
+    return await to_thread.run_sync(main, [*words])
+
+
+def report(capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    return json.loads(capfd.readouterr().out)
+
+
+def program(body: str) -> str:
+    """Return a reply with the program of the fixture, in which a tool does something else."""
+    return REPLY.replace("    return dict(known(world, item_id))\n", body)
+
+
+async def answers(spec: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """Return what the tools of a spec answer, in one world."""
+    async with Simulator.load(spec, trust=True) as simulator, simulator.open() as world:
+        return [(await world.call(tool, arguments)).body for tool, arguments in calls]
+
+
+async def test_a_good_program_is_written_beside_the_spec_that_then_names_it(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with answering(REPLY) as (engine, model):
+        assert await run("compile", "pantry_at_home.yaml", "--by", model, "--json") == 0
+    found = report(capfd)
+    assert (found["kept"], found["rounds"], found["tokens"]["completion_tokens"]) == (5, 1, 30)
+    assert found["tools"]["get_item"]["checks"] == [
+        "answers",
+        "gone after deletion",
+        "reads what was created",
+        "schema",
+        "unknown ids",
+    ]
+    assert "item-7" in engine.asked[0].question
+    assert (pantry / "pantry.py").read_text().startswith('"""A simulated pantry."""')
+    assert (pantry / "pantry.yaml").read_text().endswith("program: pantry.py\n")
+    assert [p for p in check(["pantry_at_home.yaml"]) if p.severity == "error"] == []
+    listed, refused = await answers(
+        pantry / "pantry_at_home.yaml", ("list_items", {}), ("get_item", {"item_id": "item-9"})
+    )
+    assert listed.value == "- 2 x Rice (item-7, top)"
+    assert (refused.is_error, refused.value) == (True, "There is no item item-9.")
+
+
+async def test_what_fails_is_sent_back_with_its_line_until_it_is_right(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    broken = program('    return {"id": item_id, **world.item.get(item_id)["parts"]}\n')
+    async with answering(broken, "I am sorry, I cannot see the problem.", REPLY) as (engine, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--json") == 0
+    assert report(capfd)["rounds"] == 3
+    second, third = engine.asked[1], engine.asked[2]
+    assert [message["role"] for message in second.body["messages"]] == ["user", "assistant", "user"]
+    assert re.search(r"## get_item\n- get_item\(.*\) crashed: program\.py:\d+ in get_item: TypeError", second.question)
+    assert "no Python file" in third.question
+
+
+async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    broken = program("    return {'id': item_id}\n")
+    async with answering(broken) as (_, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "2", "--json") == 0
+    found = report(capfd)
+    assert {tool: one["kept"] for tool, one in found["tools"].items() if not one["kept"]} == {"get_item": False}
+    assert "not valid under the outputSchema" in found["tools"]["get_item"]["why"][0]
+    text = (pantry / "pantry.py").read_text()
+    assert "def get_item" not in text
+    assert "# Shelves are in the order of the items on them.\n@tool\ndef list_items" in text
+    added, got = await answers(
+        pantry / "pantry.yaml", ("add_item", {"name": "Salt", "quantity": 3}), ("get_item", {"item_id": "item-1"})
+    )
+    assert added.value == "Put 3 x Salt on the top shelf (item-1)."
+    assert got.value == {"id": "item-1", "name": "Salt", "quantity": 3, "shelf": "top"}
+
+
+HOSTILE = {
+    "imports": ("import os\n", "imports os"),
+    "files": ("print(open('/etc/passwd').read())\n", "uses open"),
+    "escapes": ("secrets = ().__class__.__base__.__subclasses__()\n", "uses __class__"),
+    "never loads": ("while True:\n    pass\n", "running it"),
+    "too much": ("hoard = 'x' * (1 << 40)\n", "MemoryError"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_of_a_hostile_file_nothing_is_written(
+    name: str, pantry: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line, why = HOSTILE[name]
+    monkeypatch.setattr("mcp_sim.recordings.compiling.gate.SECONDS", 8.0)
+    before = {file: file.read_bytes() for file in pantry.iterdir()}
+    async with answering(REPLY.replace("tables = {", f"{line}\ntables = {{")) as (_, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 1
+    assert why in report(capfd)["tools"]["add_item"]["why"][0]
+    assert {file: file.read_bytes() for file in pantry.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("    while True:\n        pass\n", "did not end"),
+        ("    return {'id': item_id, 'name': 'x' * (1 << 40), 'quantity': 1, 'shelf': ''}\n", "MemoryError"),
+        (
+            "    known(world, item_id)\n    return {'id': item_id, 'quantity': 1, 'shelf': '', "
+            "'name': ''.join({'salt', 'rice', 'tea', 'oil'})}\n",
+            "another hash seed",
+        ),
+        (
+            "    row = dict(known(world, item_id))\n    known.__dict__['n'] = 1\n    return row\n",
+            "uses __dict__",
+        ),
+        (
+            "    item = dict(known(world, item_id))\n    tables['seen'] = tables.get('seen', 0) + 1\n"
+            "    return {**item, 'quantity': tables['seen']}\n",
+            "second world",
+        ),
+    ],
+)
+async def test_a_hostile_function_is_dropped_and_the_rest_serves(
+    body: str, why: str, pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with answering(program(body)) as (_, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 0
+    found = report(capfd)["tools"]
+    assert [tool for tool, one in found.items() if not one["kept"]] == ["get_item"]
+    assert any(why in one for one in found["get_item"]["why"])
+
+
+async def test_a_reply_that_is_cut_off_is_asked_for_again(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    async with serving(giving(completion(REPLY[:900], "length"), completion(REPLY))) as engine:
+        assert await run("compile", "pantry.yaml", "--by", f"openai:tiny@{engine.url}", "--json") == 0
+    assert report(capfd)["rounds"] == 2
+    assert "cut off" in engine.asked[1].question
+
+
+@pytest.mark.parametrize("content", ["", "I cannot do that.", "```python\nprint('hello')\n```", "```python\ndef (\n"])
+async def test_of_a_reply_without_a_program_nothing_is_written(
+    content: str, pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with answering(content) as (_, model):
+        assert await run("compile", "pantry.yaml", "--by", model) == 1
+    out, err = capfd.readouterr()
+    assert "0 of 5 tools kept; 3 rounds" in out
+    assert "Nothing was written" in err
+    assert not (pantry / "pantry.py").exists()
+
+
+async def test_a_program_that_exists_is_backed_up(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (pantry / "pantry.py").write_text("# mine\n")
+    assert await run("compile", "pantry.tools.json", "--reply", str(COMPILED / "pantry.reply.md")) == 0
+    assert "pantry.py.bak" in capfd.readouterr().err
+    assert (pantry / "pantry.py.bak").read_text() == "# mine\n"
+
+
+async def test_the_prompt_is_printed_without_a_model(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("notes.md").write_text("Items are never lent.")
+    assert await run("compile", "pantry_at_home.yaml", "--docs", "notes.md", "--show-prompt") == 0
+    shown = capfd.readouterr().out
+    server = shown[shown.index("# The server") :]
+    assert server == (COMPILED / "pantry.prompt.md").read_text(encoding="utf-8")
+
+
+async def test_the_example_of_the_prompt_is_a_program_without_mistakes(tmp_path: Path) -> None:
+    """Models imitate it. Its tools are those of its functions, with any arguments."""
+    guide = Path(sys.modules["mcp_sim.recordings.compiling"].__path__[0], "prompts", "guide.md").read_text()
+    code = guide.split("```python\n")[1].split("```")[0]
+    names = re.findall(r'@tool(?:\("(.+?)"\))?\ndef (\w+)', code)
+    (tmp_path / "makerspace.py").write_text(code)
+    tools = [{"name": named or function, "inputSchema": {"type": "object"}} for named, function in names]
+    (tmp_path / "makerspace.tools.json").write_text(json.dumps({"tools": tools}))
+    spec = tmp_path / "makerspace.yaml"
+    spec.write_text("mcp_sim: 1\ntools: makerspace.tools.json\nprogram: makerspace.py\n")
+    assert len(names) == 7
+    assert [problem for problem in check([spec]) if problem.severity == "error"] == []
+    booked, listed, gone = await answers(
+        spec,
+        ("add_machine", {"name": "Laser", "hourly": 4}),
+        ("list_bookings", {}),
+        ("cancel_bookings", {"booking_ids": ["BK-0009"]}),
+    )
+    assert (booked.value, listed.value) == ("✓ Added Laser (other)\n1 machines in total", "No bookings found.")
+    assert gone.is_error
+
+
+# learn ----------------------------------------------------------------------------------------------------------------
+
+NOTEBOOK = (COMPILED / "notebook.reply.md").read_text(encoding="utf-8")
+CREATE, LIST, GET, DELETE = CALLS[0], CALLS[2], CALLS[3], CALLS[4]
+
+
+@pytest.fixture
+async def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three recorded sessions of the notebook server."""
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    for name, calls in (("a", CALLS), ("b", [CREATE, GET, DELETE, GET, LIST]), ("c", [LIST, CREATE, LIST, DELETE])):
+        await record(folder, name, calls)
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+async def test_a_program_is_learnt_from_sessions_and_judged_by_others(
+    recorded: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with answering(NOTEBOOK) as (engine, model):
+        assert await run("learn", "recorded", "--by", model, "-o", "out", "--json") == 0
+    found = report(capfd)
+    shown, held = found["sessions"]["shown"], found["sessions"]["held_back"]
+    assert (len(shown), len(held), found["kept"]) == (2, 1, 4)
+    assert f"### Session {shown[0]}" in engine.asked[0].question
+    assert f"### Session {held[0]}" not in engine.asked[0].question
+    assert found["held_back"]["program"] == 1.0 > found["held_back"]["plans"]
+    assert await run("measure", "out/notebook.yaml", "recorded", "--trust", "out", "--no-cold", "--at-least", "1") == 0
+
+
+async def test_calls_that_differ_from_the_recordings_are_sent_back(
+    recorded: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wrong = NOTEBOOK.replace("Deleted {", "The note was removed: {")
+    async with answering(wrong, NOTEBOOK) as (engine, model):
+        assert await run("learn", "recorded", "--by", model, "--json") == 0
+    assert report(capfd)["held_back"]["program"] == 1.0
+    assert "The real server:\n=> text:\nDeleted Milk\nYour program:\n=> text:\nThe note was removed: Milk" in (
+        engine.asked[1].question
+    )
+
+
+async def test_what_agrees_less_than_its_plan_is_dropped(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    bad = NOTEBOOK.replace('    return {"notes": list(world.note)}\n', '    return "There are some notes."\n')
+    async with answering(bad) as (_, model):
+        assert await run("learn", "recorded", "--by", model, "--rounds", "1", "--json") == 0
+    found = report(capfd)
+    assert [tool for tool, one in found["tools"].items() if not one["kept"]] == ["list_notes"]
+    assert found["held_back"]["program"] >= found["held_back"]["plans"]
+
+
+async def test_a_model_must_be_named(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert await run("learn", "recorded") == 2
+    assert "--by openai:MODEL@URL" in capfd.readouterr().err
+
+
+async def test_a_session_is_held_back_by_its_name_alone(recorded: Path) -> None:
+    from mcp_sim.recordings.compiling.subject import with_recordings
+    from mcp_sim.spec.sessions import read_sessions
+
+    sessions: Sequence[Any] = read_sessions(recorded)
+    subject = read_subject(recorded / "tools.json")
+    one, other = (with_recordings(subject, some, None) for some in (sessions, sessions[::-1]))
+    assert [session.name for session in one.held] == [session.name for session in other.held]
+
+
+# ends -----------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_model_that_does_not_answer_is_no_result(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    async with serving(giving(completion("", "content_filter"))) as engine:
+        url = engine.url
+    assert await run("compile", "pantry.yaml", "--by", f"openai:tiny@{url}") in (2, 4)
+    assert not (pantry / "pantry.py").exists()
+
+
+async def test_ctrl_c_leaves_nothing_half_written(pantry: Path) -> None:
+    import signal
+
+    async with serving() as engine:
+        engine.respond = engine.hang
+        words = [sys.executable, "-m", "mcp_sim", "compile", "pantry.yaml", "--by", f"openai:tiny@{engine.url}"]
+        process = Popen(words, cwd=pantry, stderr=PIPE, stdout=PIPE)
+        await engine.arrived.wait()
+        process.send_signal(signal.SIGINT)
+        out, err = await to_thread.run_sync(process.communicate)
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+    assert sorted(file.name for file in pantry.iterdir()) == ["pantry.tools.json", "pantry.yaml", "pantry_at_home.yaml"]
