@@ -253,7 +253,7 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
         if report["sessions"]["held_back"]:
             print(f"Held back for the gate: {', '.join(first_few(report['sessions']['held_back']))}.")
     if shows_complaints and outcome.complaints and not as_json:
-        print(f"\nTo tell the model:\n\n{outcome.complaints}")
+        print(f"\nFor the model:\n\n{outcome.complaints}")
     for line in written:
         _say(line)
 

@@ -96,8 +96,9 @@ async def test_what_fails_is_sent_back_with_its_line_until_it_is_right(
     assert report(capfd)["rounds"] == 3
     second, third = engine.asked[1], engine.asked[2]
     assert [message["role"] for message in second.body["messages"]] == ["user", "assistant", "user"]
-    assert re.search(r"## get_item\n- get_item\(.*\) crashed: program\.py:\d+ in get_item: TypeError", second.question)
+    assert re.search(r"## get_item\n- get_item\(.*\) crashed: program\.py:\d+ in get_item: KeyError", second.question)
     assert "no Python file" in third.question
+    assert "KeyError" in third.question
 
 
 async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +107,7 @@ async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.
         assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "2", "--json") == 0
     found = report(capfd)
     assert {tool: one["kept"] for tool, one in found["tools"].items() if not one["kept"]} == {"get_item": False}
-    assert "not valid under the outputSchema" in found["tools"]["get_item"]["why"][0]
+    assert "is a required property" in found["tools"]["get_item"]["why"][0]
     text = (pantry / "pantry.py").read_text()
     assert "def get_item" not in text
     assert "# Shelves are in the order of the items on them.\n@tool\ndef list_items" in text
@@ -120,7 +121,7 @@ async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.
 HOSTILE = {
     "imports": ("import os\n", "imports os"),
     "files": ("print(open('/etc/passwd').read())\n", "uses open"),
-    "escapes": ("secrets = ().__class__.__base__.__subclasses__()\n", "uses __class__"),
+    "escapes": ("secrets = ().__class__.__base__.__subclasses__()\n", "uses __"),
     "never loads": ("while True:\n    pass\n", "running it"),
     "too much": ("hoard = 'x' * (1 << 40)\n", "MemoryError"),
 }
@@ -146,7 +147,7 @@ async def test_of_a_hostile_file_nothing_is_written(
         ("    return {'id': item_id, 'name': 'x' * (1 << 40), 'quantity': 1, 'shelf': ''}\n", "MemoryError"),
         (
             "    known(world, item_id)\n    return {'id': item_id, 'quantity': 1, 'shelf': '', "
-            "'name': ''.join({'salt', 'rice', 'tea', 'oil'})}\n",
+            "'name': ''.join({*map(str, range(99))})}\n",
             "another hash seed",
         ),
         (

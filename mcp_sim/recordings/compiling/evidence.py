@@ -1,4 +1,4 @@
-"""Recorded sessions as a language model reads them: the most telling calls first, within a number of characters."""
+"""Recorded sessions as a language model reads them: the most informative calls first, within a number of characters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Shown:
 
 def sessions_text(sessions: Sequence[Session], most: int) -> str:
     """Return sessions as text of at most about `most` characters. Calls that add least are left out first."""
-    chosen = telling_sessions(sessions)
+    chosen = representative_sessions(sessions)
     calls = [*_ranked(chosen)]
     kept, used = set[tuple[int, int]](), 0
     for call in sorted(calls, key=lambda call: call.rank):
@@ -81,7 +81,7 @@ def _block_text(block: Record, structured: Json, most: int) -> str:
     return f"{layout}: {shortened(canonical_in_order(value), most)}"
 
 
-def telling_sessions(sessions: Sequence[Session]) -> list[Session]:
+def representative_sessions(sessions: Sequence[Session]) -> list[Session]:
     """Return a few sessions that show the most between them: each next one is that which adds most kinds of calls."""
     left, seen, chosen = [*sessions], set[str](), list[Session]()
     while left and len(chosen) < MOST_SESSIONS:
@@ -130,6 +130,6 @@ def _session_text(at: int, session: Session, calls: Sequence[_Shown], kept: set[
 def distinct_states(sessions: Sequence[Session]) -> dict[str, Record]:
     """Return the states that sessions begin with, each once, by the first session that does."""
     first: dict[str, Session] = {}
-    for session in telling_sessions(sessions):
+    for session in representative_sessions(sessions):
         first.setdefault(canonical(session.state), session)
     return {session.name: session.state for session in first.values()}

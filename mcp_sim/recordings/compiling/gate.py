@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
-from mcp_sim.recordings.compiling.evidence import telling_sessions
+from mcp_sim.recordings.compiling.evidence import representative_sessions
 from mcp_sim.recordings.compiling.probes import Finding, differences
 from mcp_sim.recordings.compiling.removal import enclosing_function
 from mcp_sim.recordings.compiling.static_checks import static_problems
@@ -173,7 +173,7 @@ class Gate:
 
     def _run(self, folder: Path, hash_seed: int, *, has_sessions: bool) -> Record:
         held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()
-        shown: Sequence[Session] = telling_sessions(self.subject.shown) if has_sessions else ()
+        shown: Sequence[Session] = representative_sessions(self.subject.shown) if has_sessions else ()
         state: Json = None if "state" in self.subject.world else self.subject.state
         job = job_of(folder, held, shown, state)
         try:

@@ -61,6 +61,7 @@ async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, no
     """Ask an author for a program, at most `rounds` times, and return what passes the gate of the best one."""
     messages: list[Message] = [{"role": "user", "content": prompt}]
     best, complaints, tally = None, "", Tally()
+    program, problems = "", ""
     for number in range(1, rounds + 1):
         notify(f"round {number} of {rounds}: the model writes")
         reply = await author(messages)
@@ -72,8 +73,12 @@ async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, no
             best = judged
         if not complaints:
             break
-        asked: Message = {"role": "assistant", "content": reply.content[:_LONGEST_REPLY]}
-        messages = [messages[0], asked, {"role": "user", "content": complaints}]
+        if judged is not None or not program:
+            program, problems = reply.content[:_LONGEST_REPLY], complaints
+        else:  # the last program, and what is wrong with it, are worth more than a reply without one
+            complaints = f"{problems}\n\nYour last answer could not be used. {complaints}"
+        said: list[Message] = [{"role": "assistant", "content": program}, {"role": "user", "content": complaints}]
+        messages = [messages[0], *said]
     notify("settling what is kept")
     settled, dropped = (None, {}) if best is None else await _settled(gate, best, notify)
     return Outcome(settled, best, dropped, complaints, tally)
@@ -92,7 +97,7 @@ async def _judged(gate: Gate, reply: Reply) -> tuple[Judged | None, str]:
 
 
 def complaints_about(judged: Judged, tools: Sequence[str]) -> str:
-    """Return what to tell the author of a program; empty if there is nothing."""
+    """Return complaints for the author of a program; empty if there are none."""
     parts = [*_complaints(judged, tools)]
     if not parts:
         return ""
