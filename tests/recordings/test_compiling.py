@@ -1,5 +1,7 @@
 """`compile` and `learn`: a model writes over real HTTP, and the gate keeps what passes."""
 
+# ruff: noqa: ASYNC220, ASYNC240 (small files, and one process)
+
 from __future__ import annotations
 
 import json
