@@ -61,7 +61,12 @@ EXAMPLES: dict[str, tuple[list[str], Any]] = {
 }
 """Arguments of each command, and the path of a part of what it prints."""
 
-ELSEWHERE = {"eval": "tests/models/test_evaluation.py", "measure": "tests/cli/test_measure.py"}
+ELSEWHERE = {
+    "compile": "tests/recordings/test_compiling.py",
+    "eval": "tests/models/test_evaluation.py",
+    "learn": "tests/recordings/test_compiling.py",
+    "measure": "tests/cli/test_measure.py",
+}
 """Commands that are tested with a model or with recordings."""
 
 

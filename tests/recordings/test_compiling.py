@@ -120,6 +120,19 @@ async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.
     assert got.value == {"id": "item-1", "name": "Salt", "quantity": 3, "shelf": "top"}
 
 
+async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other_table = REPLY.replace("world.item", "world.thing").replace('"item": {"ids"', '"thing": {"ids"')
+    broken = other_table.replace('    return f"Put {quantity}', '    return item["parts"] or f"Put {quantity}')
+    async with answering(broken) as (_, model):
+        assert await run("compile", "pantry.yaml", "--by", model, "--rounds", "1", "--json") == 1
+    found = report(capfd)["tools"]
+    assert "KeyError" in found["add_item"]["why"][0]
+    assert found["list_items"]["why"] == ["works on thing, which the plan of add_item does not write"]
+    assert not (pantry / "pantry.py").exists()
+
+
 HOSTILE = {
     "imports": ("import os\n", "imports os"),
     "files": ("print(open('/etc/passwd').read())\n", "uses open"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -72,6 +72,8 @@ class Judged:
     findings: Sequence[Finding] = ()
     checks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Tool -> what was checked."""
+    writes: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """Tool -> the table or entity that it writes, by its function or its plan."""
     held: Agreement = Agreement()
     shown: Agreement = Agreement()
     differences: Sequence[Difference] = ()
@@ -87,6 +89,26 @@ class Judged:
             if one.tool in self.functions and not (one.kind == "lifecycle" and recorded):
                 found.setdefault(one.tool, []).append(one.message)
         return found
+
+    def harmed(self, plans: Judged) -> dict[str, str]:
+        """Return the tools without a function that worked with the plans alone and fail now, and how."""
+        before = {one.tool for one in plans.findings}
+        left = [one for one in self.findings if one.tool not in self.functions and one.tool not in before]
+        return {one.tool: one.message for one in reversed(left)}
+
+    def writing(self, tables: Collection[str | None]) -> list[str]:
+        """Return the tools whose functions use some tables."""
+        return [
+            tool
+            for tool, function in self.functions.items()
+            if {
+                *function.effects.creates,
+                *function.effects.updates,
+                *function.effects.deletes,
+                *function.effects.reads,
+            }
+            & {*tables}
+        ]
 
     def merit(self, tools: int) -> float:
         """Return how good the program is, to choose among several: negative if it cannot be used."""
@@ -115,7 +137,9 @@ class Gate:
                 raise UsageError(f"{self.subject.server}: its tools cannot be tried: it {error}") from None
         if found["problems"]:
             raise UsageError(f"{self.subject.server}: {'; '.join(_said(one) for one in found['problems'])}")
-        return Judged("", held=Agreement.of(found["held"]), shown=Agreement.of(found["shown"]))
+        findings = [Finding(**finding) for finding in found["findings"]]
+        held, shown = (Agreement.of(found[which]) for which in ("held", "shown"))
+        return Judged("", findings=findings, writes=found["writes"], held=held, shown=shown)
 
     def judge(self, text: str) -> Judged:
         """Return what is wrong with a program."""
@@ -167,9 +191,8 @@ class Gate:
             message = f"{tool}({arguments}) answers otherwise under another hash seed: sort what comes from a set"
             findings.append(Finding(tool, "reference", message))
         found = [Difference(**difference) for difference in one["differences"]]
-        return Judged(
-            text, functions, (), findings, one["checks"], Agreement.of(one["held"]), Agreement.of(one["shown"]), found
-        )
+        held, shown = (Agreement.of(one[which]) for which in ("held", "shown"))
+        return Judged(text, functions, (), findings, one["checks"], one["writes"], held, shown, found)
 
     def _run(self, folder: Path, hash_seed: int, *, has_sessions: bool) -> Record:
         held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()

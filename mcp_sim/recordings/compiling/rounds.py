@@ -146,7 +146,7 @@ async def _settled(gate: Gate, best: Judged, notify: Notify) -> tuple[Judged | N
     current = best
     if current.whole:
         return None, dropped
-    while failing := current.failing():
+    while failing := {**current.failing(), **_left_alone(current, best, gate.plans)}:
         dropped |= failing
         notify(f"taking out {', '.join(failing)}")
         current = await _without(gate, current, [*failing])
@@ -154,6 +154,25 @@ async def _settled(gate: Gate, best: Judged, notify: Notify) -> tuple[Judged | N
             return None, dropped
     kept = await _better(gate, current, dropped, notify)
     return kept, dropped
+
+
+def _left_alone(current: Judged, best: Judged, plans: Judged) -> dict[str, list[str]]:
+    """Return the tools whose functions cannot stay, since the plans of others do not write the same tables.
+
+    A tool whose function was taken out may have another entity by its plan; what it writes is then out of sight.
+    """
+    found: dict[str, list[str]] = {}
+    for tool, function in best.functions.items():
+        effects = function.effects
+        written = {*effects.creates, *effects.updates, *effects.deletes}
+        if tool in current.functions or not written or current.writes.get(tool) in written:
+            continue
+        for other in current.writing(written):
+            found[other] = [f"works on {', '.join(sorted(written))}, which the plan of {tool} does not write"]
+    for tool, message in current.harmed(plans).items():
+        for other in current.writing({current.writes.get(tool)}):
+            found.setdefault(other, [f"the plan of {tool} does not work beside it: {message}"])
+    return found
 
 
 async def _better(gate: Gate, current: Judged, dropped: dict[str, list[str]], notify: Notify) -> Judged | None:
@@ -167,7 +186,8 @@ async def _better(gate: Gate, current: Judged, dropped: dict[str, list[str]], no
         tried.add(tool)
         notify(f"trying without {tool}")
         without = await _without(gate, current, [tool])
-        if without is None or without.failing() or (without.held.score or 0) < (current.held.score or 0) - _TOLERANCE:
+        is_worse = without is not None and (without.failing() or _left_alone(without, current, gate.plans))
+        if without is None or is_worse or (without.held.score or 0) < (current.held.score or 0) - _TOLERANCE:
             continue
         score, plan = current.held.tools[tool], plans.tools[tool]
         dropped[tool] = [f"held-out recordings: {score:.3f}, the plan {plan:.3f}"]

@@ -22,6 +22,8 @@ from mcp_sim.spec.sessions import RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError
 
+WRITES = frozenset({"create", "update", "delete"})
+"""The verbs of tools that write records."""
 WORST = 3
 """How many differing calls of a tool are reported."""
 _LONGEST_ANSWER = 700
@@ -59,13 +61,13 @@ def try_out(job: Json) -> Json:
 
 
 async def _tried(job: Record, folder: Path) -> Record:
-    probe, functions = await _probed(folder, job["state"])
+    probe = await _probed(folder, job["state"])
     hung = any("did not end within" in finding.message for finding in probe.findings)
     held = Report([] if hung else await _scored(folder, job, "held"))
     shown = Report([] if hung else await _scored(folder, job, "shown"))
     return {
         "problems": [],
-        "functions": functions,
+        "writes": {tool: plan.entity for tool, plan in probe.domain.plans.items() if plan.verb in WRITES},
         "findings": [asdict(finding) for finding in (*probe.findings, *_crashed(held.calls), *_crashed(shown.calls))],
         "checks": {tool: sorted(found) for tool, found in probe.checks.items()},
         "answers": probe.answers,
@@ -75,10 +77,9 @@ async def _tried(job: Record, folder: Path) -> Record:
     }
 
 
-async def _probed(folder: Path, state: Json) -> tuple[Probe, list[str]]:
+async def _probed(folder: Path, state: Json) -> Probe:
     """Return the probe of one world. A second world must answer it alike: a program keeps nothing in its module."""
     scenario = load(folder / "scenario.json", trust=[folder], state=state)
-    functions = [tool for program in scenario.domain.programs for tool in program.functions]
     async with Simulator(scenario) as simulator:
         probe, again = (Probe(simulator.world("default"), scenario.domain) for _ in range(2))
         await probe.run()
@@ -89,7 +90,7 @@ async def _probed(folder: Path, state: Json) -> tuple[Probe, list[str]]:
             for tool, arguments in differences(probe.answers, again.answers):
                 message = f"{tool}({arguments}) answers otherwise in a second world: keep nothing outside of the tables"
                 probe.findings.append(Finding(tool, "reference", message))
-    return probe, functions
+    return probe
 
 
 async def _scored(folder: Path, job: Record, which: str) -> list[CallScore]:
