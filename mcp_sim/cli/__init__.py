@@ -45,6 +45,7 @@ COMMANDS = {
     "generate": "generate records, with or without a language model, into a file for scenarios",
     "compile": "have a language model write a program for a server, and keep what passes the gate",
     "learn": "have a language model write a program from recorded sessions, and keep what passes the gate",
+    "record": "record what passes between a client and a real server, for measure and replay",
     "measure": "replay recorded sessions of a real server, and measure how faithful the answers are",
     "eval": "evaluate a language model as a world model with AgentWorldBench",
     "list": "document perturbations, triggers, expectations, world models, and shipped documents",

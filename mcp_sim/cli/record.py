@@ -1,0 +1,114 @@
+"""`mcp-sim record`: record what passes between a client and a real server, as sessions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mcp_sim.server.backlog import Backlog, warn
+from mcp_sim.server.relay import Relay, end_like
+from mcp_sim.types.errors import UsageError
+
+LOOPBACK = "127.0.0.1"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "mcp-sim record -o DIR [OPTIONS] -- COMMAND..., mcp-sim record -o DIR --url URL --http PORT, "
+        "or mcp-sim record -o DIR --from FILE..."
+    )
+    parser.add_argument("command", metavar="COMMAND", nargs="*", help="the command that starts the server on stdio")
+    parser.add_argument(
+        "-o", "--out", type=Path, required=True, metavar="DIR", help="the folder of the recorded server"
+    )
+    parser.add_argument("--session", metavar="NAME", help="name of the session (default: the time when it starts)")
+    parser.add_argument("--url", metavar="URL", help="a server over HTTP, instead of a command")
+    parser.add_argument("--http", metavar="PORT", help="the port where clients reach it: PORT, or HOST:PORT")
+    parser.add_argument("--host", metavar="HOST", default=LOOPBACK, help=f"the address to bind (default {LOOPBACK})")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a further name in Host and Origin"
+    )
+    parser.add_argument(
+        "--from", dest="files", nargs="+", type=Path, metavar="FILE", help="convert traces of mcp-sim, or HAR files"
+    )
+    secrets = parser.add_argument_group("secrets")
+    secrets.add_argument(
+        "--redact", nargs="+", action="extend", default=[], metavar="KEY", help="further keys with secret values"
+    )
+    secrets.add_argument(
+        "--redact-pattern", action="append", default=[], metavar="RE", help="a further pattern of secrets; "
+        "its first group is the secret, or all of it"
+    )  # fmt: skip
+    secrets.add_argument("--no-redact", action="store_true", help="record secrets as they are")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit like the server's command; over HTTP with 130 after Ctrl-C, 143 after SIGTERM; 2 for invalid usage."""
+    if sum(map(bool, (args.command, args.url, args.files))) != 1:
+        raise UsageError("record: name one source: -- COMMAND..., --url URL, or --from FILE...")
+    if bool(args.url) != bool(args.http):
+        raise UsageError("record: --url and --http belong together: --url URL --http PORT")
+    if args.session is not None and (args.session in {"", "tools"} or "/" in args.session or args.session[:1] == "."):
+        raise UsageError(f"record: --session {args.session!r} is not a name for a file")
+    if args.command:
+        return _over_stdio(args)
+    if args.url:
+        from mcp_sim.cli.record_http import over_http  # noqa: PLC0415 (loads an HTTP server)
+
+        return over_http(args)
+    from mcp_sim.cli.record_files import from_files  # noqa: PLC0415 (loads the reader of traces)
+
+    return from_files(args)
+
+
+def _over_stdio(args: argparse.Namespace) -> int:
+    if args.redact_pattern:
+        new_folder(args)  # reports an invalid pattern before the server starts
+    relay = Relay(args.command)
+    state = dict[str, Any]()
+    backlog = Backlog(partial(_recorder, args, state))
+    code = relay.run(lambda side, data: backlog.put(side, 0, data))
+    backlog.put("exit", 0, code)
+    backlog.finish()
+    if "folder" in state:
+        report(*state["folder"])
+    return end_like(code)
+
+
+def _recorder(args: argparse.Namespace, state: dict[str, Any]) -> Any:
+    """Open the recorder, in the thread that records: the client does not wait for its imports."""
+    from mcp_sim.recordings.capture.stdio import StdioRecorder  # noqa: PLC0415 (see above)
+
+    folder, redactor = state["folder"] = new_folder(args)
+    command = args.command
+    if redactor is not None:
+        redactor.learn_environment(os.environ)
+        redactor.learn_command(command)
+    return StdioRecorder(folder, command)
+
+
+def new_folder(args: argparse.Namespace) -> tuple[Any, Any]:
+    """Return the folder of the recording, and what redacts secrets; None with --no-redact.
+
+    Raises `UsageError` for an invalid pattern.
+    """
+    from mcp_sim.recordings.capture.folder import Folder  # noqa: PLC0415 (see above)
+    from mcp_sim.recordings.capture.redaction import Redactor  # noqa: PLC0415 (see above)
+
+    redactor = None if args.no_redact else Redactor(args.redact, args.redact_pattern)
+    return Folder(args.out, redactor, args.session), redactor
+
+
+def report(folder: Any, redactor: Any) -> None:
+    """Report on stderr which sessions were written, and what was redacted."""
+    for path in folder.sessions:
+        warn(f"recorded {path}")
+    lines = [] if redactor is None else list(redactor.report())
+    if lines:
+        warn("secrets were redacted:")
+    for line in lines:
+        print(f"  {line}", file=sys.stderr)

@@ -1,0 +1,108 @@
+"""The files of a recording: `tools.json`, and a session per client, written line by line."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from mcp_sim import __version__
+from mcp_sim.recordings.capture.redaction import Redactor
+from mcp_sim.recordings.sessions import FORMAT, TOOLS
+from mcp_sim.types import Json, Record
+
+MOST_NAMES = 10_000
+
+
+class SessionFile:
+    """A session that is being written. Each line is on disk before the next one begins."""
+
+    def __init__(self, path: Path, redactor: Redactor | None) -> None:
+        self.path = path
+        self._redactor = redactor
+        self._size = 0
+
+    def write(self, line: Record) -> None:
+        """Append a line without secrets. Raises `OSError`; what was written of the line is then removed."""
+        written = line if self._redactor is None else self._redacted(line, self._redactor)
+        data = _text(written).encode("utf-8", "backslashreplace") + b"\n"
+        target = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+        try:
+            at = 0
+            while at < len(data):
+                at += os.write(target, data[at:])
+            self._size += len(data)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(target, self._size)
+            raise
+        finally:
+            os.close(target)
+
+    def _redacted(self, line: Record, redactor: Redactor) -> Record:
+        place = str(line.get("tool") or line.get("uri") or line.get("method") or line["type"])
+        if line["type"] == "tools":
+            return {**line, "tools": redactor.redact_schemas(line["tools"], "tools")}
+        return {"type": line["type"], **redactor.redact({**line, "type": None}, place), "type": line["type"]}
+
+
+class Folder:
+    """The folder of a recorded server. `redactor` is None if secrets are kept."""
+
+    def __init__(self, place: Path, redactor: Redactor | None, session: str | None = None) -> None:
+        self.place = place
+        self.sessions = list[Path]()
+        self._redactor = redactor
+        self._session = session
+        self._is_ours = False
+
+    def new_session(self, started: str) -> SessionFile:
+        """Create the file of a session under a free name. Raises `OSError`."""
+        self.place.mkdir(parents=True, exist_ok=True)
+        name = self._session or started.replace(":", "").replace("-", "").partition(".")[0]
+        for number in count(1):
+            path = self.place / f"{name}{'' if number == 1 else f'-{number}'}.jsonl"
+            try:
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+            except FileExistsError:
+                if number == MOST_NAMES:
+                    raise
+                continue
+            self.sessions.append(path)
+            return SessionFile(path, self._redactor)
+        raise AssertionError
+
+    def header(self, path: Path, about: Record) -> Record:
+        """Return the header of a session."""
+        return {"type": "session", "format": FORMAT, "session": path.stem, "recorder": f"mcp-sim {__version__}", **about}
+
+    def has_tools(self, tools: list[Json]) -> bool:
+        """Whether `tools.json` has these tools. It is written if it is not there, or was written by this recording."""
+        listed = tools if self._redactor is None else self._redactor.redact_schemas(tools, "tools")
+        path = self.place / TOOLS
+        with suppress(OSError, ValueError):
+            if json.loads(path.read_text(encoding="utf-8")) == {"tools": listed}:
+                return True
+        if path.exists() and not self._is_ours:
+            return False
+        self.place.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=self.place, prefix=f".{TOOLS}.", delete=False) as stream:
+            stream.write(_text({"tools": listed}, indent=1).encode("utf-8", "backslashreplace") + b"\n")
+        fresh = Path(stream.name)
+        fresh.chmod(0o644)
+        fresh.replace(path)
+        self._is_ours = True
+        return True
+
+
+def _text(value: Json, indent: int | None = None) -> str:
+    """Return a value as JSON. Characters that are no valid text are escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text

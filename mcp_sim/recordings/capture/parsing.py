@@ -1,0 +1,143 @@
+"""Parse messages as they pass: lines of a pipe, events of a stream, whole bodies. All with a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic_core import from_json
+
+from mcp_sim.server.lines import request_id
+from mcp_sim.types import Json, Record
+
+LONGEST = 4 * 1024 * 1024
+"""Bytes of a message that are recorded; longer ones pass all the same."""
+
+TAIL = 256
+"""Bytes at the end of a longer message that are searched for its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A message. If it is not whole, it is too long, and the rest is cut off."""
+
+    value: Json
+    is_whole: bool
+    size: int
+
+
+class Piece:
+    """A message as it arrives. Its beginning and its end are kept."""
+
+    def __init__(self) -> None:
+        self._head, self._tail = bytearray(), b""
+        self.size = 0
+
+    def add(self, data: bytes | memoryview) -> None:
+        room = LONGEST - len(self._head)
+        self._head += data[:room]
+        if len(data) > room:
+            self._tail = (self._tail + bytes(data[max(room, len(data) - TAIL) :]))[-TAIL:]
+        self.size += len(data)
+
+    def parsed(self) -> Parsed | None:
+        """Return the message; its value is None if it is invalid. None for a blank one."""
+        if self.size <= LONGEST:
+            return parsed(bytes(self._head))
+        return Parsed(_beginning(bytes(self._head), self._tail), is_whole=False, size=self.size)
+
+
+def parsed(data: bytes) -> Parsed | None:
+    """Parse a message; its value is None if it is invalid. None for a blank one."""
+    if not data.strip():
+        return None
+    try:
+        return Parsed(from_json(data), is_whole=True, size=len(data))
+    except ValueError:
+        return Parsed(None, is_whole=True, size=len(data))
+
+
+def _beginning(head: bytes, tail: bytes) -> Json:
+    """Return the first part of a long message, with its id, which some write at its end."""
+    try:
+        value: Json = from_json(head, allow_partial="trailing-strings")
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or "id" in value or "method" in value:
+        return value
+    number = _last_id(tail)
+    found: Record = {**value} if number is None else {**value, "id": number}
+    return found
+
+
+def _last_id(tail: bytes) -> int | str | None:
+    """Return the id in the last bytes of a message: some write it last, others before the version."""
+    at = tail.rfind(b'"id"')
+    return request_id(b"{" + tail[at:]) if at >= 0 else None
+
+
+_DATA = b"data:"
+
+
+class Lines:
+    """Splits what passes through a pipe into messages."""
+
+    def __init__(self) -> None:
+        self._piece = Piece()
+
+    def feed(self, data: bytes) -> Iterator[Parsed]:
+        """Yield the messages that are complete with these bytes."""
+        view, at = memoryview(data), 0
+        while (end := data.find(b"\n", at)) >= 0:
+            self._piece.add(view[at:end])
+            yield from self.rest()
+            at = end + 1
+        self._piece.add(view[at:])
+
+    def rest(self) -> Iterator[Parsed]:
+        """Yield the message that has begun, if any."""
+        found, self._piece = self._piece.parsed(), Piece()
+        if found is not None:
+            yield found
+
+
+class Events:
+    """Splits a stream of server-sent events into the messages in their data."""
+
+    def __init__(self) -> None:
+        self._data = Piece()
+        self._start = b""
+        self._kind: str | None = None
+        """What the current line is; None until enough of it has come."""
+
+    def feed(self, data: bytes) -> Iterator[Parsed]:
+        """Yield the messages that are complete with these bytes."""
+        *ends, last = data.split(b"\n")
+        for part in ends:
+            self._take(part)
+            yield from self._end_line()
+        self._take(last)
+
+    def rest(self) -> Iterator[Parsed]:
+        """Yield the message of an event that has begun, if any."""
+        found, self._data = self._data.parsed(), Piece()
+        if found is not None:
+            yield found
+
+    def _take(self, part: bytes) -> None:
+        if self._kind is None:
+            self._start += part
+            if len(self._start) < len(_DATA):
+                return
+            self._kind = "data" if self._start.startswith(_DATA) else "other"
+            part = self._start[len(_DATA) :] if self._kind == "data" else b""
+        if self._kind == "data":
+            self._data.add(part)
+
+    def _end_line(self) -> Iterator[Parsed]:
+        is_blank = self._kind is None and not self._start.strip()
+        if self._kind == "data":
+            self._data.add(b"\n")
+        self._start, self._kind = b"", None
+        if is_blank:
+            yield from self.rest()

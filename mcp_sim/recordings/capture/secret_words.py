@@ -1,0 +1,89 @@
+"""The names of keys with secret values, and the patterns of secrets in texts, as `secrets.yaml` lists them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import re2
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from mcp_sim.types.errors import UsageError
+
+Words: TypeAlias = tuple[str, ...]
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LONGEST_NAME = 80
+
+
+class SecretWords(BaseModel):
+    """The contents of `secrets.yaml`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    keys: list[str]
+    not_keys: list[str]
+    numbers: frozenset[str]
+    not_values: frozenset[str]
+    patterns: dict[str, str]
+
+
+@cache
+def secret_words() -> SecretWords:
+    """Return the words and patterns that are known."""
+    return SecretWords.model_validate(yaml.safe_load(Path(__file__).with_name("secrets.yaml").read_bytes()))
+
+
+class SecretKeys:
+    """The names whose values are secret: the known ones, and `further` ones."""
+
+    def __init__(self, further: Iterable[str] = ()) -> None:
+        known = secret_words()
+        self._secret = {words_of(name) for name in (*known.keys, *further)} - {()}
+        self._open = {words_of(name) for name in known.not_keys} - {words_of(name) for name in further}
+        self.kind = lru_cache(4096)(self._kind)
+
+    def _kind(self, name: str) -> str | None:
+        """Return the kind of secret that a key of this name holds, as in `api-key`; None if it holds none."""
+        words = words_of(name)
+        ends = [words[at:] for at in range(len(words))]
+        if any(end in self._open for end in ends):
+            return None
+        return next(("-".join(end) for end in ends if end in self._secret), None)
+
+    def names_a_secret(self, name: str) -> bool:
+        """Whether a variable of this name may hold a secret: one of the words may be anywhere in it."""
+        words = words_of(name)
+        return words[-1:] == ("key",) or any(
+            words[at:end] in self._secret for at in range(len(words)) for end in range(at + 1, len(words) + 1)
+        )
+
+    def holds_numbers(self, kind: str) -> bool:
+        """Whether numbers under a key of this kind are secret, too."""
+        return kind in secret_words().numbers
+
+
+def words_of(name: str) -> Words:
+    """Return the words of a name, in lower case: `X-Api-Key` and `xApiKey` are `x`, `api`, `key`."""
+    return tuple(word.lower() for word in _WORD.findall(name)) if len(name) <= _LONGEST_NAME else ()
+
+
+def is_open_value(text: str) -> bool:
+    """Whether a value is not secret, whatever its key: an empty text, or a word such as `required`."""
+    return text.strip().lower() in secret_words().not_values or not text.strip()
+
+
+def compiled_patterns(further: Sequence[str] = ()) -> Mapping[str, Any]:
+    """Return the patterns by their kind. Raises `UsageError` for an invalid further one."""
+    patterns = {kind: re2.compile(pattern) for kind, pattern in secret_words().patterns.items()}
+    for number, pattern in enumerate(further, 1):
+        try:
+            patterns[f"pattern{number}" if len(further) > 1 else "pattern"] = re2.compile(pattern)
+        except re2.error as error:
+            reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+            raise UsageError(f"--redact-pattern {pattern!r}: {reason}") from None
+    return patterns

@@ -1,0 +1,152 @@
+"""A proxy between this process's stdio and a server that it starts. Bytes pass unchanged in both directions.
+
+Its imports are few, since a client waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from threading import Event, Thread
+from types import FrameType
+from typing import Any, TypeAlias
+
+from mcp_sim.server.descriptors import write_all
+from mcp_sim.types.errors import UsageError
+
+CHUNK = 65536
+
+DRAIN_SECONDS = 0.05
+"""Seconds between looks at the output of a server that has ended."""
+
+HELD_SECONDS = 1.0
+"""Seconds after the end of a server for which processes that it started may hold its output open in silence."""
+
+PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+"""Signals that the server gets when this process does, once each: it has a process group of its own."""
+
+DIE_WITH_PARENT = 1
+"""PR_SET_PDEATHSIG of Linux."""
+
+Tap: TypeAlias = Callable[[str, bytes], None]
+"""Gets the bytes that a side, `client` or `server`, has sent, before they are passed on."""
+
+
+class Relay:
+    """A server process between two pipes. Raises `UsageError` if the command cannot be run."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._early = list[int]()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._before = _handle_signals(self._pass_on)
+        self._is_reading = Event()
+        self._passed = 0
+        self._process = _start(command)
+        for number in self._early:
+            self._pass_on(number, None)
+
+    def run(self, tap: Tap) -> int:
+        """Pass everything on until the server ends. Return its exit code, negative for the signal that ended it."""
+        assert self._process is not None
+        requests, results = self._process.stdin, self._process.stdout
+        assert requests is not None
+        assert results is not None
+        Thread(target=self._pass_requests, args=(requests.fileno(), tap), daemon=True).start()
+        answers = Thread(target=self._pass_answers, args=(results.fileno(), tap), daemon=True)
+        answers.start()
+        code = self._process.wait()
+        self._drain(answers)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        return code
+
+    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
+        if self._process is None:
+            self._early.append(number)
+            return
+        with suppress(OSError):
+            if os.name == "posix":
+                os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
+
+    def _pass_requests(self, target: int, tap: Tap) -> None:
+        """Copy stdin to the server. Whichever of them closes, the other is closed."""
+        with suppress(OSError):
+            while data := os.read(0, CHUNK):
+                tap("client", data)
+                write_all(target, memoryview(data))
+        _close(target)
+        _close(0)
+
+    def _pass_answers(self, source: int, tap: Tap) -> None:
+        """Copy the server's output to stdout. Whichever of them closes, the other is closed."""
+        with suppress(OSError):
+            while data := self._read(source):
+                tap("server", data)
+                write_all(1, memoryview(data))
+        _close(source)
+        _close(1)
+
+    def _read(self, source: int) -> bytes:
+        self._is_reading.set()
+        data = os.read(source, CHUNK)
+        self._is_reading.clear()
+        self._passed += 1
+        return data
+
+    def _drain(self, answers: Thread) -> None:
+        """Wait for the rest of the output. A process that the server started may hold it open without end."""
+        silent, passed = 0.0, self._passed
+        while answers.is_alive() and silent < HELD_SECONDS:
+            answers.join(DRAIN_SECONDS)
+            is_silent = self._is_reading.is_set() and passed == self._passed
+            silent, passed = silent + DRAIN_SECONDS if is_silent else 0.0, self._passed
+
+
+def end_like(code: int) -> int:
+    """Return the exit code of the server; if a signal ended it, end this process by the same signal."""
+    if code >= 0:
+        return code
+    sys.stderr.flush()
+    with suppress(OSError, ValueError):
+        if code != -signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return 128 - code
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    options: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 (only here)
+
+        options["preexec_fn"] = partial(ctypes.CDLL(None).prctl, DIE_WITH_PARENT, signal.SIGKILL)
+    try:
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, **options)  # noqa: S603 (the user's own command)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot run {command[0]}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _close(descriptor: int) -> None:
+    """Close a pipe, and keep its descriptor from being used again."""
+    with suppress(OSError):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, descriptor)
+        os.close(nothing)
+
+
+def _handle_signals(handle: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
+    """Handle the signals that are passed on, except ignored ones. Return the handlers before."""
+    before = dict[int, Any]()
+    for name in PASSED_ON:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            before[number] = signal.signal(number, handle)
+    return before
