@@ -87,7 +87,7 @@ def _recorder(args: argparse.Namespace, state: dict[str, Any]) -> Any:
     command = args.command
     if redactor is not None:
         redactor.learn_environment(os.environ)
-        redactor.learn_command(command)
+        command = redactor.redact_command(command)
     return StdioRecorder(folder, command)
 
 

@@ -90,6 +90,15 @@ class Conversation:
             self._write({"type": "end", "at": iso(at), **{name: part for name, part in counts.items() if part}, **(facts or {})})
         self.is_ended = True
 
+    def close(self, scope: str) -> None:
+        """Write the requests of an HTTP exchange that has ended without their answers."""
+        for key, several in list(self._open.items()):
+            for one in [one for one in several if one.scope == scope and one.side == "client"]:
+                several.remove(one)
+                self._unanswered(one)
+            if not several:
+                del self._open[key]
+
     # requests ---------------------------------------------------------------------------------------------------------
 
     def _noted(self, side: Side, message: Record, parsed: Parsed, at: float, scope: str) -> None:

@@ -12,6 +12,7 @@ from binascii import Error as Base64Error
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
@@ -84,11 +85,11 @@ class Redactor:
             for found in self._patterns["url-password"].finditer(value):
                 self._learn_part(found[1], "environment")
 
-    def learn_command(self, words: Sequence[str]) -> None:
-        """Learn the secrets in a command, or in a URL."""
-        for value in sorted(find_secrets(words, (), {}).values):
-            if not is_open_value(value) and "=" not in value:
-                self._learn_part(value, "argument")
+    def redact_command(self, words: Sequence[str]) -> list[str]:
+        """Return the words of a command, or a URL, without secrets, which are learned."""
+        secrets = [value for value in find_secrets(words, (), {}).values if not is_open_value(value)]
+        found = {value: self.learn(value, "argument") for value in sorted(secrets, key=len, reverse=True)}
+        return [reduce(lambda text, value: text.replace(value, found[value]), found, word) for word in words]
 
     def learn_header(self, name: str, value: str) -> None:
         """Learn the secrets in an HTTP header: its cookies, its token, or the password of its user."""

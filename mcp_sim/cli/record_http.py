@@ -1,0 +1,59 @@
+"""`mcp-sim record --url URL --http PORT`: record what passes between clients and a server over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+
+from mcp_sim.cli.record import new_folder, report
+from mcp_sim.recordings.capture.http import HttpRecorder
+from mcp_sim.server.access import access
+from mcp_sim.server.backlog import Backlog, warn
+from mcp_sim.server.http_relay import HttpRelay
+from mcp_sim.server.listening import bind, listen, parse_address, url
+from mcp_sim.types.errors import UsageError
+
+GRACE_SECONDS = 5.0
+"""Seconds that running requests may take after a signal."""
+
+UNREAD_SECONDS = 600.0
+"""Seconds for which a client may leave an answer unread."""
+
+
+def over_http(args: argparse.Namespace) -> int:
+    """Pass requests on until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    target = _checked(args.url)
+    address = args.http if ":" in args.http else f"{f'[{args.host}]' if ':' in args.host else args.host}:{args.http}"
+    host, port = parse_address(address)
+    folder, redactor = new_folder(args)
+    about = {"url": target if redactor is None else redactor.redact_command([target])[0]}
+    with bind(host, port) as listener:
+        backlog = Backlog(lambda: HttpRecorder(folder, redactor, about))
+        relay = HttpRelay(target, access(host, args.allow_host, None, {}), backlog.put)
+        where = f"{url(host, listener)}{urlsplit(target).path}"
+        begun = partial(warn, f"recording {about['url']} at {where}")
+        code = anyio.run(_serve, relay, listener, begun)
+    backlog.finish()
+    report(folder, redactor)
+    return code
+
+
+async def _serve(relay: HttpRelay, listener: Any, begun: Any) -> int:
+    async with relay.open() as app:
+        return await listen(app, listener, begun, relay.leave, GRACE_SECONDS, UNREAD_SECONDS)
+
+
+def _checked(target: str) -> str:
+    with suppress(ValueError, httpx2.InvalidURL):
+        parts = urlsplit(target)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and httpx2.URL(target).host:
+            return target
+    raise UsageError(f"{target!r} is not a URL: write --url http://HOST:PORT/PATH")

@@ -1,0 +1,206 @@
+"""Record the exchanges of clients with a server over HTTP: a session for each client."""
+
+from __future__ import annotations
+
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from mcp_sim.recordings.capture.conversation import Conversation, iso
+from mcp_sim.recordings.capture.folder import Folder
+from mcp_sim.recordings.capture.parsing import Events, Parsed, Piece
+from mcp_sim.recordings.capture.redaction import Redactor
+from mcp_sim.server.backlog import warn
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+MOST_CLIENTS = 5000
+"""The most clients without an end that are kept apart; the session of the one that came first ends then."""
+
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+
+class _Parser(Protocol):
+    def feed(self, data: bytes) -> Iterator[Parsed]: ...
+
+    def rest(self) -> Iterator[Parsed]: ...
+
+
+class _Body:
+    """A whole body, which is one message or a batch."""
+
+    def __init__(self) -> None:
+        self._piece = Piece()
+
+    def feed(self, data: bytes) -> Iterator[Parsed]:
+        self._piece.add(data)
+        return iter(())
+
+    def rest(self) -> Iterator[Parsed]:
+        found = self._piece.parsed()
+        return iter(() if found is None else (found,))
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """A request and its response."""
+
+    method: str
+    headers: Mapping[bytes, bytes]
+    peer: Any
+    body: Piece = field(default_factory=Piece)
+    conversation: Conversation | None = None
+    parser: _Parser | None = None
+    decoder: Any = None
+    status: int = 0
+
+
+class HttpRecorder:
+    """Reads what happens in exchanges.
+
+    A client is known by its session id. Without one it is known by its connection, or by what its requests have in
+    common: address, user agent, authorization. A handshake or a discovery begins a new session.
+    """
+
+    def __init__(self, folder: Folder, redactor: Redactor | None, about: Record) -> None:
+        self._folder, self._redactor, self._about = folder, redactor, about
+        self._exchanges = dict[int, _Exchange]()
+        self._by_key = OrderedDict[Any, Conversation]()
+        self._has_warned = False
+
+    def take(self, kind: str, channel: int, data: Any, at: float) -> None:
+        """Take what happens in an exchange."""
+        if kind == "request":
+            self._begin(channel, data)
+            return
+        exchange = self._exchanges[channel]
+        match kind:
+            case "client":
+                exchange.body.add(data)
+            case "asked":
+                self._asked(exchange, channel, at)
+            case "response":
+                self._respond(exchange, data)
+            case "server":
+                self._received(exchange, channel, data, at)
+            case _:
+                self._done(exchange, channel, at)
+
+    def finish(self, at: float) -> None:
+        """End all sessions."""
+        for conversation in list(self._by_key.values()):
+            conversation.end(at)
+
+    # requests ---------------------------------------------------------------------------------------------------------
+
+    def _begin(self, channel: int, head: Mapping[str, Any]) -> None:
+        headers = cast("Headers", head["headers"])
+        self._exchanges[channel] = _Exchange(head["method"], dict(headers), head["peer"])
+        if self._redactor is not None:
+            learn_request(self._redactor, head["path"], headers)
+
+    def _asked(self, exchange: _Exchange, channel: int, at: float) -> None:
+        """Take the messages in the body of a request."""
+        found = exchange.body.parsed()
+        if exchange.method == "POST" and found is not None and isinstance(found.value, dict | list):
+            exchange.conversation = self._conversation(exchange, _first(found.value), at)
+            exchange.conversation.note("client", found, at, str(channel))
+        elif exchange.method in {"GET", "DELETE"}:
+            exchange.conversation = self._known(exchange)
+
+    def _conversation(self, exchange: _Exchange, message: Record, at: float) -> Conversation:
+        """Return the conversation of a request; a new one at the beginning of a session, and for unknown clients."""
+        session = exchange.headers.get(b"mcp-session-id")
+        begins = session is None and message.get("method") in {"initialize", "server/discover"}
+        known = None if begins else self._known(exchange)
+        found = known or Conversation(self._folder, {"started": iso(at), "transport": "http", **self._about})
+        for key in _keys(exchange):
+            self._keep(key, found, at)
+        return found
+
+    def _known(self, exchange: _Exchange) -> Conversation | None:
+        return next((self._by_key[key] for key in _keys(exchange) if key in self._by_key), None)
+
+    def _keep(self, key: Any, conversation: Conversation, at: float) -> None:
+        self._by_key[key] = conversation
+        self._by_key.move_to_end(key)
+        while len(self._by_key) > MOST_CLIENTS:
+            _, oldest = self._by_key.popitem(last=False)
+            if oldest not in self._by_key.values():
+                oldest.end(at)
+
+    # responses --------------------------------------------------------------------------------------------------------
+
+    def _respond(self, exchange: _Exchange, head: Mapping[str, Any]) -> None:
+        headers = dict(cast("Headers", head["headers"]))
+        exchange.status = head["status"]
+        if self._redactor is not None:
+            for name, value in cast("Headers", head["headers"]):
+                self._redactor.learn_header(name.decode("latin-1"), value.decode("latin-1").partition(";")[0])
+        session = headers.get(b"mcp-session-id")
+        if session is not None and exchange.conversation is not None:
+            self._by_key["session", session] = exchange.conversation
+        exchange.parser = Events() if headers.get(b"content-type", b"").startswith(b"text/event-stream") else _Body()
+        self._set_decoder(exchange, headers.get(b"content-encoding", b"identity").strip().lower())
+
+    def _set_decoder(self, exchange: _Exchange, encoding: bytes) -> None:
+        if encoding in {b"gzip", b"x-gzip", b"deflate"}:
+            exchange.decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+        elif encoding != b"identity":
+            exchange.parser = None
+            if not self._has_warned:
+                self._has_warned = True
+                warn(f"bodies compressed by {encoding.decode('latin-1')} are passed on, and cannot be recorded")
+
+    def _received(self, exchange: _Exchange, channel: int, data: bytes, at: float) -> None:
+        if exchange.parser is None or exchange.conversation is None:
+            return
+        try:
+            plain = data if exchange.decoder is None else exchange.decoder.decompress(data)
+        except zlib.error:
+            exchange.parser = None
+            return
+        for message in exchange.parser.feed(plain):
+            exchange.conversation.note("server", message, at, str(channel))
+
+    def _done(self, exchange: _Exchange, channel: int, at: float) -> None:
+        """Take the rest of a response. Without a session, what is unanswered now stays unanswered."""
+        del self._exchanges[channel]
+        conversation = exchange.conversation
+        if conversation is None:
+            return
+        for message in exchange.parser.rest() if exchange.parser is not None else ():
+            if isinstance(message.value, dict | list):
+                conversation.note("server", message, at, str(channel))
+        session = exchange.headers.get(b"mcp-session-id")
+        if session is None:
+            conversation.close(str(channel))
+        elif exchange.method == "DELETE" and exchange.status < 300:
+            conversation.end(at)
+            self._by_key.pop(("session", session), None)
+
+
+def learn_request(redactor: Redactor, path: str, headers: Headers) -> None:
+    """Learn the secrets in the headers and the query of a request."""
+    for name, value in headers:
+        redactor.learn_header(name.decode("latin-1"), value.decode("latin-1"))
+    for name, value in parse_qsl(urlsplit(path).query):
+        redactor.learn_header(name, value)
+
+
+def _keys(exchange: _Exchange) -> list[Any]:
+    """Return what identifies the client of a request, the surest first."""
+    session = exchange.headers.get(b"mcp-session-id")
+    if session is not None:
+        return [("session", session)]
+    host = exchange.peer[0] if exchange.peer else ""
+    common = tuple(exchange.headers.get(name) for name in (b"user-agent", b"authorization"))
+    return [("connection", tuple(exchange.peer or ())), ("client", host, *common)]
+
+
+def _first(value: Json) -> Record:
+    """Return a message, or the first one of a batch."""
+    return as_object(next(iter(as_list(value)), value))
