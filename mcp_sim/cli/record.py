@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.server.backlog import Backlog, warn
 from mcp_sim.server.relay import Relay, end_like
 from mcp_sim.types.errors import UsageError
@@ -35,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="files", nargs="+", type=Path, metavar="FILE", help="convert traces of mcp-sim, or HAR files"
     )
+    trust_option(parser)
     secrets = parser.add_argument_group("secrets")
     secrets.add_argument(
         "--redact", nargs="+", action="extend", default=[], metavar="KEY", help="further keys with secret values"

@@ -1,4 +1,4 @@
-"""A proxy in front of a server over HTTP. Bodies pass unchanged, as they come; so do headers, except hop-by-hop ones."""
+"""A proxy in front of a server over HTTP. Bodies pass unchanged, as they come; so do headers but hop-by-hop ones."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mcp_sim.server.exchange import CONNECTION, App, Receive, Refusal, Scope, Se
 CONNECT_SECONDS = 10.0
 
 _HOP_BY_HOP = frozenset({
-    b"connection", b"expect", b"host", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection",
-    b"te", b"trailer", b"transfer-encoding", b"upgrade",
+    b"connection", b"expect", b"host", b"keep-alive", b"proxy-authenticate", b"proxy-authorization",
+    b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade",
 })  # fmt: skip
 """Headers of one connection. The server gets its own name as Host."""
 

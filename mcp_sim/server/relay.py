@@ -123,13 +123,13 @@ def end_like(code: int) -> int:
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
-    options: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
+    options: Any = {"process_group": 0} if os.name == "posix" else {}
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 (only here)
 
         options["preexec_fn"] = partial(ctypes.CDLL(None).prctl, DIE_WITH_PARENT, signal.SIGKILL)
     try:
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, **options)  # noqa: S603 (the user's own command)
+        return subprocess.Popen[bytes](command, stdin=pipe, stdout=pipe, bufsize=0, **options)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot run {command[0]}: {getattr(error, 'strerror', None) or error}") from None
 

@@ -8,7 +8,8 @@ of a session is its header, each other line a call:
 
 `initial_state` may be `{"$ref": "FILE"}`, a JSON file beside the session. A header may have `tools` of its own. A call
 has a `result` (a CallToolResult) or an `error` (of JSON-RPC). Other keys are kept, and lines of other types skipped, so
-that recordings can hold more than a reader of this version knows.
+that recordings can hold more than a reader of this version knows. A line `{"type": "tools", "tools": [...]}` replaces
+the tools beside the session. A last line without its end is left out: its recorder was killed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ FORMAT = 1
 """The version of the format. A header of a later one (`"format": 2`) is refused."""
 
 TOOLS = "tools.json"
+
+_WITH_TOOLS = frozenset({"session", "tools"})
+"""The types of lines that may have tools."""
 
 Answer = dict[str, Any]
 """`result` with a CallToolResult, or `error` with a JSON-RPC error."""
@@ -126,7 +130,7 @@ class _Reader:
             self._problem(file, 1, "", "expected a header with the server's name and initial state, got an empty file")
             return
         (at, header), *rest = lines
-        tools, state = self._tools(file, header), self._state(file, at, header)
+        tools, state = self._tools(file, [header, *(line for _, line in rest)]), self._state(file, at, header)
         self._check_header(file, at, header)
         calls = [(at, line) for at, line in rest if line.get("type", "call") == "call"]
         read = [self._call(file, at, seq, line) for seq, (at, line) in enumerate(calls, 1)]
@@ -136,7 +140,10 @@ class _Reader:
 
     def _lines(self, file: Path) -> Iterator[tuple[int, Record]]:
         """Yield the objects in the lines of a file, with their numbers."""
-        for at, text in enumerate(self._text(file).split("\n"), 1):
+        texts = self._text(file).split("\n")
+        if len(texts) > 1 and not _is_json(texts[-1]):
+            texts.pop()
+        for at, text in enumerate(texts, 1):
             if text.strip():
                 line = self._parsed(file, at, text)
                 if isinstance(line, dict):
@@ -151,10 +158,11 @@ class _Reader:
         elif not isinstance(version, int) or version > FORMAT:
             self._problem(file, at, "format", f"expected at most {FORMAT}, got {shown(version)}; use a newer mcp-sim")
 
-    def _tools(self, file: Path, header: Record) -> list[Record]:
-        """Return the tools in the header, else those in the file beside the session."""
-        if "tools" in header:
-            return self._tool_list(file, 1, header["tools"])
+    def _tools(self, file: Path, lines: Sequence[Record]) -> list[Record]:
+        """Return the tools in the header, or in a line of their own, else those in the file beside the session."""
+        own = next((line for line in lines if "tools" in line and line.get("type", "session") in _WITH_TOOLS), None)
+        if own is not None:
+            return self._tool_list(file, 1, own["tools"])
         beside = file.with_name(TOOLS)
         listed = self._json(beside, "no such file; sessions whose header has no `tools` need it")
         tools: Json = cast("Record", listed).get("tools") if isinstance(listed, dict) else listed
@@ -227,6 +235,14 @@ class _Reader:
         problem = Problem(str(file), line, path, message)
         if problem not in self.problems:
             self.problems.append(problem)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _answer_check(name: str, part: Json) -> tuple[bool, str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, cast
@@ -65,7 +64,7 @@ class Conversation:
 
     def note(self, side: Side, parsed: Parsed, at: float, scope: str = "") -> None:
         """Take a message, or a batch of them. `scope` names the HTTP exchange that it belongs to."""
-        messages = as_list(parsed.value) if isinstance(parsed.value, list) else [parsed.value]
+        messages = as_list(parsed.value) or [parsed.value]
         for message in messages:
             if not isinstance(message, dict):
                 self._invalid[side] += 1
@@ -87,7 +86,9 @@ class Conversation:
         self._open.clear()
         if self._file is not None:
             counts = {"notifications": dict(self._notifications), "invalid": dict(self._invalid)}
-            self._write({"type": "end", "at": iso(at), **{name: part for name, part in counts.items() if part}, **(facts or {})})
+            self._write(
+                {"type": "end", "at": iso(at), **{name: part for name, part in counts.items() if part}, **(facts or {})}
+            )
         self.is_ended = True
 
     def close(self, scope: str) -> None:
@@ -216,7 +217,9 @@ class Conversation:
         if asked.method in QUIET or asked.method in {"initialize", "server/discover", "tools/list"}:
             return
         cancelled = {"cancelled": True} if asked.is_cancelled else {}
-        self._write({"type": "unanswered", "method": asked.method, **_question(asked), "at": iso(asked.at), **cancelled})
+        self._write(
+            {"type": "unanswered", "method": asked.method, **_question(asked), "at": iso(asked.at), **cancelled}
+        )
 
     # the file ---------------------------------------------------------------------------------------------------------
 
@@ -254,12 +257,12 @@ def _question(asked: Open) -> Record:
     params = {name: part for name, part in asked.params.items() if name != "_meta"}
     match asked.method:
         case "tools/call":
-            given = {"tool": params.get("name"), "arguments": params.get("arguments") or {}}
+            given = {"tool": params.get("name"), "arguments": as_object(params.get("arguments"))}
             return given | ({"answers": params["inputResponses"]} if "inputResponses" in params else {})
         case "resources/read":
             return {"uri": params.get("uri")}
         case "prompts/get":
-            return {"name": params.get("name"), "arguments": params.get("arguments") or {}}
+            return {"name": params.get("name"), "arguments": as_object(params.get("arguments"))}
         case _:
             return {"method": asked.method, "params": params}
 
@@ -271,8 +274,6 @@ def _stripped(answer: Record) -> Record:
     result = cast("Record", answer["result"])
     meta = {name: part for name, part in as_object(result.get("_meta")).items() if name != f"{META}serverInfo"}
     kept = {
-        name: part
-        for name, part in result.items()
-        if name != "_meta" and (name, part) != ("resultType", "complete")
+        name: part for name, part in result.items() if name != "_meta" and (name, part) != ("resultType", "complete")
     }
     return {**answer, "result": {**kept, **({"_meta": meta} if meta else {})}}

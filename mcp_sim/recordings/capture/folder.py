@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 
 from mcp_sim import __version__
 from mcp_sim.recordings.capture.redaction import Redactor
-from mcp_sim.recordings.sessions import FORMAT, TOOLS
+from mcp_sim.spec.sessions import FORMAT, TOOLS
 from mcp_sim.types import Json, Record
 
 MOST_NAMES = 10_000
@@ -46,7 +46,7 @@ class SessionFile:
         place = str(line.get("tool") or line.get("uri") or line.get("method") or line["type"])
         if line["type"] == "tools":
             return {**line, "tools": redactor.redact_schemas(line["tools"], "tools")}
-        return {"type": line["type"], **redactor.redact({**line, "type": None}, place), "type": line["type"]}
+        return {**redactor.redact({**line, "type": None}, place), "type": line["type"]}
 
 
 class Folder:
@@ -56,13 +56,21 @@ class Folder:
         self.place = place
         self.sessions = list[Path]()
         self._redactor = redactor
-        self._session = session
+        self.session = session
         self._is_ours = False
 
-    def new_session(self, started: str) -> SessionFile:
+    def within(self, name: str) -> Folder:
+        """Return the folder of one of several servers; this one if the name is empty."""
+        if not name:
+            return self
+        inner = Folder(self.place / name, self._redactor, self.session)
+        inner.sessions = self.sessions
+        return inner
+
+    def new_session(self, started: str, name: str | None = None) -> SessionFile:
         """Create the file of a session under a free name. Raises `OSError`."""
         self.place.mkdir(parents=True, exist_ok=True)
-        name = self._session or started.replace(":", "").replace("-", "").partition(".")[0]
+        name = self.session or name or started.replace(":", "").replace("-", "").partition(".")[0]
         for number in count(1):
             path = self.place / f"{name}{'' if number == 1 else f'-{number}'}.jsonl"
             try:
@@ -77,7 +85,13 @@ class Folder:
 
     def header(self, path: Path, about: Record) -> Record:
         """Return the header of a session."""
-        return {"type": "session", "format": FORMAT, "session": path.stem, "recorder": f"mcp-sim {__version__}", **about}
+        return {
+            "type": "session",
+            "format": FORMAT,
+            "session": path.stem,
+            "recorder": f"mcp-sim {__version__}",
+            **about,
+        }
 
     def has_tools(self, tools: list[Json]) -> bool:
         """Whether `tools.json` has these tools. It is written if it is not there, or was written by this recording."""

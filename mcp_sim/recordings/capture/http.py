@@ -105,7 +105,7 @@ class HttpRecorder:
     def _asked(self, exchange: _Exchange, channel: int, at: float) -> None:
         """Take the messages in the body of a request."""
         found = exchange.body.parsed()
-        if exchange.method == "POST" and found is not None and isinstance(found.value, dict | list):
+        if exchange.method == "POST" and found is not None and found.has_messages:
             exchange.conversation = self._conversation(exchange, _first(found.value), at)
             exchange.conversation.note("client", found, at, str(channel))
         elif exchange.method in {"GET", "DELETE"}:
@@ -173,7 +173,7 @@ class HttpRecorder:
         if conversation is None:
             return
         for message in exchange.parser.rest() if exchange.parser is not None else ():
-            if isinstance(message.value, dict | list):
+            if message.has_messages:
                 conversation.note("server", message, at, str(channel))
         session = exchange.headers.get(b"mcp-session-id")
         if session is None:

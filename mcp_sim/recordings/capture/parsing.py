@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from pydantic_core import from_json
 
@@ -24,6 +25,11 @@ class Parsed:
     value: Json
     is_whole: bool
     size: int
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether it can be a message, or a batch of them."""
+        return isinstance(self.value, dict | list)
 
 
 class Piece:
@@ -63,11 +69,11 @@ def _beginning(head: bytes, tail: bytes) -> Json:
         value: Json = from_json(head, allow_partial="trailing-strings")
     except ValueError:
         return None
-    if not isinstance(value, dict) or "id" in value or "method" in value:
-        return value
+    if not isinstance(value, dict) or {"id", "method"} & cast("Record", value).keys():
+        return cast("Json", value)
     number = _last_id(tail)
-    found: Record = {**value} if number is None else {**value, "id": number}
-    return found
+    found = cast("Record", value)
+    return found if number is None else {**found, "id": number}
 
 
 def _last_id(tail: bytes) -> int | str | None:

@@ -16,9 +16,7 @@ from functools import reduce
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-import re2
-
-from mcp_sim.recordings.capture.secret_words import SecretKeys, compiled_patterns, is_open_value
+from mcp_sim.recordings.capture.secret_words import SecretKeys, compiled_patterns, is_open_value, re2
 from mcp_sim.spec.foreign.secrets import find_secrets
 from mcp_sim.types import Json, Record
 
@@ -178,7 +176,11 @@ class Redactor:
             return text
         if self._finder is None:
             self._finder = re2.compile("|".join(map(re2.escape, sorted(self._known, key=len, reverse=True))))
-        return cast("str", self._finder.sub(lambda found: self._note(self._known[found[0]], place), text))
+
+        def placeholder(found: Any) -> str:
+            return self._note(self._known[found[0]], place)
+
+        return cast("str", self._finder.sub(placeholder, text))
 
     def _without_patterns(self, text: str, place: str) -> str:
         for kind, pattern in self._patterns.items():

@@ -1,0 +1,84 @@
+"""Read the exchanges with MCP servers in a HAR file, as browsers and HTTP proxies write it."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+Event: TypeAlias = tuple[float, int, str, Any]
+"""Time, number of the exchange, kind and data: what `HttpRecorder` takes."""
+
+
+def is_har(value: Json) -> bool:
+    """Whether a JSON value is a HAR file."""
+    return isinstance(as_object(as_object(value).get("log")).get("entries"), list)
+
+
+def har_events(value: Json) -> list[Event]:
+    """Return what happened in the exchanges that carry JSON-RPC, in the order of time."""
+    entries = [as_object(entry) for entry in as_list(as_object(value)["log"]["entries"])]
+    found = [event for number, entry in enumerate(entries) for event in _events(number, entry)]
+    return sorted(found, key=lambda event: event[0])
+
+
+def urls(value: Json) -> Sequence[str]:
+    """Return the URLs of those exchanges, without their queries."""
+    entries = [as_object(entry) for entry in as_list(as_object(value)["log"]["entries"])]
+    found = [str(as_object(entry.get("request")).get("url", "")).partition("?")[0] for entry in entries if _body(entry)]
+    return list(dict.fromkeys(found))
+
+
+def _events(number: int, entry: Record) -> Iterator[Event]:
+    request, response = as_object(entry.get("request")), as_object(entry.get("response"))
+    body = _body(entry)
+    if body is None and request.get("method") != "DELETE":
+        return
+    start = _seconds(str(entry.get("startedDateTime")))
+    took = entry.get("time")
+    end = start + (took / 1000 if isinstance(took, int | float) and took > 0 else 0.0)
+    head = {
+        "method": str(request.get("method")),
+        "path": str(request.get("url", "")),
+        "headers": _headers(request),
+        "peer": ("har", str(entry.get("connection", ""))),
+    }
+    yield start, number, "request", head
+    yield start, number, "client", body or b""
+    yield start, number, "asked", None
+    yield end, number, "response", {"status": response.get("status", 0), "headers": _headers(response)}
+    yield end, number, "server", _content(as_object(response.get("content")))
+    yield end, number, "done", None
+
+
+def _body(entry: Record) -> bytes | None:
+    """Return the body of a request that carries JSON-RPC, else None."""
+    text = as_object(as_object(entry.get("request")).get("postData")).get("text")
+    return text.encode() if isinstance(text, str) and '"jsonrpc"' in text else None
+
+
+def _headers(side: Record) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a request or response, but for the compression, which a HAR file undoes."""
+    named = [
+        (str(as_object(one).get("name")).lower(), str(as_object(one).get("value")))
+        for one in as_list(side.get("headers"))
+    ]
+    return [(name.encode(), value.encode()) for name, value in named if name != "content-encoding"]
+
+
+def _content(content: Record) -> bytes:
+    text = content.get("text")
+    if not isinstance(text, str):
+        return b""
+    return b64decode(text) if content.get("encoding") == "base64" else text.encode()
+
+
+def _seconds(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return 0.0
