@@ -1,4 +1,4 @@
-"""A queue of what passes through a proxy, read in a thread of its own: whoever reads it never holds up the proxy."""
+"""A queue of what passes through a proxy, read in a thread of its own, so that no reader holds up the proxy."""
 
 from __future__ import annotations
 

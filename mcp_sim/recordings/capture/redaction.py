@@ -69,7 +69,7 @@ class Redactor:
         if value not in self._placeholders:
             self._numbers[kind] += 1
             self._placeholders[value] = f"<redacted:{kind}-{self._numbers[kind]}>"
-        if _is_telling(value) and len(self._known) < MOST_KNOWN and value not in self._known:
+        if _is_distinctive(value) and len(self._known) < MOST_KNOWN and value not in self._known:
             for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, "")):
                 self._known.setdefault(form, self._placeholders[value])
             self._finder = None
@@ -237,7 +237,7 @@ class Redactor:
         return place
 
 
-def _is_telling(value: str) -> bool:
+def _is_distinctive(value: str) -> bool:
     """Whether a value is long and odd enough to be looked for in every text."""
     if len(value) < SHORTEST_KNOWN or is_open_value(value):
         return False

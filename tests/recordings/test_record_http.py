@@ -1,0 +1,259 @@
+"""`mcp-sim record --url URL --http PORT`: a proxy over HTTP that changes nothing, and a session for each client."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import IO, Any, cast
+
+import httpx2
+import pytest
+from mcp import Client
+from support.http_tee import teed
+from support.over_http import ERAS, URL, caller, listening
+from support.places import ROOT
+
+from mcp_sim.recordings import Session, read_sessions
+
+JSON = {"content-type": "application/json"}
+PATIENCE = httpx2.Timeout(60)
+
+
+class Recording:
+    """A recording proxy at `url`; `log` is its stderr once it has ended."""
+
+    def __init__(self, folder: Path, target: str, *options: str) -> None:
+        self.folder, self.log = folder, ""
+        words = [sys.executable, "-m", "mcp_sim", "record", "-o", str(folder), "--url", target, "--http", "0", *options]
+        self.process = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+        self._stderr = cast("IO[bytes]", self.process.stderr)
+        first = self._stderr.readline().decode()
+        found = URL.findall(first)
+        assert found, first + self._stderr.read().decode()
+        self.url = found[-1]
+
+    def end(self, number: int = signal.SIGINT) -> int:
+        """Send a signal. Return the exit code."""
+        self.process.send_signal(number)
+        self.log = self._stderr.read().decode()
+        return self.process.wait(30)
+
+    def sessions(self) -> list[Session]:
+        return read_sessions(self.folder)
+
+
+@contextmanager
+def recording(folder: Path, target: str, *options: str) -> Generator[Recording]:
+    one = Recording(folder, target, *options)
+    try:
+        yield one
+        if one.process.poll() is None:
+            one.end()
+    finally:
+        one.process.kill()
+        one.process.wait()
+        cast("IO[bytes]", one.process.stderr).close()
+
+
+class Scripted(BaseHTTPRequestHandler):
+    """Answers by the path: an echo, a compressed body, a stream in two parts, or half a body."""
+
+    protocol_version = "HTTP/1.1"
+    released = Event()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        message = json.loads(body)
+        text = json.dumps({"heard": body.decode(), "headers": sorted(self.headers.items())})
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": [{"type": "text", "text": text}]}}
+        match self.path.partition("?")[0]:
+            case "/gzip":
+                self._send(gzip.compress(json.dumps(answer).encode()), {**JSON, "content-encoding": "gzip"})
+            case "/stream":
+                note: dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}
+                self._start({"content-type": "text/event-stream", "transfer-encoding": "chunked"})
+                self._chunk(f"event: message\r\ndata: {json.dumps(note)}\r\n\r\n")
+                assert self.released.wait(60)
+                self._chunk(f": a comment\r\ndata: {json.dumps(answer)}\r\n\r\n")
+                self.wfile.write(b"0\r\n\r\n")
+            case "/half":
+                self._start({**JSON, "content-length": "1000"})
+                self.wfile.write(b'{"jsonrpc"')
+                self.close_connection = True
+            case _:
+                self._send(json.dumps(answer).encode(), {**JSON, "x-odd": "kept", "set-cookie": "sid=c00kie-in-answer"})
+
+    def _send(self, body: bytes, headers: Mapping[str, str]) -> None:
+        self._start({**headers, "content-length": str(len(body))})
+        self.wfile.write(body)
+
+    def _start(self, headers: Mapping[str, str]) -> None:
+        self.send_response(200)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _chunk(self, text: str) -> None:
+        self.wfile.write(f"{len(text):x}\r\n{text}\r\n".encode())
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (as it is called)
+        return
+
+
+@pytest.fixture
+def scripted() -> Generator[str]:
+    """Yields the URL of a scripted server."""
+    Scripted.released.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        Scripted.released.set()
+        server.shutdown()
+
+
+def call(number: int = 1, **arguments: Any) -> dict[str, Any]:
+    params = {"name": "do", "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def lines_of(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """Return the lines of a type in all sessions of a folder."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.jsonl"))]
+    return [line for text in texts for line in map(json.loads, text.splitlines()) if line["type"] == kind]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_both_sides_receive_the_bodies_and_headers_that_the_other_sent(tmp_path: Path, mode: str) -> None:
+    with (
+        listening("calm_crm") as served,
+        teed(served.port) as far,
+        recording(tmp_path, f"http://127.0.0.1:{far.port}/w/a/mcp") as proxy,
+        teed(int(proxy.url.rpartition(":")[2])) as near,
+    ):
+        async with Client(f"http://127.0.0.1:{near.port}/w/a/mcp", mode=mode) as client:
+            await client.list_tools()
+            for at in range(1, 5):
+                await client.call_tool("get_contact", {"contact_id": f"con_{at:05d}"})
+        proxy.end()
+        sent, received = near.exchanges(), far.exchanges()
+        assert sent == received
+        assert len(sent) > 5
+    [session] = proxy.sessions()
+    assert [one.arguments["contact_id"] for one in session.calls] == [f"con_{at:05d}" for at in range(1, 5)]
+    assert len(session.tools) == 14
+    assert session.header["protocol"] == ERAS[mode == "auto"]
+
+
+async def test_clients_at_once_have_a_session_each(tmp_path: Path) -> None:
+    with listening("calm_crm") as served, recording(tmp_path, f"{served.url}/mcp") as proxy:
+
+        async def look(number: int) -> None:
+            async with caller(f"{proxy.url}/w/w{number}/mcp", ERAS[number % 2]) as one:
+                await one.post("server/discover" if one.is_modern else "ping")
+                for at in range(1, 6):
+                    await one.call("get_contact", {"contact_id": f"con_{number:04d}{at}"})
+
+        await asyncio.gather(*(look(number) for number in range(6)))
+        assert proxy.end(signal.SIGTERM) == 143
+        assert proxy.log.count("recorded") == 6
+    (tmp_path / "tools.json").write_text('{"tools": []}', encoding="utf-8")
+    seen = [[call.arguments["contact_id"] for call in session.calls] for session in proxy.sessions()]
+    assert sorted(seen) == [[f"con_{number:04d}{at}" for at in range(1, 6)] for number in range(6)]
+
+
+def test_headers_and_bodies_pass_unchanged(tmp_path: Path, scripted: str) -> None:
+    body = b'{"jsonrpc":"2.0",  "id":1, "method":"tools/call","params":{"name":"do"}}'
+    headers = {**JSON, "authorization": "Bearer abc-123456", "x-mine": "a, b", "accept-encoding": "gzip"}
+    with recording(tmp_path, f"{scripted}/mcp") as proxy:
+        response = httpx2.post(f"{proxy.url}/mcp?x=%2Fy", content=body, headers=headers, timeout=PATIENCE)
+    assert response.headers["x-odd"] == "kept"
+    heard = json.loads(response.json()["result"]["content"][0]["text"])
+    assert heard["heard"].encode() == body
+    named = {name.lower(): value for name, value in heard["headers"]}
+    assert {name: named[name] for name in headers} == headers
+    assert named["host"] == scripted.removeprefix("http://")
+    assert "via" not in named
+
+
+def test_a_compressed_body_passes_unchanged_and_is_recorded(tmp_path: Path, scripted: str) -> None:
+    with (
+        recording(tmp_path, f"{scripted}/gzip") as proxy,
+        httpx2.stream("POST", f"{proxy.url}/gzip", json=call(), timeout=PATIENCE) as response,
+    ):
+        raw = b"".join(response.iter_raw())
+    assert json.loads(gzip.decompress(raw))["id"] == 1
+    [line] = lines_of(tmp_path, "call")
+    assert "heard" in line["result"]["content"][0]["text"]
+
+
+def test_a_stream_is_passed_on_as_it_comes(tmp_path: Path, scripted: str) -> None:
+    with (
+        recording(tmp_path, f"{scripted}/stream") as proxy,
+        httpx2.stream("POST", f"{proxy.url}/stream", json=call(), timeout=PATIENCE) as response,
+    ):
+        pieces = response.iter_raw()
+        first = next(pieces)
+        assert first.endswith(b"\r\n\r\n")
+        Scripted.released.set()  # the server goes on only now
+        assert b": a comment\r\ndata: " in b"".join(pieces)
+    assert len(lines_of(tmp_path, "call")) == 1
+    assert [line["notifications"] for line in lines_of(tmp_path, "end")] == [{"notifications/message": 1}]
+
+
+def test_a_body_that_breaks_off_breaks_off_for_the_client_too(tmp_path: Path, scripted: str) -> None:
+    with recording(tmp_path, f"{scripted}/half") as proxy:
+        with pytest.raises(httpx2.RemoteProtocolError):
+            httpx2.post(f"{proxy.url}/half", json=call(), timeout=PATIENCE)
+        assert httpx2.post(f"{proxy.url}/mcp", json=call(2), timeout=PATIENCE).json()["id"] == 2
+    assert [line["tool"] for line in lines_of(tmp_path, "unanswered")] == ["do"]
+    assert len(lines_of(tmp_path, "call")) == 1
+
+
+def test_a_server_that_does_not_answer_is_reported_to_the_client(tmp_path: Path) -> None:
+    with recording(tmp_path, "http://127.0.0.1:9/mcp") as proxy:
+        for _ in range(2):
+            response = httpx2.post(f"{proxy.url}/mcp", json=call(), timeout=PATIENCE)
+            assert response.status_code == 502
+            assert "The recorded server does not answer" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("header", ["host", "origin"])
+def test_a_page_of_another_host_is_refused(tmp_path: Path, scripted: str, header: str) -> None:
+    foreign = {"host": "evil.example", "origin": "http://evil.example"}[header]
+    with recording(tmp_path, f"{scripted}/mcp") as proxy:
+        response = httpx2.post(f"{proxy.url}/mcp", json=call(), headers={header: foreign}, timeout=PATIENCE)
+        assert response.status_code in (403, 421)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_secrets_in_headers_urls_and_answers_reach_no_file(tmp_path: Path, scripted: str) -> None:
+    planted = ["b34rer-token-1", "c00kie-value", "k3y-in-header", "qu3ry-secret", "c00kie-in-answer", "pa55-in-url"]
+    headers = {
+        "authorization": f"Bearer {planted[0]}",
+        "cookie": f"theme=dark; sid={planted[1]}",
+        "x-api-key": planted[2],
+    }
+    target = scripted.replace("http://", f"http://user:{planted[5]}@")
+    with recording(tmp_path, f"{target}/mcp?api_key={planted[3]}") as proxy:
+        for number in range(2):
+            url = f"{proxy.url}/mcp?api_key={planted[3]}"
+            body = call(number, note=f"{planted[0]} {planted[4]} {planted[5]}")
+            text = httpx2.post(url, json=body, headers=headers, timeout=PATIENCE).text
+            assert planted[1] in text
+        proxy.end()
+    for path in tmp_path.iterdir():
+        assert [secret for secret in planted if secret.encode() in path.read_bytes()] == []
+    assert [secret for secret in planted if secret in proxy.log] == []
+    first, second = lines_of(tmp_path, "call")
+    assert first["arguments"]["note"].startswith("<redacted:authorization-")
+    assert second["arguments"] == first["arguments"]
