@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from mcp_sim.spec.messages import shown
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
 from mcp_sim.spec.program_modules import imports
+from mcp_sim.spec.program_tables import read_tables
 from mcp_sim.spec.sources import Sources, display
-from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.errors import Problem, did_you_mean
-from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.errors import Problem, Severity, did_you_mean
+from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.programs import Program, ProgramFunction, parameter_name
 
 HOOKS = ("initial", "unknown_tool", "invalid_arguments")
@@ -24,7 +24,6 @@ HOOKS = ("initial", "unknown_tool", "invalid_arguments")
 
 _DECORATORS = frozenset({"tool", *HOOKS})
 
-_TABLE_KEYS = ("key", "ids", "fields", "links", "hidden", "natural", "singleton")
 _OPTIONS: Mapping[str, type] = {
     "reads": bool,
     "validate": bool,
@@ -34,10 +33,6 @@ _OPTIONS: Mapping[str, type] = {
     "rows": str,
 }
 _VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "none")
-_SCHEMA_WORDS = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format", "pattern", "items"})
-"""A field with one of these keys is a JSON Schema, not a default."""
-
-_RESERVED = frozenset({"now", "random", "caller", "each", "invent", "imagine", "changes"})
 _LARGEST = 1 << 20
 """The largest program, in bytes."""
 
@@ -161,8 +156,7 @@ class _Reader:
             lines[node.name] = node.lineno
             yield node
 
-    def _note(self, line: int, path: str, message: str, *, is_warning: bool = False) -> None:
-        severity = "warning" if is_warning else "error"
+    def _note(self, line: int, path: str, message: str, severity: Severity = "error") -> None:
         self._sources.problems.append(Problem(display(self._file), line, path, message, severity))
 
     # functions
@@ -221,11 +215,11 @@ class _Reader:
         for name in function.parameters:
             if name not in arguments:
                 message = f"takes {name!r}, which {tool['name']} does not have{did_you_mean(name, arguments)}"
-                self._note(function.line, function.name, message, is_warning=True)
+                self._note(function.line, function.name, message, "warning")
         for name in sorted(required(schema)):
             if parameter_name(name) not in function.parameters:
                 message = f"does not take {name!r}, which {tool['name']} requires"
-                self._note(function.line, function.name, message, is_warning=True)
+                self._note(function.line, function.name, message, "warning")
 
     def _check_options(self, function: ProgramFunction, tables: Mapping[str, Entity]) -> None:
         options = function.options
@@ -237,58 +231,9 @@ class _Reader:
             name = options["entity"]
             self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")
 
-    # tables
-
     def _tables(self) -> dict[str, Entity]:
         node = next((value for name, value in _assignments(self._module) if name == "tables"), None)
-        if node is None:
-            return {}
-        declared = _literal_of(node)
-        if not isinstance(declared, dict):
-            self._note(node.lineno, "tables", "must be a literal mapping, since the program is read without running it")
-            return {}
-        lines = _lines(node)
-        given = {str(name): part for name, part in cast("dict[Any, Any]", declared).items()}
-        tables = {name: self._table(name, part, lines.get(name, node.lineno)) for name, part in given.items()}
-        for name, table in tables.items():
-            for field in table.fields.values():
-                if field.link is not None and field.link not in tables:
-                    message = f"links to the unknown table {field.link!r}{did_you_mean(field.link, tables)}"
-                    self._note(lines.get(name, node.lineno), f"tables.{name}.links.{field.name}", message)
-        return tables
-
-    def _table(self, name: str, part: Json, line: int) -> Entity:
-        path = f"tables.{name}"
-        if not name.isidentifier() or name.startswith("_") or name in _RESERVED:
-            self._note(line, path, "is no name for a table: it must be a Python name, and no attribute of a world")
-        if not isinstance(part, dict):
-            self._note(line, path, f"must be a mapping with {', '.join(_TABLE_KEYS)}, not {shown(part)}")
-            part = {}
-        body = cast("Record", part)
-        for key in body.keys() - {*_TABLE_KEYS}:
-            self._note(line, f"{path}.{key}", f"unknown key{did_you_mean(str(key), _TABLE_KEYS)}")
-        fields, links, hidden = as_object(body.get("fields")), as_object(body.get("links")), as_list(body.get("hidden"))
-        is_single, is_natural = body.get("singleton", False) is True, body.get("natural", False) is True
-        key = str(body.get("key", name if is_single else "id"))
-        if key not in fields and not is_single and not is_natural:  # else another field could be taken for the key
-            fields = {key: {"type": "integer" if isinstance(body.get("ids"), int) else "string"}, **fields}
-        names = dict.fromkeys([*fields, *links])
-        for field in hidden:
-            if field not in names:
-                self._note(line, f"{path}.hidden", f"unknown field {field!r}{did_you_mean(str(field), names)}")
-        return Entity(
-            name,
-            key,
-            body.get("ids"),
-            {
-                field: Field(
-                    field, _schema(fields.get(field, {"type": "string"})), links.get(field), hidden=field in hidden
-                )
-                for field in names
-            },
-            singleton=is_single,
-            natural=is_natural,
-        )
+        return {} if node is None else read_tables(node, self._note)
 
 
 def _interface_names(module: ast.Module) -> dict[str, str]:
@@ -305,23 +250,6 @@ def _interface_names(module: ast.Module) -> dict[str, str]:
             case _:
                 pass
     return found
-
-
-def _schema(value: Json) -> Record:
-    """Return the JSON Schema of a field, given as such or as a default."""
-    if isinstance(value, dict) and _SCHEMA_WORDS & cast("Record", value).keys():
-        return cast("Record", value)
-    kinds: Iterable[tuple[type, str]] = (
-        (bool, "boolean"),
-        (int, "integer"),
-        (float, "number"),
-        (str, "string"),
-        (list, "array"),
-        (dict, "object"),
-    )
-    found = next((name for kind, name in kinds if isinstance(value, kind)), None)
-    kind = [*(name for _, name in kinds), "null"] if found is None else found  # null: any value, once there is one
-    return {"type": kind, "default": value}
 
 
 def _function(node: ast.FunctionDef) -> ProgramFunction:
@@ -359,9 +287,3 @@ def _literal_of(node: ast.expr) -> Any:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return NotImplemented
-
-
-def _lines(node: ast.expr) -> dict[str, int]:
-    """Return the lines of the keys of a literal mapping."""
-    keys = node.keys if isinstance(node, ast.Dict) else ()
-    return {str(key.value): key.lineno for key in keys if isinstance(key, ast.Constant)}

@@ -21,10 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 CRASH_CODE = -32019
 """The JSON-RPC code of a crash. No simulated error may have it."""
+
+
+Severity: TypeAlias = Literal["error", "warning"]
 
 
 class McpSimError(Exception):
@@ -41,7 +44,7 @@ class Problem:
     path: str
     """Dotted: `perturbations[0].when.nth`."""
     message: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
     """Warnings do not keep a document from being used."""
 
     def __str__(self) -> str:

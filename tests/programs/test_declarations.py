@@ -47,3 +47,68 @@ def test_problems_are_reported_at_their_line(tmp_path: Path, program: str, line:
     path = library(tmp_path, f"from mcp_sim.programs import tool\n{program}", ACT)
     found = [one for one in check([path]) if one.file.endswith("library.py")]
     assert [one.line for one in found if problem in one.message] == [line]
+
+
+@pytest.mark.parametrize(
+    ("table", "place", "problem"),
+    [
+        ("'key': 3", "key", "must be the name of a field, not 3"),
+        ("'ids': ['a']", "ids", "must be an example id, a text or a whole number, not"),
+        ("'ids': True", "ids", "must be an example id"),
+        ("'fields': ['a']", "fields", "must be a mapping from fields to defaults or JSON Schemas"),
+        ("'links': ['box']", "links", "must be a mapping from fields to tables"),
+        ("'fields': {'box_id': ''}, 'links': {'box_id': 'bix'}", "links.box_id", "'bix'; did you mean 'box'?"),
+        ("'hidden': 'name'", "hidden", "must be a list of fields"),
+        ("'fields': {'name': ''}, 'hidden': ['nam']", "hidden", "unknown field 'nam'; did you mean 'name'?"),
+        ("'natural': 'yes'", "natural", "must be True or False, not 'yes'"),
+        ("'singleton': 1", "singleton", "must be True or False, not 1"),
+        ("'fields': {'tags': {'a'}}", "fields.tags", "must be a default in JSON or a JSON Schema, but holds a set"),
+        ("'fields': {'a': [b'x']}", "fields.a", "holds a bytes"),
+        ("'field': {}", "field", "unknown key; did you mean 'fields'?"),
+    ],
+)
+def test_problems_of_tables_are_reported_at_the_line_of_their_key(
+    tmp_path: Path, table: str, place: str, problem: str
+) -> None:
+    lines = table.replace(", '", ",\n'").replace("{'", "{\n'")
+    head = f"tables = {{\n'box': {{}},\n'item': {{\n{lines}}}}}\n"
+    path = library(tmp_path, head, ACT)
+    found = {one.path: one for one in check([path]) if one.file.endswith("library.py")}
+    assert problem in found[f"tables.item.{place}"].message
+    named = head.splitlines()[found[f"tables.item.{place}"].line - 1]
+    assert named.startswith(f"'{place.rpartition('.')[2]}'")
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ("{'type': 'string'}", {"type": "string"}),
+        ("{'enum': ['a', 'b'], 'default': 'a'}", {"enum": ["a", "b"], "default": "a"}),
+        ("{'type': ['string', 'null']}", {"type": ["string", "null"]}),
+        ("{'default': {'items': []}}", {"type": "object", "default": {"items": []}}),
+        ("{}", {"type": "object", "default": {}}),
+        ("{'title': '', 'size': 1}", {"type": "object", "default": {"title": "", "size": 1}}),
+        ("('a', 'b')", {"type": "array", "default": ["a", "b"]}),
+    ],
+)
+def test_a_field_has_a_schema_or_a_default(tmp_path: Path, value: str, schema: object) -> None:
+    path = library(tmp_path, f"tables = {{'item': {{'fields': {{'name': {value}}}}}}}\n", ACT)
+    assert load(path).domain.entities["item"].fields["name"].schema == schema
+    assert not [one for one in check([path]) if one.file.endswith("library.py")]
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("{'items': []}", "a JSON Schema of a field has a type, an enum, or a default"),
+        ("{'type': 'x'}", "as a JSON Schema it is not valid"),
+        ("{'type': 'string', 'defualt': ''}", "'defualt' is no keyword of JSON Schema; did you mean 'default'?"),
+        ("{'type': 'string', 'items': []}", "as a JSON Schema it is not valid"),
+    ],
+)
+def test_a_value_that_may_be_either_is_a_default_and_reported(tmp_path: Path, value: str, why: str) -> None:
+    path = library(tmp_path, f"tables = {{'item': {{'fields': {{'name': {value}}}}}}}\n", ACT)
+    assert load(path).domain.entities["item"].fields["name"].schema["type"] == "object"
+    (found,) = [one for one in check([path]) if one.file.endswith("library.py")]
+    assert (found.severity, found.line, found.path) == ("warning", 1, "tables.item.fields.name")
+    assert f"is taken for a default: {why}" in found.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,14 @@ async def test_a_call_adds_many_records_with_random_ids(tmp_path: Path) -> None:
     async with simulator(tmp_path, small(body, tables=tables), ACT).open() as world:
         assert value(await world.call("act", {})) == [len("it_4fR7xK2pQ9")]
         assert world.view.count("item") == 200
+
+
+async def test_ids_of_any_form_follow_a_pattern(tmp_path: Path) -> None:
+    tables = '"item": {"fields": {"id": {"type": "string", "pattern": "^evt_[A-Za-z]{14}$"}}}'
+    body = "return [world.item.add()['id'] for _ in range(50)]"
+    made = await acted(tmp_path, body, tables=tables)
+    assert len({*made}) == 50
+    assert all(re.fullmatch("evt_[A-Za-z]{14}", one) for one in made)
 
 
 async def test_the_key_is_the_id_whatever_the_fields_are_called(tmp_path: Path) -> None:
