@@ -22,7 +22,7 @@ from mcp_sim.cli.terminal import Palette, first_few
 from mcp_sim.models.language_model.endpoint import Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.gate import Gate
+from mcp_sim.recordings.compiling.gate import Gate, Judged
 from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
 from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
 from mcp_sim.recordings.compiling.subject import Subject, can_be_edited
@@ -223,11 +223,20 @@ def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
     shown = judged or outcome.best
     return {
         "kept": kept,
+        "result": "kept"
+        if kept
+        else "missing"
+        if shown is not None and _is_missing(tool, shown, outcome)
+        else "dropped",
         "checks": [] if shown is None else [*shown.checks.get(tool, ())],
         "held_back": None if shown is None else shown.held.tools.get(tool),
         "plan": plans.held.tools.get(tool),
         "why": [] if kept else _why(tool, outcome),
     }
+
+
+def _is_missing(tool: str, shown: Judged, outcome: Outcome) -> bool:
+    return not shown.whole and tool not in shown.functions and tool not in outcome.dropped
 
 
 def _why(tool: str, outcome: Outcome) -> list[str]:
@@ -263,7 +272,7 @@ def _rows(report: Record) -> Iterator[list[str]]:
     for tool, one in report["tools"].items():
         scores = ["-" if one[name] is None else f"{one[name]:.3f}" for name in ("held_back", "plan")]
         why = one["why"][0].split("\n")[0] if one["why"] else ""
-        yield [tool, "kept" if one["kept"] else "dropped", *scores, ", ".join(one["checks"]) or "-", why]
+        yield [tool, one["result"], *scores, ", ".join(one["checks"]) or "-", why]
 
 
 def _totals(report: Record) -> str:

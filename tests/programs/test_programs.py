@@ -143,6 +143,16 @@ async def test_a_program_fills_the_world_from_the_given_state(tmp_path: Path) ->
     assert await acted(tmp_path, body, head=head, world={"state": {"names": ["x", "y"]}}) == ["x", "y"]
 
 
+async def test_a_program_that_fills_its_tables_alone_says_what_the_given_state_means(tmp_path: Path) -> None:
+    head = "@initial\ndef begin(given, world):\n    for row in given['items']:\n        world.item.add(row)"
+    tools = [*ACT, tool("get_item", "id", id=TEXT), tool("list_items")]
+    world_part = {"state": {"items": [{"id": "I-7", "name": "x"}]}}
+    program = small("return len(world.item)", head=head, tables=ITEMS)
+    async with simulator(tmp_path, program, tools, world=world_part).open() as world:
+        assert value(await world.call("act", {})) == 1
+        assert value(await world.call("get_item", {"id": "I-7"}))["name"] == "x"
+
+
 async def test_programs_work_on_files_and_other_backends(tmp_path: Path) -> None:
     body = """\
 if a:

@@ -190,9 +190,14 @@ async def _better(gate: Gate, current: Judged, dropped: dict[str, list[str]], no
         if without is None or is_worse or (without.held.score or 0) < (current.held.score or 0) - _TOLERANCE:
             continue
         score, plan = current.held.tools[tool], plans.tools[tool]
-        dropped[tool] = [f"held-out recordings: {score:.3f}, the plan {plan:.3f}"]
+        dropped[tool] = [f"held-back sessions: {score:.3f}, its plan {plan:.3f}"]
         current = without
-    return None if (current.held.score or 0) < (plans.score or 0) - _TOLERANCE else current
+    score, plan = current.held.score or 0, plans.score or 0
+    if score >= plan - _TOLERANCE:
+        return current
+    why = f"held-back sessions: the program as a whole {score:.3f}, the plans {plan:.3f}"
+    dropped |= {tool: [why] for tool in current.functions}
+    return None
 
 
 def _worse(judged: Judged, plans: Mapping[str, float]) -> list[str]:
