@@ -223,11 +223,7 @@ def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
     shown = judged or outcome.best
     return {
         "kept": kept,
-        "result": "kept"
-        if kept
-        else "missing"
-        if shown is not None and _is_missing(tool, shown, outcome)
-        else "dropped",
+        "result": "kept" if kept else _left_out(tool, shown, outcome),
         "checks": [] if shown is None else [*shown.checks.get(tool, ())],
         "held_back": None if shown is None else shown.held.tools.get(tool),
         "plan": plans.held.tools.get(tool),
@@ -235,8 +231,10 @@ def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
     }
 
 
-def _is_missing(tool: str, shown: Judged, outcome: Outcome) -> bool:
-    return not shown.whole and tool not in shown.functions and tool not in outcome.dropped
+def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:
+    """Return whether a tool never had a function, or lost it."""
+    had = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
+    return "dropped" if had else "missing"
 
 
 def _why(tool: str, outcome: Outcome) -> list[str]:
