@@ -34,6 +34,16 @@ class TakenAnswers:
         """Return the tool of a call, or the choice that the call makes."""
         return self._tools.of(turn.call)
 
+    def plain(self, turn: Turn) -> Turn:
+        """Return the turn with its arguments named as in plans, without a wrapper."""
+        return replace(turn, call=self._tools.plain_call(turn.call))
+
+    def planned(self, turn: Turn) -> Transition:
+        """Return what the plan of the tool answers from the world's records."""
+        tool = self.tool(turn)
+        transition = tool.answer(turn, self._invent)
+        return replace(transition, guessed=True) if tool.plan.guessed else transition
+
     def draft(self, turn: Turn) -> Draft | None:
         """Return what the plan of the tool would answer; None if the call is invalid or a program answers it."""
         tool = self.tool(turn)
@@ -41,9 +51,8 @@ class TakenAnswers:
 
     def adoption(self, turn: Turn) -> Adoption:
         """Return how an answer to this call becomes part of the world. Nothing that is known is held against it."""
-        plain = replace(turn, call=self._tools.plain_call(turn.call))
         facts = FixedFacts(turn, turn.memories.of(self._owner), None, is_write=True)
-        return Adoption(plain, self.tool(turn), self._disclosure, facts, self.draft(turn))
+        return Adoption(self.plain(turn), self.tool(turn), self._disclosure, facts, self.draft(turn))
 
     def taken(self, turn: Turn, observation: Observation) -> Transition:
         """Return the transition of an answer that is served as it is."""

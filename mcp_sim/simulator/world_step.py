@@ -186,7 +186,8 @@ class WorldStep:
     def _content_problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
         """Return where a transition contradicts the world, or the instruction that it followed."""
         if turn.instruction is None:
-            return self.inspect(turn, transition)
+            before = [change for due in transition.events for change in due.changes]
+            return self.inspect(turn.after(before) if before else turn, transition)
         return turn.instruction.problems(transition.observation) if transition.obeyed else ()
 
     def _shape_problems(self, transition: Transition) -> tuple[str, ...]:

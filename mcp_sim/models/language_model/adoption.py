@@ -134,10 +134,10 @@ class Adoption:
         plan, draft = self.tool.plan, self.draft
         if draft is None or draft.ok or plan.guessed or plan.verb not in ("create", *READS, "update", "delete"):
             return None
-        is_missing = any(self._is_missing(entity, argument) for entity, argument in self._named_records())
+        is_missing = any(self._is_missing(entity, argument) for entity, argument in self.named_records())
         return draft.transition.observation if is_missing else None
 
-    def _named_records(self) -> Iterator[tuple[Entity, str]]:
+    def named_records(self) -> Iterator[tuple[Entity, str]]:
         """Yield each argument that names a record by its key, with the entity of that record."""
         plan, entity = self.tool.plan, self.tool.entity
         if entity is None or entity.singleton:

@@ -75,7 +75,7 @@ class SecondLook:
                 changes.append(replace(change, expected=None))
         body = self.transition.observation.body
         if isinstance(body, ToolResult) and renamed:
-            body = _with_keys(body, renamed)
+            body = with_keys(body, renamed)
         observation = replace(self.transition.observation, body=body)
         return replace(self.transition, observation=observation, changes=tuple(changes))
 
@@ -97,7 +97,7 @@ def _after(key: Key) -> Key:
     return f"{key[: digits.start()]}{int(digits[0]) + 1:0{len(digits[0])}}{key[digits.end() :]}"
 
 
-def _with_keys(body: ToolResult, renamed: Mapping[Key, Key]) -> ToolResult:
+def with_keys(body: ToolResult, renamed: Mapping[Key, Key]) -> ToolResult:
     """Return the result with other ids."""
     if body.form in ("structured", "json"):
         return body.with_value(_renamed(body.value, renamed))
