@@ -193,7 +193,10 @@ def _check_routes(place: Place, places: Sequence[Place], entries: Sequence[World
         place.error(f"no entry matches {', '.join(unmatched[:5])}; add a last entry without `tools`")
     for at, entry in zip(places, entries, strict=True):
         own = {tool: answering for tool, answering in routes.items() if any(one is entry for one in answering)}
-        _note(at.at(entry.kind), entry.world_model.problems(domain, [domain.tools[tool] for tool in own]))
+        tools = [domain.tools[tool] for tool in own]
+        _note(at.at(entry.kind), entry.world_model.problems(domain, tools))
+        for message in entry.world_model.warnings(domain, tools):
+            at.at(entry.kind).warning(message)
         if entry.passes_on and any(answering[-1] is entry for answering in own.values()):
             at.at("unmatched").error("no entry follows that answers the same tools; add one")
 

@@ -13,9 +13,11 @@ from support import ticket_server
 from support.ticket_server import STATUSES, first_tickets
 
 from mcp_sim import Simulator
+from mcp_sim.simulator.compile import check
 from mcp_sim.types import Observation, ToolResult
 from mcp_sim.world.world import World
 
+PATH = {"path": {"type": "string"}}
 WRITES = {"create_ticket", "update_ticket", "delete_ticket"}
 
 
@@ -148,3 +150,36 @@ async def test_faults_that_act_on_records_work_on_what_the_world_has_written(tmp
         applied = {one["kind"] for step in world.ledger.steps for one in step.get("perturbations", ())}
         assert applied == {"phantom_success", "stale_read", "lost_ack"}
     assert WRITES.isdisjoint(call["tool"] for call in calls_in(log))
+
+
+async def test_an_answer_that_may_lack_a_write_is_marked_as_a_guess(tmp_path: Path) -> None:
+    simulator, _ = await shadowing(tmp_path)
+    async with simulator.open() as world:
+        await world.call("summarize_tickets", {})
+        await world.call("create_ticket", {"title": "New"})
+        await world.call("summarize_tickets", {})
+        await world.call("get_ticket", {"ticket_id": "T-777"})
+        steps = [step for step in world.ledger.steps if step["entry"] == "call"]
+        assert [step["guessed"] for step in steps] == [False, False, True, False]
+
+
+async def test_a_write_with_invalid_arguments_is_refused_by_the_world(tmp_path: Path) -> None:
+    simulator, log = await shadowing(tmp_path)
+    async with simulator.open() as world:
+        assert not (await world.call("create_ticket", {"title": 1})).ok
+        assert not (await world.call("get_ticket", {})).ok
+    assert [call["tool"] for call in calls_in(log)] == []
+
+
+def test_check_says_what_a_shadow_does_not_show(tmp_path: Path) -> None:
+    tools = [
+        {"name": "write_file", "inputSchema": {"type": "object", "properties": PATH | {"content": {"type": "string"}}}},
+        {"name": "read_file", "inputSchema": {"type": "object", "properties": PATH}},
+        {"name": "next_ticket", "inputSchema": {"type": "object"}},
+        {"name": "get_ticket", "inputSchema": {"type": "object", "properties": {"ticket_id": {"type": "string"}}}},
+    ]
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    document = {"mcp_sim": 1, "tools": "tools.json", "world_model": {"shadow": {"url": "http://127.0.0.1:9/mcp"}}}
+    (tmp_path / "scenario.yaml").write_text(json.dumps(document), encoding="utf-8")
+    found = [problem.message for problem in check([tmp_path / "scenario.yaml"]) if "shadow" in problem.path]
+    assert any(message.startswith("write_file (files): writes to other stores") for message in found)

@@ -59,6 +59,13 @@ def list_tickets(status: str | None = None) -> str:
     return json.dumps({"tickets": found, "total": len(found)})
 
 
+@SERVER.tool(structured_output=False, annotations=READS)
+def summarize_tickets() -> str:
+    """Summarize the tickets."""
+    _note("summarize_tickets")
+    return f"There are {len(tickets)} tickets."
+
+
 @SERVER.tool(structured_output=False, annotations=WRITES)
 def create_ticket(title: str, status: str = "open", votes: int = 0) -> str:
     """Create a ticket."""

@@ -45,7 +45,8 @@ class Written:
         for subject in subjects:
             entity, key = subject.identity
             before = self.shown(entity, key) or {}
-            self.memory.set(f"form/{entity}", (key, tuple(subject.value)))
+            if len(subject.value) > 1:
+                self.memory.set(f"form/{entity}", (key, tuple(subject.value)))
             self.memory.set(f"shown/{entity}/{key!r}", {**before, subject.key_field: key, **dict(subject.fields())})
 
     def form(self, entity: str) -> tuple[Key | None, Sequence[str]]:
@@ -82,7 +83,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """An answer with what the world has written. `is_unsure`: something was written that the answer may not show."""
+    """An answer with what the world has written. `is_unsure`: something was written that the answer may lack."""
 
     observation: Observation
     is_changed: bool
@@ -108,11 +109,11 @@ class Overlay:
         found = [*self._differences(subjects)]
         self.written.note(subjects)
         if readable is None or value is None:
-            return Laid(observation, is_changed=False, is_unsure=self._may_concern())
+            return Laid(observation, is_changed=False, is_unsure=self.may_lack_writes)
         laid = self._with_rows(corrected(value, found), subjects, found)
         if equal(laid, value):
-            is_unsure = not subjects and self._rows(value, subjects) is None and self._may_concern()
-            return Laid(observation, is_changed=False, is_unsure=is_unsure)
+            is_read = self._is_laid_over and (subjects or self._rows(value, subjects) is not None)
+            return Laid(observation, is_changed=False, is_unsure=not is_read and self.may_lack_writes)
         return Laid(Observation(readable.write(laid), observation.delay, observation.notifications), is_changed=True)
 
     def _rows(self, value: Json, subjects: Sequence[Subject]) -> Path | None:
@@ -128,9 +129,22 @@ class Overlay:
         lists = [name for name, part in as_object(value).items() if isinstance(part, list)]
         return () if isinstance(value, list) else (lists[0],) if len(lists) == 1 else None
 
-    def _may_concern(self) -> bool:
-        entity = self.plan.entity
+    @property
+    def may_lack_writes(self) -> bool:
+        """Whether something was written that an answer of the real server as it is may lack."""
+        entity = self.plan.entity if self._is_laid_over else None
         return self.written.has_any(self.written.view.entities() if entity is None else (entity,))
+
+    @property
+    def may_hide_writes(self) -> bool:
+        """Whether a failure may be about something that was written. A read by its key is not: it is in the world."""
+        is_by_key = self._is_laid_over and self.plan.verb == "get" and self.plan.key is not None
+        return not is_by_key and self.may_lack_writes
+
+    @property
+    def _is_laid_over(self) -> bool:
+        """Whether the tool shows records one by one, so that what was written can be found in its answers."""
+        return self.plan.backend == "records" and self.plan.each is None
 
     def _placed(self, subject: Subject) -> Subject:
         """Return a subject with its key in the form in which the world has it."""
@@ -191,7 +205,7 @@ class Overlay:
         return key not in (self._matching(self.written.view.after([Change("put", entity.name, key, before)])) or ())
 
     def _is_last_page(self, shown: int) -> bool:
-        """Whether a page with so many rows is the last one, as far as its size tells."""
+        """Whether a page with so many rows is the last one, as far as its size shows."""
         paging, arguments = self.plan.paging, self.adoption.turn.call.arguments
         limit = None if paging.limit is None else value_at(arguments, paging.limit)
         size = limit if isinstance(limit, int) and not isinstance(limit, bool) else None

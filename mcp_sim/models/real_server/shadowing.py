@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
+from mcp_sim.models.language_model.effects import has_failed
 from mcp_sim.models.language_model.readable import Readable
 from mcp_sim.models.language_model.second_look import next_key, with_keys
 from mcp_sim.models.language_model.subjects import scalars
@@ -55,11 +56,11 @@ class Shadowing:
         if self._is_of_the_world(turn, written):
             return self._of_the_world(turn)
         observation = await self._asked(turn)
-        if not observation.ok:
-            return Transition(observation, is_real=True, source=UPSTREAM)
-        adoption = self._answers.adoption(turn)
-        laid = Overlay(adoption, written).lay(observation)
-        taken = adoption.taken(laid.observation)
+        overlay = Overlay(self._answers.adoption(turn), written)
+        if has_failed(observation):
+            return Transition(observation, is_real=True, source=UPSTREAM, guessed=overlay.may_hide_writes)
+        laid = overlay.lay(observation)
+        taken = overlay.adoption.taken(laid.observation)
         source = BOTH if laid.is_changed else UPSTREAM
         return replace(taken, is_real=True, source=source, guessed=laid.is_unsure)
 
@@ -170,7 +171,7 @@ class Shadowing:
     async def _shown_by(self, turn: Turn, reader: _Reader, arguments: Record) -> tuple[Change, ...]:
         """Return, as changes, what the real server shows when it is read."""
         observation = observation_of_answer(await self._server.call(reader.tool.name, arguments))
-        if not observation.ok:
+        if has_failed(observation):
             return ()
         asked = replace(turn, call=Call(reader.tool.id, arguments), tool=reader.tool)
         adoption = self._answers.adoption(asked)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from mcp_sim.models.real_server.options import RealServerOptions
 from mcp_sim.models.real_server.shadowing import Shadowing
+from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Predictor, world_models
+from mcp_sim.types.result_parts import READS
 
 
 @world_models.register("shadow")
@@ -22,6 +24,12 @@ class Shadow(RealServerOptions):
     resets, forks and faults work on them.
     """
 
+    def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        plans = {tool.id: domain.plans[tool.id] for tool in tools if not domain.only_reads(tool)}
+        kept = [name for name, plan in plans.items() if any(one.verb in READS for one in plan.variants)]
+        stores = {name: plan.backend for name, plan in plans.items() if plan.backend not in ("records", "schema_only")}
+        return [*_kept(kept), *_not_laid_over(stores)]
+
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
         server = self.server(os.environ)
@@ -29,3 +37,17 @@ class Shadow(RealServerOptions):
             yield Shadowing(domain, server)
         finally:
             await server.aclose()
+
+
+def _kept(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield (
+            f"{', '.join(names)}: not certain to read only, so the world answers, not the real server; "
+            "`sim: {TOOL: {verb: ...}}` in the tool spec makes it certain"
+        )
+
+
+def _not_laid_over(stores: Mapping[str, str]) -> Iterator[str]:
+    if stores:
+        listed = ", ".join(f"{name} ({backend})" for name, backend in stores.items())
+        yield f"{listed}: writes to other stores than records do not show in what the real server answers"

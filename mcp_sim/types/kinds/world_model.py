@@ -62,6 +62,10 @@ class WorldModel(Kind):
         """
         return ()
 
+    def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        """Return what these options do not do with the tools in reach, as sentences: warnings of the document."""
+        return ()
+
     def needs_trust(self, environment: Mapping[str, str]) -> Iterable[str]:
         """Yield what the model does only if the user trusts the document, such as to send a key to some host."""
         return ()
