@@ -10,7 +10,7 @@ from mcp_sim.types import Json
 from mcp_sim.types.json_values import encode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """The outcome of an operation, independent of the form in which a tool shows it."""
 

@@ -23,7 +23,7 @@ Outcome: TypeAlias = Literal["applied", "preempted", "no_effect", "capped"]
 up."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """One tool call as it came."""
 
@@ -102,7 +102,7 @@ class Memories:
 # what a call does -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Attempt:
     """A reply of a world model that could not be served: its text, and what is wrong with it."""
 
@@ -110,7 +110,7 @@ class Attempt:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Transition:
     """What a call does: its observation and its changes."""
 
@@ -141,7 +141,7 @@ class Transition:
     """Whether the call has, or may have, changed a real server."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PastCall:
     """An earlier call as later calls see it; an event has the tool ''."""
 
@@ -154,7 +154,7 @@ class PastCall:
     """The changes that were committed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PastVersion:
     """A version of the state, and the call (0: none) and the time since which it was the newest."""
 
@@ -163,7 +163,7 @@ class PastVersion:
     view: View
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Instruction:
     """What a language model is asked to make of the true answer.
 
@@ -177,7 +177,7 @@ class Instruction:
 # what a call reads ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Turn:
     """Everything that one call may read."""
 
@@ -246,7 +246,7 @@ Proceed: TypeAlias = Callable[[Turn], Awaitable[Transition]]
 # the entry of a ledger ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Decision:
     """A perturbation that was decided for a call, its outcome, and why it was decided."""
 
@@ -256,7 +256,7 @@ class Decision:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConditionFailure:
     """A perturbation that was not decided because a condition of its `when` could not be evaluated, and why."""
 
@@ -265,7 +265,7 @@ class ConditionFailure:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
     """One entry of a ledger, as expectations and sinks see it. `trace` writes it as JSON."""
 

@@ -31,7 +31,7 @@ def _fraction(digest: bytes) -> float:
     return (int.from_bytes(digest[:7], "big") >> 3) / (1 << 53)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Draws:
     """The draws of one call."""
 
@@ -41,12 +41,15 @@ class Draws:
     """Names the call (tool and canonical arguments). It is part of every draw."""
     occurrence: int
     """How many calls with the same scope there were before."""
-    key: bytes = field(init=False, repr=False, compare=False)
-    """The hash of all four, in 32 bytes, so that a draw hashes no more than the key and its purpose."""
+    _key: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        text = SEPARATOR.join((str(self.seed), self.stream, self.scope, str(self.occurrence)))
-        object.__setattr__(self, "key", sha256(text.encode("utf-8", "surrogatepass")).digest())
+    @property
+    def key(self) -> bytes:
+        """The hash of all four, in 32 bytes, so that a draw hashes no more than the key and its purpose."""
+        if self._key is None:
+            text = SEPARATOR.join((str(self.seed), self.stream, self.scope, str(self.occurrence)))
+            self._key = sha256(text.encode("utf-8", "surrogatepass")).digest()
+        return self._key
 
     def unit(self, purpose: str) -> float:
         """Return a number in [0, 1), always the same for the same purpose."""

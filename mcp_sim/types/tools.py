@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import cached_property
 from typing import Any, Literal, Protocol, cast
 
 from mcp_sim.types.json_values import Json, Record, encode
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class ToolResult:
     """An MCP result: ONE value, from which both text and structuredContent are rendered.
 
@@ -29,6 +28,7 @@ class ToolResult:
     """Replaces the rendered text where the two differ on purpose."""
     blocks: tuple[Record, ...] | None = None
     """Replaces the rendered content, where the value is shown in several blocks or beside other ones."""
+    _encoded: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def with_value(self, value: Json) -> ToolResult:
         """Return the result with another value. JSON text keeps its layout, prose beside the value stays."""
@@ -48,10 +48,12 @@ class ToolResult:
         )
         return replace(self, text=text) if is_usual else self
 
-    @cached_property
+    @property
     def encoded(self) -> bytes:
         """The value as compact JSON. It is serialised once, for the wire and for the ledger."""
-        return encode(self.value)
+        if self._encoded is None:
+            self._encoded = encode(self.value)
+        return self._encoded
 
     @property
     def content(self) -> list[Record]:
@@ -169,7 +171,7 @@ class BrokenDelivery:
     """Whether the session of an older client ends with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Observation:
     """What the agent gets for a call."""
 

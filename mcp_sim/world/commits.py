@@ -42,7 +42,7 @@ ACTED_UNTIL = ("", "acted-until")
 """The memory key of a world: until when scheduled perturbations have acted, in microseconds since its start."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Version:
     """Everything of a world that a call may change. It is kept by reference: a snapshot and a fork are O(1)."""
 
@@ -83,7 +83,7 @@ class Unsaved:
         return Unsaved(set(self.memories), set(self.scopes))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Origin:
     """The start of a world, to which it resets: what all worlds of one scenario and seed have in common."""
 
@@ -97,7 +97,7 @@ class Origin:
     """The perturbations of the catalogue."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AnsweredCall:
     """The outcome of a call, as a world commits it.
 

@@ -49,7 +49,7 @@ def _without(hits: Sequence[tuple[Key, Record]], gone: Mapping[Key, Row], table:
     return kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row:
     """A written record."""
 
@@ -102,7 +102,7 @@ def size_of(overlay: Overlay, key: Key) -> int:
     return 0 if row is None else row.size
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class State:
     """One version of a world's state. Implements `View`; `apply` makes the next version, atomically."""
 

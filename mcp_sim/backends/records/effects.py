@@ -19,7 +19,7 @@ Check: TypeAlias = Callable[[Turn], "Observation | None"]
 """Returns the failure that forbids a write before anything is written, or None."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Effect:
     """The record after the call (before it, if the call removes the record), and the changes."""
 
@@ -60,7 +60,7 @@ def with_consequence(write: Write, follow: Consequence | None) -> Write:
     return whole
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Failed:
     """An item that failed: its index from 0, what was given, and the failure."""
 
@@ -69,7 +69,7 @@ class Failed:
     why: Observation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Batch:
     """The outcome of each item by its index, and the state after all of them."""
 
