@@ -17,7 +17,7 @@ MOST_STEPS = 10
 """The most steps that a verdict names."""
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """The numbers of the first deciding steps, and whether any deciding step rests on a guess."""
 
@@ -45,7 +45,7 @@ def is_unclear(step: Step, domain: Domain) -> bool:
 _NO_WRITES: HashTrieMap[tuple[str, Key], Evidence] = HashTrieMap()
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(frozen=True, slots=True)
 class Writes:
     """What the agent and others did that the final state may be due to."""
 

@@ -14,7 +14,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"gt": gt, "gte": ge, "lt
 _MOST_DIGITS = 400
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """One write to the state."""
 
@@ -44,7 +44,7 @@ class Change:
         return cls(body["op"], body["entity"], body["key"], body.get("record"), body.get("part"))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Due:
     """Changes by someone other than the agent: an entry of the agenda, or an event."""
 
@@ -56,7 +56,7 @@ class Due:
     """If set, they are due when the world's call of this index begins, whatever the time."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A bound on a field of records."""
 

@@ -218,13 +218,15 @@ def state_after(state: State, transition: Transition, absorbed: tuple[Change, ..
 
 def version_after(before: Version, turn: Turn, state: State) -> Version:
     """Return the version that a call leaves; what the ledger entry adds to it is as in the version before."""
-    return replace(
-        before,
-        state=state,
-        counts=tuple(turn.memories.counts),
-        occurrences=before.occurrences.insert(turn.draws.scope, turn.draws.occurrence + 1),
-        memories=turn.memories.committed(),
-        index=turn.index,
+    return Version(
+        state,
+        tuple(turn.memories.counts),
+        before.facts,
+        before.occurrences.insert(turn.draws.scope, turn.draws.occurrence + 1),
+        turn.memories.committed(),
+        turn.index,
+        before.n,
+        before.applied,
     )
 
 

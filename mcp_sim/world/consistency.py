@@ -15,14 +15,14 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import chain
-from typing import Any, TypeAlias, cast
+from functools import partial
+from typing import Any, Protocol, TypeAlias, cast
 
 from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn, View
 from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_object, types_of
+from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.programs import PROGRAM
@@ -46,37 +46,50 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
     arguments = expanded((tool if wrapper is None else unwrap_tool(tool, wrapper)).input_schema)
     settings, mode_of = _settings_of(plan, entity), mode_reader(arguments, {*plan.sets})
     appending = [replace(setting, how="append") for setting in settings]
-    is_guessed = plan.guessed
+    is_known = entity is not None and not plan.guessed
+    shown_problems = _compile_shown(plan, entity or Entity(""))
     if plan.backend == PROGRAM:
         return lambda _turn, _transition: []  # its own findings are in the ledger: `program_findings`
 
     def inspect(asked: Turn, transition: Transition) -> list[str]:
         turn = asked if wrapper is None else replace(asked, call=unwrap_call(asked.call, wrapper))
-        body = transition.observation.body
+        value = _checked_value(transition.observation.body) if is_known else None
+        if not transition.changes and not transition.absorbed:
+            return [] if value is None else shown_problems(value, turn, turn.view, transition.unchecked)
         asked_for = appending if mode_of(turn.call.arguments) == "append" else settings
         changes = (*transition.changes, *transition.absorbed)
         after = _After(turn.view, changes)
-        written = (
-            (
-                *_change_problems(turn, changes, after, domain),
-                *_id_problems(turn, plan, transition.changes, domain),
-                *_set_problems(turn, plan, asked_for, changes, transition.unchecked),
-            )
-            if changes
-            else ()
-        )
-        if (
-            entity is None
-            or not isinstance(body, ToolResult)
-            or body.is_error
-            or is_guessed
-            or _says_failure(body.value)
-        ):
-            return list(written)
-        shown = _record_problems(body.value, plan, entity, after, transition.unchecked)
-        return list(chain(written, shown, _count_problems(body.value, plan), _echo_problems(body.value, plan, turn)))
+        found = [
+            *_change_problems(turn, changes, after, domain),
+            *_id_problems(turn, plan, transition.changes, domain),
+            *_set_problems(turn, plan, asked_for, changes, transition.unchecked),
+        ]
+        return found if value is None else found + shown_problems(value, turn, after, transition.unchecked)
 
     return inspect
+
+
+def _checked_value(body: object) -> Json:
+    """Return the value of a result that may show records; None for failures."""
+    if not isinstance(body, ToolResult) or body.is_error or _says_failure(body.value):
+        return None
+    return body.value
+
+
+def _compile_shown(plan: Plan, entity: Entity) -> Callable[[Json, Turn, _Records, Unchecked], list[str]]:
+    """Compile the checks of what a result shows."""
+    envelope, find = plan.envelope, _finder(entity)
+    has_records = plan.verb != "delete" and (envelope.record is not None or envelope.rows is not None)
+
+    def problems(value: Json, turn: Turn, records: _Records, unchecked: Unchecked) -> list[str]:
+        found = list(_record_problems(value, plan, entity, partial(find, records), unchecked)) if has_records else []
+        if envelope.total is not None:
+            found += _count_problems(value, plan)
+        if envelope.echoes:
+            found += _echo_problems(value, plan, turn)
+        return found
+
+    return problems
 
 
 def program_findings(turn: Turn, changes: tuple[Change, ...], domain: Domain) -> list[str]:
@@ -90,6 +103,14 @@ def program_findings(turn: Turn, changes: tuple[Change, ...], domain: Domain) ->
             new = {name: value for name, value in change.record.items() if before.get(name) != value}
             found += _link_problems(replace(change, record=new), entity, after)
     return found
+
+
+class _Records(Protocol):
+    """The records that a result may show."""
+
+    def get(self, entity: str, key: Key) -> Record | None: ...
+
+    def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]: ...
 
 
 class _After:
@@ -109,14 +130,14 @@ class _After:
         return self._before.after(self._changes).find(entity, field, value)
 
 
-def _finder(after: _After, entity: Entity) -> Callable[[Key], Record | None]:
+def _finder(entity: Entity) -> Callable[[_Records, Key], Record | None]:
     """Return a function that finds a record by its key, also one that is a part of another."""
     inside, name = entity.inside, entity.name
     if inside is None:
-        return lambda key: after.get(name, key)
+        return lambda records, key: records.get(name, key)
 
-    def find(key: Key) -> Record | None:
-        held = after.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
+    def find(records: _Records, key: Key) -> Record | None:
+        held = records.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
         parts = (one for _, record in held for one in _elements(record[inside.field]))
         return next((one for one in parts if one.get(entity.key) == key), None)
 
@@ -130,9 +151,10 @@ def _elements(value: Json) -> list[Record]:
 # what a result shows --------------------------------------------------------------------------------------------------
 
 
-def _record_problems(value: Json, plan: Plan, entity: Entity, after: _After, unchecked: Unchecked) -> Iterator[str]:
+def _record_problems(
+    value: Json, plan: Plan, entity: Entity, find: Callable[[Key], Record | None], unchecked: Unchecked
+) -> Iterator[str]:
     """Yield where shown records do not exist (R1) or differ from the world's (R2)."""
-    find = _finder(after, entity)
     for shown in _shown(value, plan):
         key = shown.get(entity.key)
         if not isinstance(key, str | int) or (plan.each is not None and _is_failed_item(shown)):
@@ -155,18 +177,20 @@ def _is_failed_item(row: Record) -> bool:
 
 def _says_failure(value: Json) -> bool:
     """Whether a result says that the call failed: what it shows is then no record."""
-    body = as_object(value)
+    if not isinstance(value, dict):
+        return False
+    body = cast("Record", value)
     return False in (body.get("success"), body.get("ok"))
 
 
 def _shown(value: Json, plan: Plan) -> Iterator[Record]:
     """Yield the records in a result, at the places that the plan names."""
     envelope = plan.envelope
-    if envelope.record is not None and plan.verb != "delete":
+    if envelope.record is not None:
         record = value_at(value, envelope.record)
         if isinstance(record, dict):
             yield cast("Record", record)
-    if envelope.rows is not None and plan.verb != "delete":
+    if envelope.rows is not None:
         rows = value_at(value, envelope.rows)
         for row in cast("list[Any]", rows) if isinstance(rows, list) else ():
             if isinstance(row, dict):

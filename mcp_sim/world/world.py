@@ -368,7 +368,16 @@ class World:
             for entry, known in zip(scenario.expectations, version.facts, strict=True)
         )
         applied = applied_after(version.applied, step, self.origin, self.clock.start)
-        return replace(version, facts=facts, n=step.n, applied=applied)
+        return Version(
+            version.state,
+            version.counts,
+            facts,
+            version.occurrences,
+            version.memories,
+            version.index,
+            step.n,
+            applied,
+        )
 
     def _add(self, step: Step, version: Version, line: bytes, past: PastCall | None) -> None:
         """Add an entry to ledger and history, and make its version visible."""
