@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
+from functools import lru_cache
 from itertools import chain, count, islice
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TypeAlias
@@ -57,6 +58,8 @@ def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     """Return the key of a new record."""
     last = view.last_key(entity.name)
     following_key = _after(last, entity.key_like)
+    if following_key is not None and not is_used(view, entity.name, following_key):
+        return following_key
     chance = Chance(draws.key + entity.name.encode())
     index = view.count(entity.name)
     key = following_key if following_key is not None else keys(index, chance)
@@ -193,5 +196,6 @@ def _after(last: Key | None, like: Key | None) -> Key | None:
     return f"{before[1]}{int(before[2]) + 1:0{len(before[2])}d}{before[3]}"
 
 
+@lru_cache(1024)
 def _is_random(like: str) -> bool:
     return bool(_UUID.fullmatch(like) or _HEX.fullmatch(like) or _mixed(like))

@@ -165,6 +165,8 @@ def _record_problems(
         if stored is None:
             yield f"R1: {entity.name} {key!r} does not exist"
             continue
+        if shown.items() <= stored.items():  # nearly always, and ten times as fast as the loop
+            continue
         for name, part in shown.items():
             if name in stored and stored[name] != part and (entity.name, key, name) not in unchecked:
                 yield f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {part!r}"
@@ -310,8 +312,9 @@ def _is_set(held: Json, given: Json, setting: _Setting, settings: list[_Setting]
     """Whether a field holds what an argument set, if it was given."""
     if given is NOWHERE or (given is None and not setting.may_be_null):
         return True
-    beside = _set_below(setting, settings, arguments)
-    return _agrees(held, {**given, **beside} if beside and isinstance(given, dict) else given, setting.how)
+    if isinstance(given, dict):
+        given = {**cast("Record", given), **_set_below(setting, settings, arguments)}
+    return _agrees(held, given, setting.how)
 
 
 def _set_below(setting: _Setting, settings: list[_Setting], arguments: Record) -> Record:
