@@ -230,6 +230,7 @@ async def test_a_bug_is_a_crash_with_its_line_and_changes_nothing(tmp_path: Path
         assert world.view.count("item") == 0
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # where it strikes in a finalizer
 async def test_a_function_that_never_ends_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp_sim.programs.watchdog.LIMIT", 0.2)
     body = "while True:\n    try:\n        world.item.add()\n    except Exception:\n        pass"
