@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from importlib.util import module_from_spec, spec_from_file_location
+from collections.abc import Callable
+from importlib.util import module_from_spec
 from pathlib import Path
-from threading import RLock
 from traceback import extract_tb
-from types import ModuleType
 from typing import Any
 
+from mcp_sim.programs.siblings import Siblings
 from mcp_sim.types.errors import DocumentError, Problem
-
-_LOADING = RLock()
 
 
 def load_functions(path: Path) -> dict[str, Callable[..., Any]]:
     """Run a program's file, and return its functions by name.
 
-    The modules beside it are found as if Python had been started with it. Each program has its own ones, so that two
-    programs may both have a `helpers.py`. Raises `DocumentError` with the line where the file fails.
+    The modules beside it are found as if Python had been started with it. Raises `DocumentError` with the line where
+    the file fails.
     """
-    with _LOADING, _sibling_modules(path.parent.resolve()):
-        spec = spec_from_file_location(f"mcp_sim_program_{path.stem}", path)
+    siblings = Siblings(path.parent.resolve())
+    with siblings.importing():
+        spec = siblings.program(path)
         if spec is None or spec.loader is None:
             raise DocumentError([Problem(str(path), 0, "", "is not a Python file")])
         module = sys.modules[spec.name] = module_from_spec(spec)  # where dataclasses look for it
@@ -48,25 +45,6 @@ def failed_at(error: BaseException, path: Path) -> str:
 def reason(error: BaseException) -> str:
     """Return the type and the text of an exception."""
     return f"{type(error).__name__}: {error}".removesuffix(": ")
-
-
-@contextmanager
-def _sibling_modules(folder: Path) -> Generator[None]:
-    """Find modules in a folder first, and forget those afterwards, so that another program does not get them."""
-    known = {*sys.modules}
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        for name in sys.modules.keys() - known:
-            if _is_in(sys.modules[name], folder):
-                del sys.modules[name]
-
-
-def _is_in(module: ModuleType | None, folder: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    return isinstance(file, str) and Path(file).is_relative_to(folder)
 
 
 def _line(error: BaseException, path: Path) -> int:

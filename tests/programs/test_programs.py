@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +280,22 @@ async def test_a_program_imports_modules_beside_it_and_two_programs_their_own(tm
         (folder / "words.py").write_text(f"WORD = {name!r}\n")
         async with simulator(folder, small("return words.WORD", head="import words"), ACT).open() as world:
             assert value(await world.call("act", {})) == name
+
+
+async def test_functions_import_modules_beside_their_program(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        (folder / "package").mkdir(parents=True)
+        (folder / "words.py").write_text(f"def word():\n    import later\n    return later.WORD + {name!r}\n")
+        (folder / "later.py").write_text(f"WORD = {name!r}\n")
+        (folder / "package" / "__init__.py").write_text("def inner():\n    from . import part\n    return part.WORD\n")
+        (folder / "package" / "part.py").write_text(f"WORD = {name[::-1]!r}\n")
+    body = "import words, package, json\nfrom package.part import WORD\nreturn [words.word(), package.inner(), WORD]"
+    first, second = [simulator(tmp_path / name, small(body), ACT) for name in ("one", "two")]
+    async with first, second, first.open() as one, second.open() as two:
+        for name, world in (("one", one), ("two", two), ("one", one)):
+            assert value(await world.call("act", {})) == [name * 2, name[::-1], name[::-1]]
+    assert not {"words", "later", "package"} & {*sys.modules}
 
 
 # faults, forks, and the rest of the simulator -------------------------------------------------------------------------
