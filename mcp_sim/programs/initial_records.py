@@ -56,4 +56,5 @@ def _changes(program: Program, state: State, domain: Domain, seed: int) -> tuple
             return world.changes()
     except Exception as error:
         place = failed_at(error, program.path)
-        raise DocumentError([Problem(str(program.path), 0, HOOK, f"{place}: {reason(error)}")]) from error
+        line, why = program.hooks[HOOK].line, f"fails at {place}: {reason(error)}"
+        raise DocumentError([Problem(str(program.path), line, f"@{HOOK}", why)]) from error

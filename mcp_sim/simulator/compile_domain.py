@@ -87,7 +87,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     wrappers = {tool: path for one in found for tool, path in one.wrappers.items()}
     entities = _with_counted_closed(whole.entities, specs, world)
-    records = _given(whole, is_whole=world.state is not None)
+    records = _given(whole, is_whole=any(one.evidence.state is not None for one in found))
     unspecified = _unspecified(entities, records, specs, world)
     domain = Domain(
         tools,
@@ -213,7 +213,8 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
 
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
-    evidence, wrappers = _evidence(specs, world.state)
+    state = None if _is_taken(specs) else world.state
+    evidence, wrappers = _evidence(specs, state)
     tools, declared = evidence.tools, _declared(specs)
     programmed = _program_plans(specs, tools, declared)
     planned = replace(evidence, tools={name: tool for name, tool in tools.items() if name not in programmed})
@@ -225,8 +226,14 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
-    unused = unused_parts(whole, domain, named, world.state, matches.state)
+    unused = unused_parts(whole, domain, named, state, matches.state)
     return _Server(specs, evidence, matched, whole, wrappers, unused)
+
+
+def _is_taken(specs: Sequence[Spec]) -> bool:
+    """Whether the functions of programs that write the first records take the given state, and no plan does."""
+    programs = [spec.program for spec in specs]
+    return None not in programs and any("initial" in program.hooks for program in programs if program is not None)
 
 
 def _match_and_infer(evidence: ServerEvidence, declared: Mapping[str, Entity]) -> tuple[Match, Inferred]:

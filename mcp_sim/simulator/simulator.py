@@ -128,11 +128,13 @@ class Simulator:
         """Open a new world, and start the simulator if it is not started.
 
         `seed` defaults to the scenario's. `stream` names an independent series of draws. The clock is virtual unless
-        the scenario or `clock` says otherwise.
+        the scenario or `clock` says otherwise. Raises `DocumentError` if the first records of a program cannot be made.
         """
         alone = not self._pipeline_makers
         await self.start()
         try:
+            if self._has_initial:
+                self.base(seed).counts()
             yield self.world(name, seed=seed, stream=stream, clock=clock)
         finally:
             if alone:
@@ -332,10 +334,14 @@ class Simulator:
         No records are generated for it, unless a backend adds some of its own.
         """
         used = {plan.backend for plan in self._variants()} - BACKENDS_WITHOUT_MATCH
-        has_initial = any("initial" in program.hooks for program in self.scenario.domain.programs)
-        if has_initial or any(backends[name].initial is not Backend.initial for name in used):
+        if self._has_initial or any(backends[name].initial is not Backend.initial for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
+
+    @property
+    def _has_initial(self) -> bool:
+        """Whether the function of a program writes first records."""
+        return any("initial" in program.hooks for program in self.scenario.domain.programs)
 
     def _generated(self, seed: int) -> Tables:
         """Generate the records, with those that the backends of these tools add."""

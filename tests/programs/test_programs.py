@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -152,6 +153,21 @@ async def test_a_program_that_fills_its_tables_alone_says_what_the_given_state_m
     async with simulator(tmp_path, program, tools, world=world_part).open() as world:
         assert value(await world.call("act", {})) == 1
         assert value(await world.call("get_item", {"id": "I-7"}))["name"] == "x"
+
+
+async def test_a_given_state_that_a_program_takes_becomes_no_records_by_itself(tmp_path: Path) -> None:
+    head = (
+        "@initial\ndef begin(given, world):\n    for one in given['things']:\n        world.item.add(name=one['name'])"
+    )
+    state = {"things": [{"id": "t1", "name": "x"}, {"id": "t2", "name": "y"}], "act": {"a1": {"name": "z"}}}
+    program = small("return [row['name'] for row in world.item]", tables=ITEMS, head=head)
+    tools = [*ACT, tool("list_things"), tool("get_thing", "thing_id", thing_id=TEXT)]
+    sim = simulator(tmp_path, program, tools, world={"state": state})
+    assert not [problem for problem in sim.scenario.warnings if "state" in str(problem)]
+    async with sim.open() as world:
+        assert value(await world.call("act", {})) == ["x", "y"]
+        assert world.view.count("item") == 2
+        assert all(not given.rows for given in sim.scenario.records.values())
 
 
 async def test_programs_work_on_files_and_other_backends(tmp_path: Path) -> None:
@@ -378,6 +394,66 @@ async def test_tools_without_a_function_keep_their_plan_on_the_same_tables(tmp_p
         assert {"id": "n-1", "title": "Milk"}.items() <= (shown.get("note") or shown).items()
         assert (await world.call("delete_note", {"id": made["id"]})).ok
         assert world.view.count("note") == 0
+
+
+NOTES = """\
+from mcp_sim.programs import initial, tool, unknown_tool
+
+tables = {"note": {"ids": "NAME-1", "fields": {"text": ""}}}
+
+@initial
+def begin(given, world):
+    world.note.add(text="NAME begins")
+
+@tool
+def add_note(world, text):
+    return world.note.add(text=text)
+
+@tool
+def list_notes(world):
+    return [row["text"] for row in world.note]
+
+@unknown_tool
+def unknown(world, tool, arguments):
+    return f"NAME has no {tool}"
+"""
+
+
+def two_servers(folder: Path, **world: Json) -> Simulator:
+    """Return a simulator of two servers with a program each, whose tables and tools have the same names."""
+    for name in ("one", "two"):
+        (folder / f"{name}.py").write_text(NOTES.replace("NAME", name), encoding="utf-8")
+        tools = [tool("add_note", text=TEXT), tool("list_notes")]
+        spec = {"mcp_sim": 1, "name": name, "tools": tools, "program": f"{name}.py"}
+        (folder / f"{name}.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    scenario = {"mcp_sim": 1, "tools": {name: f"{name}.yaml" for name in ("one", "two")}, "world": world}
+    (folder / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+    return Simulator.load(folder / "scenario.yaml", trust=True)
+
+
+async def test_two_programs_with_namespaces_have_tables_of_their_own(tmp_path: Path) -> None:
+    async with two_servers(tmp_path, namespaces=True).open() as world:
+        assert value(await world.call("one/add_note", {"text": "x"}))["id"] == "one-2"
+        assert value(await world.call("two/add_note", {"text": "y"}))["id"] == "two-2"
+        assert value(await world.call("one/list_notes", {})) == ["one begins", "x"]
+        assert value(await world.call("two/list_notes", {})) == ["two begins", "y"]
+        assert world.view.count("one.note") == 2
+        assert value(await world.call("one/fly", {})) == "one has no fly"
+        assert value(await world.call("two/fly", {})) == "two has no fly"
+
+
+async def test_two_programs_without_namespaces_share_tables_of_one_name(tmp_path: Path) -> None:
+    async with two_servers(tmp_path).open() as world:
+        await world.call("one/add_note", {"text": "x"})
+        assert value(await world.call("two/list_notes", {})) == ["one begins", "two begins", "x"]
+
+
+async def test_an_initial_function_that_fails_is_named_with_its_line_when_a_world_is_opened(tmp_path: Path) -> None:
+    head = "@initial\ndef begin(given, world):\n    world.item.add(name=given['names'][0])"
+    with pytest.raises(DocumentError) as failure:
+        async with simulator(tmp_path, small("return 1", tables=ITEMS, head=head), ACT).open():
+            pass
+    assert "library.py:6: @initial: fails at library.py:7 in begin: TypeError" in str(failure.value)
 
 
 def test_an_untrusted_program_is_not_run(tmp_path: Path) -> None:

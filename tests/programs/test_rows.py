@@ -150,6 +150,19 @@ world.item.add(size=9)"""
         assert [(change["record"]["size"], change.get("part")) for change in changes] == [(1, 0), (2, 1), (9, None)]
 
 
+async def test_an_item_that_catches_a_refusal_keeps_what_it_wrote_before(tmp_path: Path) -> None:
+    body = """\
+for at in world.each([1, 2, 3]):
+    world.item.add(size=at)
+    try:
+        if at == 2:
+            raise Refused("no")
+    except Refused:
+        pass
+return [row["size"] for row in world.item]"""
+    assert await acted(tmp_path, body) == [1, 2, 3]
+
+
 # odd arguments --------------------------------------------------------------------------------------------------------
 
 
