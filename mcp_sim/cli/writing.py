@@ -22,11 +22,14 @@ from mcp_sim.cli.terminal import Palette, first_few
 from mcp_sim.models.language_model.endpoint import Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.gate import Gate, Judged
+from mcp_sim.recordings.compiling.gate import Gate
 from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
+from mcp_sim.recordings.compiling.report import report_of
 from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
 from mcp_sim.recordings.compiling.subject import Subject, can_be_edited
+from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import display
+from mcp_sim.spec.tool_specs import is_tool_list
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Unanswered, UsageError
 
@@ -72,7 +75,8 @@ def with_documentation(subject: Subject, args: argparse.Namespace) -> Subject:
 
 def file_name(subject: Subject) -> str:
     """Return the name of a server as a name for files, without suffix."""
-    return re.sub(r"\W+", "_", subject.server).strip("_") or "server"
+    name = re.sub(r"\W+", "_", subject.server).strip("_")
+    return name if name.isidentifier() else f"server_{name}".rstrip("_")
 
 
 def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
@@ -94,7 +98,8 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
         _say(f"mcp-sim: {error}")
         return 4
     progress.clear()
-    report = _report(gate, outcome, file, monotonic() - began)
+    kept = {} if outcome.judged is None else {"program": display(file)}
+    report = {**report_of(gate, outcome), **kept, "seconds": round(monotonic() - began, 1)}
     written = _write(subject, outcome, file)
     _print(report, outcome, written, as_json=args.json, shows_complaints=args.reply is not None)
     return 0 if outcome.judged is not None else 1
@@ -175,83 +180,32 @@ def _files(subject: Subject, file: Path, said: list[str]) -> Iterator[tuple[Path
         yield file.with_suffix(".yaml"), _spec_text(subject, tools.name, file.name)
         return
     text = spec.read_text(encoding="utf-8")
-    if spec.suffix == ".json" and "mcp_sim" not in json.loads(text):
+    if is_tool_list(yaml12.load(text.encode(), display(spec)).value):
         if not file.with_suffix(".yaml").exists():
             yield file.with_suffix(".yaml"), _spec_text(subject, spec.name, file.name)
         return
     named = re.search(r"^program:[ \t]*(\S+)", text, re.MULTILINE)
     if named is not None and named[1].strip("'\"") == file.name:
         return
-    if spec.suffix == ".json" or named is not None:
+    if text.lstrip().startswith("{") or named is not None:
         said.append(f"Write `program: {file.name}` into {spec}.")
     else:
         yield spec, f"{text.rstrip()}\nprogram: {file.name}\n"
 
 
 def _spec_text(subject: Subject, tools: str, program: str) -> str:
-    return f"mcp_sim: 1\nname: {json.dumps(subject.server)}\ntools: {tools}\nprogram: {program}\n"
+    """Return a tool spec: what the subject's own says, with its tools and the program in files."""
+    kept = {key: value for key, value in subject.document.items() if key not in {"mcp_sim", "tools"}}
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in kept.items()]
+    return f"mcp_sim: 1\n{''.join(lines)}tools: {tools}\nprogram: {program}\n"
 
 
 # report ---------------------------------------------------------------------------------------------------------------
 
 
-def _report(gate: Gate, outcome: Outcome, file: Path, seconds: float) -> Record:
-    """Return what happened, as JSON."""
-    judged, plans = outcome.judged, gate.plans
-    tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
-    held = None if judged is None else judged.held.score
-    return {
-        "server": gate.subject.server,
-        "program": None if judged is None else display(file),
-        "kept": sum(one["kept"] for one in tools.values()),
-        "tools": tools,
-        "sessions": {
-            "shown": [session.name for session in gate.subject.shown],
-            "held_back": [session.name for session in gate.subject.held],
-        },
-        "held_back": {"program": held, "plans": plans.held.score},
-        "shown": {"program": None if judged is None else judged.shown.score, "plans": plans.shown.score},
-        "rounds": outcome.tally.rounds,
-        "tokens": outcome.tally.tokens,
-        "seconds": round(seconds, 1),
-    }
-
-
-def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
-    judged, plans = outcome.judged, gate.plans
-    kept = judged is not None and tool in judged.functions
-    shown = judged or outcome.best
-    return {
-        "kept": kept,
-        "result": "kept" if kept else _left_out(tool, shown, outcome),
-        "checks": [] if shown is None else [*shown.checks.get(tool, ())],
-        "held_back": None if shown is None else shown.held.tools.get(tool),
-        "plan": plans.held.tools.get(tool),
-        "why": [] if kept else _why(tool, outcome),
-    }
-
-
-def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:
-    """Return whether a tool never had a function, or lost it."""
-    had = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
-    return "dropped" if had else "missing"
-
-
-def _why(tool: str, outcome: Outcome) -> list[str]:
-    """Return why a tool has no function of the program."""
-    best = outcome.best
-    if best is None:
-        return outcome.complaints.split("\n")[:1]
-    if tool in outcome.dropped:
-        return [*outcome.dropped[tool]]
-    if best.whole:
-        return [*best.whole]
-    return ["the program has no function for it"] if tool not in best.functions else ["the rest failed with it"]
-
-
 def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json: bool, shows_complaints: bool) -> None:
     if as_json:
-        print_json({**report, "complaints": outcome.complaints})
+        print_json(report)
     else:
         heading, *rows = table_lines([*_rows(report)])
         print(Palette.of(sys.stdout).bold(heading))

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from anyio import to_thread
+from starlette.responses import JSONResponse
 from support.endpoint import Engine, completion, giving, saying, serving
 from support.notebook_server import CALLS, record
 
@@ -317,6 +318,18 @@ async def test_a_model_that_does_not_answer_is_no_result(pantry: Path, capfd: py
         url = engine.url
     assert await run("compile", "pantry.yaml", "--by", f"openai:tiny@{url}") in (2, 4)
     assert not (pantry / "pantry.py").exists()
+
+
+async def test_a_model_that_answers_no_more_does_not_lose_its_program(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    broken = completion(program("    return {'id': item_id}\n"))
+    too_long = JSONResponse({"error": {"message": "maximum context length exceeded"}}, status_code=400)
+    async with serving(giving(broken, too_long)) as engine:
+        assert await run("compile", "pantry.yaml", "--by", f"openai:tiny@{engine.url}") == 0
+    out, err = capfd.readouterr()
+    assert "4 of 5 tools kept; 1 round" in out
+    assert "going on with what there is" in err
 
 
 async def test_ctrl_c_leaves_nothing_half_written(pantry: Path) -> None:

@@ -25,8 +25,8 @@ from mcp_sim.types.programs import ProgramFunction
 
 PROGRAM = "program.py"
 """How the file is called in complaints."""
-LIMITS = Limits(memory=2 << 30, cpu=240)
-SECONDS = 300.0
+LIMITS = Limits(memory=2 << 30, cpu=150)
+SECONDS = 240.0
 MOST_HELD = 40
 """The most sessions that are held back and replayed."""
 _HASH_SEEDS = (0, 1)

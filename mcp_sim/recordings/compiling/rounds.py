@@ -13,7 +13,7 @@ from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
 from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.compiling.reply import program_in
-from mcp_sim.types.errors import Rejected
+from mcp_sim.types.errors import Rejected, Unanswered
 
 ROUNDS = 3
 GOOD_ENOUGH = 0.97
@@ -58,13 +58,22 @@ class Outcome:
 
 
 async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, notify: Notify) -> Outcome:
-    """Ask an author for a program, at most `rounds` times, and return what passes the gate of the best one."""
+    """Ask an author for a program, at most `rounds` times, and return what passes the gate of the best one.
+
+    Raises `Unanswered` if there is no answer, unless an earlier one had a program.
+    """
     messages: list[Message] = [{"role": "user", "content": prompt}]
     best, complaints, tally = None, "", Tally()
     program, problems = "", ""
     for number in range(1, rounds + 1):
         notify(f"round {number} of {rounds}: the model writes")
-        reply = await author(messages)
+        try:
+            reply = await author(messages)
+        except Unanswered as error:
+            if best is None:
+                raise
+            notify(f"{error}; going on with what there is")
+            break
         tally.add(reply)
         notify(f"round {number} of {rounds}: trying the program out")
         judged, complaints = await _judged(gate, reply)

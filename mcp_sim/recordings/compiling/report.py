@@ -1,0 +1,60 @@
+"""The report of what was kept of a program: tool by tool, what was checked and why it was left out."""
+
+from __future__ import annotations
+
+from mcp_sim.recordings.compiling.gate import Gate, Judged
+from mcp_sim.recordings.compiling.rounds import Outcome
+from mcp_sim.types import Record
+
+
+def report_of(gate: Gate, outcome: Outcome) -> Record:
+    """Return what happened, as JSON."""
+    judged, plans = outcome.judged, gate.plans
+    tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
+    held = None if judged is None else judged.held.score
+    return {
+        "server": gate.subject.server,
+        "kept": sum(one["kept"] for one in tools.values()),
+        "tools": tools,
+        "sessions": {
+            "shown": [session.name for session in gate.subject.shown],
+            "held_back": [session.name for session in gate.subject.held],
+        },
+        "held_back": {"program": held, "plans": plans.held.score},
+        "shown": {"program": None if judged is None else judged.shown.score, "plans": plans.shown.score},
+        "rounds": outcome.tally.rounds,
+        "tokens": outcome.tally.tokens,
+        "complaints": outcome.complaints,
+    }
+
+
+def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
+    judged, plans = outcome.judged, gate.plans
+    kept = judged is not None and tool in judged.functions
+    shown = judged or outcome.best
+    return {
+        "kept": kept,
+        "result": "kept" if kept else _left_out(tool, shown, outcome),
+        "checks": [] if shown is None else [*shown.checks.get(tool, ())],
+        "held_back": None if shown is None else shown.held.tools.get(tool),
+        "plan": plans.held.tools.get(tool),
+        "why": [] if kept else _why(tool, outcome),
+    }
+
+
+def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:
+    """Return whether a tool never had a function, or lost it."""
+    had = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
+    return "dropped" if had else "missing"
+
+
+def _why(tool: str, outcome: Outcome) -> list[str]:
+    """Return why a tool has no function of the program."""
+    best = outcome.best
+    if best is None:
+        return outcome.complaints.split("\n")[:1]
+    if tool in outcome.dropped:
+        return [*outcome.dropped[tool]]
+    if best.whole:
+        return [*best.whole]
+    return ["the program has no function for it"] if tool not in best.functions else ["the rest failed with it"]
