@@ -3,11 +3,11 @@
 A command has `arguments(parser)`, which declares its arguments, and `run(args)`, which returns its exit code:
 
     0    done
-    1    the documents have errors, or an expectation failed; `diff`: the runs differ; `run`: the agent failed;
+    1    the documents have errors, or an expectation failed; `diff`: something differs; `run`: the agent failed;
          `measure`: the score is below --at-least
     2    invalid usage
     3    mcp-sim could not answer a call (a crash, not a simulated fault); `run`: the agent could not be started
-    4    no answer: from the URL given to `connect`, from a server that `import` asks, from a language model;
+    4    no answer: from the URL given to `connect`, from a server that `import` or `diff` asks, from a language model;
          `run`: no run decides whether the agent passes
     130  Ctrl-C;  143  SIGTERM
 """
@@ -37,7 +37,7 @@ COMMANDS = {
     "grade": "judge the worlds of a trace by the expectations of their scenario",
     "show": "show a trace as a table of calls, answers, changes and faults, or one step in full",
     "explain": "show which faults fire at each call of a trace, and why the others do not",
-    "diff": "compare two traces: differences in answers and changes, and in the final state",
+    "diff": "compare two traces, or recorded sessions with the live server",
     "trust": "trust documents, so that they may run code, send keys, and name files anywhere",
     "check": "check scenarios and tool specs, and report every problem with its place",
     "import": "create tool specs from live servers, client configurations, OpenAPI or function lists",

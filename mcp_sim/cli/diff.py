@@ -1,4 +1,4 @@
-"""`mcp-sim diff`: compare two runs by answers, changes, faults and final state."""
+"""`mcp-sim diff`: compare two runs by answers, changes, faults and final state; or recordings with the live server."""
 
 from __future__ import annotations
 
@@ -27,15 +27,53 @@ MOST_PARTS = 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", type=Path, help="a file that --trace wrote")
-    parser.add_argument("b", metavar="B", type=Path, help="another one; or the same, with --world and --world-b")
+    parser.usage = "mcp-sim diff A B [OPTIONS], or mcp-sim diff --against SERVER RECORDINGS [OPTIONS]"
+    parser.add_argument("a", metavar="A", type=Path, help="a file that --trace wrote; with --against, recordings")
+    parser.add_argument(
+        "b", metavar="B", nargs="?", type=Path, help="another one; or the same, with --world and --world-b"
+    )
     parser.add_argument("--world", metavar="NAME", help="the world to compare, if there are several")
     parser.add_argument("--world-b", metavar="NAME", help="the world of B, if it has another name")
     json_option(parser, "the differences")
+    live = parser.add_argument_group("a live server")
+    live.add_argument("--against", metavar="SERVER", help="compare the recordings A with a server: a command, or a URL")
+    live.add_argument(
+        "--tools", metavar="GLOB", action="append", default=[], help="also call these tools, even if they may write"
+    )
+    live.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
+    live.add_argument(
+        "--ignore",
+        metavar="KIND",
+        action="append",
+        default=[],
+        choices=["tools", "outcome", "form", "values"],
+        help="differences that do not count for the exit code: tools, outcome, form or values; may be repeated",
+    )
+    live.add_argument(
+        "--header",
+        metavar="'NAME: VALUE'",
+        action="append",
+        default=[],
+        help="an HTTP header; ${NAME} is taken from the environment",
+    )
+    live.add_argument("--timeout", metavar="SECONDS", type=float, default=60.0, help="for each call; default 60")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 0 if the runs are equal, 1 if they differ, 2 if a file is not a trace."""
+    """Exit with 0 if nothing differs, 1 if something does, 2 for invalid files, 4 if a server does not answer."""
+    if args.against is not None:
+        from mcp_sim.cli import drift  # noqa: PLC0415 (loads the client of a server)
+
+        if args.b is not None:
+            args.parser.error("--against compares one recording; leave out B")
+        return drift.run(args)
+    if args.b is None:
+        args.parser.error("name two traces, or a server with --against")
+    return _compare_traces(args)
+
+
+def _compare_traces(args: argparse.Namespace) -> int:
+    """Compare two runs."""
     a = only_world(read_worlds(args.a), args.world, args.a)
     b = only_world(read_worlds(args.b), args.world_b or args.world, args.b)
     palette = Palette.of(sys.stdout)

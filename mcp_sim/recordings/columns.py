@@ -96,15 +96,15 @@ def _structure(call: Comparison) -> Iterator[Mark]:
 
 
 def _data_structure(recorded: Json, served: Json) -> Mark:
-    wanted = _paths(recorded)
-    found = _paths(served) if isinstance(served, dict | list) else frozenset[str]()
+    wanted = paths_of(recorded)
+    found = paths_of(served) if isinstance(served, dict | list) else frozenset[str]()
     value = _f1(Counter(wanted), Counter(found))
     missing, extra = (", ".join(sorted(paths)[:_MOST_NAMED]) for paths in (wanted - found, found - wanted))
     reasons = [f"missing: {missing}"] if missing else []
     return Mark(value, "; ".join([*reasons, *([f"unexpected: {extra}"] if extra else [])]))
 
 
-def _paths(value: Json, path: str = "$") -> frozenset[str]:
+def paths_of(value: Json, path: str = "$") -> frozenset[str]:
     """Return the paths in a value, without indexes, and with the type of each value.
 
     The whole value is no path unless it is empty: all objects would have that in common.
@@ -116,7 +116,7 @@ def _paths(value: Json, path: str = "$") -> frozenset[str]:
     else:
         return frozenset([f"{path}: {_type(value)}"])
     own = [] if parts and path == "$" else [f"{path}{sign}"]
-    return frozenset(own).union(*(_paths(part, at) for at, part in parts))
+    return frozenset(own).union(*(paths_of(part, at) for at, part in parts))
 
 
 def _type(value: Json) -> str:

@@ -1,0 +1,133 @@
+"""`mcp-sim diff --against SERVER RECORDINGS`: compare recorded sessions with the live server."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+import anyio
+from pydantic import ValidationError
+
+from mcp_sim.cli.output import print_json
+from mcp_sim.cli.terminal import Palette, first_few
+from mcp_sim.models.real_server.connection import RealServer
+from mcp_sim.models.world_models.upstream import Upstream
+from mcp_sim.recordings.drift import CallDrift, Drift, compare
+from mcp_sim.server.call_log import shorten
+from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
+from mcp_sim.spec.importers.mcp import Mcp
+from mcp_sim.spec.messages import error_messages
+from mcp_sim.spec.sessions import Session, read_sessions
+from mcp_sim.types import Json
+from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.kinds import Unreached
+
+NO_ANSWER = 4
+"""The exit code if the server does not answer."""
+
+MARGIN = "    "
+
+
+class Unreachable(Exception):
+    """Raised if the live server does not answer. The message is the reason."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit with 0 if nothing differs that counts, 1 if something does, 4 if the server does not answer."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has messages, and these may have secrets
+    sessions = read_sessions(args.a, sessions=args.sessions or ["*"])
+    servers = sorted({session.server for session in sessions})
+    if len(servers) > 1:
+        raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; name the folder of one")
+    try:
+        drift = anyio.run(_compared, args, sessions)
+    except (Unreachable, Crash) as error:
+        print(f"mcp-sim: {error}", file=sys.stderr)
+        return NO_ANSWER
+    differs = drift.differs(args.ignore)
+    if args.json:
+        print_json({**drift.to_json(), "differs": differs})
+    else:
+        print("\n".join(_lines(drift, Palette.of(sys.stdout))))
+    return int(differs)
+
+
+async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Drift:
+    headers = _headers(args.header)
+    is_url = args.against.startswith(("http://", "https://"))
+    words = [args.against] if is_url else shlex.split(args.against)
+    if not words:
+        raise UsageError("--against: expected a command or a URL, got an empty text")
+    tools = await _listed(words, headers, args.timeout)
+    server = _server({"url": args.against} if is_url else {"command": words}, headers, args.timeout)
+    try:
+        return await compare(sessions, tools, server.call, args.tools)
+    finally:
+        await server.aclose()
+
+
+async def _listed(words: Sequence[str], headers: dict[str, str], seconds: float) -> Sequence[Json]:
+    """Return the tools of the live server. Raises `Unreachable`."""
+    [found] = await Mcp(sources=tuple(words), headers=headers, timeout=seconds).imported()
+    if isinstance(found, Unreached):
+        raise Unreachable(f"{found.name}: {found.reason}")
+    return found.tools
+
+
+def _server(place: dict[str, Any], headers: dict[str, str], seconds: float) -> RealServer:
+    options = {**place, "headers": headers, "timeout": timedelta(seconds=seconds)}
+    try:
+        return Upstream.model_validate(options).server(os.environ)
+    except ValidationError as error:
+        problems = "; ".join(message for _, message in error_messages(error, Upstream, options))
+        raise UsageError(f"--against: {problems}") from None
+
+
+def _headers(values: Sequence[str]) -> dict[str, str]:
+    """Return the HTTP headers of the command line, with `${NAME}` filled in from the environment."""
+    pairs = [value.partition(":") for value in values]
+    if not all(name.strip() and sign for name, sign, _ in pairs):
+        raise UsageError("--header must be like NAME: VALUE")
+    try:
+        return {name.strip(): fill_placeholders(value.strip(), os.environ) for name, _, value in pairs}
+    except MissingValue as error:
+        raise UsageError(str(error)) from None
+
+
+# output ---------------------------------------------------------------------------------------------------------------
+
+
+def _lines(drift: Drift, palette: Palette) -> Iterator[str]:
+    yield palette.bold("tools")
+    for tool in drift.tools:
+        yield f"{MARGIN}{palette.yellow(f'{tool.change:7}')}  {tool.name}"
+        yield from (f"{MARGIN * 2}{detail}" for detail in tool.details)
+    if not drift.tools:
+        yield f"{MARGIN}equal"
+    yield palette.bold(f"calls: {drift.made} made, {drift.made - len(drift.calls)} equal")
+    for call in drift.calls:
+        yield from _call_lines(call, palette)
+    yield from _notes(drift)
+
+
+def _call_lines(call: CallDrift, palette: Palette) -> Iterator[str]:
+    where = f"({call.session}, call {call.seq})"
+    yield f"{MARGIN}{palette.yellow(f'{call.kind:7}')}  {call.tool} {shorten(call.arguments)} {where}"
+    yield from (f"{MARGIN * 2}{detail}" for detail in call.details)
+
+
+def _notes(drift: Drift) -> Iterator[str]:
+    """Yield what was not compared, and why."""
+    if drift.may_write:
+        names = ", ".join(first_few(drift.may_write))
+        yield f"not called, since they may write: {names} (--tools NAME calls them all the same)"
+    if drift.redacted:
+        yield f"not called, since their arguments were redacted: {drift.redacted}"
+    if drift.after_writes:
+        yield f"compared by form only, since the session had written before: {drift.after_writes}"

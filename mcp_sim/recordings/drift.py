@@ -1,0 +1,310 @@
+"""Compare recorded sessions with the live server: its list of tools, and its answers to calls that only read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatchcase
+from itertools import islice, zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal, TypeAlias, cast
+
+from mcp_sim.recordings.capture.redaction import PLACEHOLDER, Redactor
+from mcp_sim.recordings.columns import paths_of
+from mcp_sim.recordings.observed import Observed, masked, observe
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.repair import repair_tools
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import canonical
+
+Kind: TypeAlias = Literal["outcome", "form", "values"]
+Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]
+"""Makes a call on the live server."""
+
+MOST_DETAILS = 4
+LONGEST_SHOWN = 80
+_LABEL = re.compile(r"^[\s>#*•-]*([A-Za-z][\w ]{0,30}):(?:\s|$)", re.MULTILINE)
+"""A label at the beginning of a line of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDrift:
+    """A tool that the recording and the server list differently."""
+
+    name: str
+    change: Literal["added", "removed", "changed"]
+    details: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallDrift:
+    """A recorded call that the server answers differently now.
+
+    `outcome`: only one of the answers fails; `form`: the paths or types of data, or the labels of a text, differ;
+    `values`: only the values do.
+    """
+
+    tool: str
+    arguments: Record
+    session: str
+    seq: int
+    kind: Kind
+    details: Sequence[str]
+
+
+@dataclass(slots=True)
+class Drift:
+    """The differences between recordings and a live server."""
+
+    tools: list[ToolDrift] = field(default_factory=list[ToolDrift])
+    calls: list[CallDrift] = field(default_factory=list[CallDrift])
+    made: int = 0
+    """How many calls were made."""
+    may_write: list[str] = field(default_factory=list[str])
+    """The recorded tools that were not called, since they may write."""
+    redacted: int = 0
+    """How many calls were not made, since their arguments have secrets that were redacted."""
+    after_writes: int = 0
+    """How many calls were compared by form only, since the session had written before."""
+
+    def differs(self, ignored: Sequence[str] = ()) -> bool:
+        """Whether anything differs but for the ignored kinds: `tools`, `outcome`, `form`, `values`."""
+        return bool(self.tools and "tools" not in ignored) or any(call.kind not in ignored for call in self.calls)
+
+    def to_json(self) -> Record:
+        return asdict(self)
+
+
+async def compare(sessions: Sequence[Session], tools: Sequence[Json], call: Call, named: Sequence[str] = ()) -> Drift:
+    """Return how a live server differs from recordings of it.
+
+    `tools` is its list. Called are tools that certainly read, and those that match a glob in `named`.
+    """
+    newest = max(sessions, key=lambda session: str(session.header.get("started", "")))
+    drift = Drift(tools=list(_tool_drifts(newest.tools, tools)))
+    reads = _Reads(tools, named)
+    for recorded in _chosen(sessions, reads, drift):
+        answer = await call(recorded.call.tool, recorded.call.arguments)
+        drift.made += 1
+        found = _call_drift(recorded, cast("Answer", Redactor().redact(answer, "live")))
+        drift.after_writes += recorded.is_after_writes
+        if found is not None:
+            drift.calls.append(found)
+    return drift
+
+
+# which calls ----------------------------------------------------------------------------------------------------------
+
+
+class _Reads:
+    """Which tools of the live server may be called."""
+
+    def __init__(self, tools: Sequence[Json], named: Sequence[str]) -> None:
+        listed = [as_object(tool) for tool in tools]
+        self.names = {str(tool.get("name")) for tool in listed}
+        self._named = named
+        self._hinted = {
+            str(tool.get("name")): as_object(tool.get("annotations")).get("readOnlyHint") is True for tool in listed
+        }
+        self._domain = _domain_of(tools)
+
+    def may_call(self, tool: str) -> bool:
+        return self.only_reads(tool) or any(fnmatchcase(tool, glob) for glob in self._named)
+
+    def only_reads(self, tool: str) -> bool:
+        if self._domain is not None and tool in self._domain.tools:
+            return self._domain.only_reads(self._domain.tools[tool])
+        return self._hinted.get(tool, False)
+
+
+def _domain_of(tools: Sequence[Json]) -> Domain | None:
+    """Return what mcp-sim infers from a list of tools, None if it cannot be read."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "live.json"
+        file.write_text(json.dumps({"tools": [*repair_tools(tools).tools]}), encoding="utf-8")
+        try:
+            return load(file).domain
+        except (DocumentError, UsageError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    call: RecordedCall
+    session: str
+    is_after_writes: bool
+
+
+def _chosen(sessions: Sequence[Session], reads: _Reads, drift: Drift) -> list[_Chosen]:
+    """Return the calls to make, each once: as it was before the session wrote anything, if it was made then."""
+    chosen = dict[str, _Chosen]()
+    refused = dict[str, None]()
+    redacted = set[str]()
+    for session in sessions:
+        has_written = False
+        for call in session.calls:
+            key = canonical([call.tool, call.arguments])
+            if not reads.only_reads(call.tool):
+                has_written = has_written or not observe(call.answer).failed
+            if call.tool not in reads.names:
+                continue
+            if not reads.may_call(call.tool):
+                refused[call.tool] = None
+            elif PLACEHOLDER.search(key):
+                redacted.add(key)
+            elif key not in chosen or (chosen[key].is_after_writes and not has_written):
+                chosen[key] = _Chosen(call, session.file.name, has_written and reads.only_reads(call.tool))
+    drift.may_write, drift.redacted = list(refused), len(redacted)
+    return list(chosen.values())
+
+
+# answers --------------------------------------------------------------------------------------------------------------
+
+
+def _call_drift(recorded: _Chosen, answer: Answer) -> CallDrift | None:
+    """Return how a live answer differs from the recorded one, None if it does not."""
+    call, before, now = recorded.call, observe(recorded.call.answer), observe(answer)
+    found = next(_differences(before, now), None)
+    if found is None or (recorded.is_after_writes and found[0] != "form"):
+        return None
+    return CallDrift(call.tool, call.arguments, recorded.session, call.seq, *found)
+
+
+def _differences(before: Observed, now: Observed) -> Iterator[tuple[Kind, list[str]]]:
+    """Yield the kinds of differences, the gravest first."""
+    if before.failed != now.failed:
+        verb = "failed, and succeeds now" if before.failed else "succeeded, and fails now"
+        yield "outcome", [f"{verb}: {_short(now.value)}"]
+    form = list(islice(_form_differences(before, now), MOST_DETAILS))
+    if form:
+        yield "form", form
+    values = list(islice(_value_differences(masked(before.value), masked(now.value)), MOST_DETAILS))
+    if values:
+        yield "values", values
+
+
+def _form_differences(before: Observed, now: Observed) -> Iterator[str]:
+    if set(before.blocks) != set(now.blocks):
+        yield f"content: {_listed(before.blocks)} is now {_listed(now.blocks)}"
+    if before.is_data != now.is_data:
+        yield "data is now text" if before.is_data else "text is now data"
+    elif before.is_data:
+        yield from _set_differences(*_known_paths(before.value, now.value))
+    elif isinstance(before.value, str) and isinstance(now.value, str) and not before.failed:
+        yield from _set_differences(_labels(before.value), _labels(now.value))
+
+
+def _known_paths(before: Json, now: Json) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the paths and types of both values, without those below what is null or an empty list in either."""
+    unknown = tuple({*_unknown(before), *_unknown(now)})
+    ours, theirs = (
+        frozenset(path for path in paths_of(value) if not path.startswith(unknown)) for value in (before, now)
+    )
+    return ours, theirs
+
+
+def _unknown(value: Json, path: str = "$") -> Iterator[str]:
+    """Yield the beginnings of paths at which a value is null or an empty list."""
+    if isinstance(value, dict):
+        for name, part in cast("Record", value).items():
+            yield from _unknown(part, f"{path}.{name}")
+    elif isinstance(value, list) and value:
+        for part in cast("list[Json]", value):
+            yield from _unknown(part, f"{path}[]")
+    elif value is None or value == []:
+        yield from (f"{path}{sign}" for sign in ":.[{")
+
+
+def _labels(text: str) -> frozenset[str]:
+    return frozenset(f"{label}:" for label in _LABEL.findall(text))
+
+
+def _set_differences(before: frozenset[str], now: frozenset[str]) -> Iterator[str]:
+    yield from (f"missing: {one}" for one in sorted(before - now))
+    yield from (f"new: {one}" for one in sorted(now - before))
+
+
+def _value_differences(before: Json, now: Json, path: str = "$") -> Iterator[str]:
+    """Yield the places where values differ. A redacted secret is equal to anything."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        ours, theirs = cast("Record", before), cast("Record", now)
+        for name in dict.fromkeys((*ours, *theirs)):
+            yield from _value_differences(ours.get(name), theirs.get(name), f"{path}.{name}")
+    elif isinstance(before, list) and isinstance(now, list):
+        pairs = zip_longest(cast("list[Json]", before), cast("list[Json]", now))
+        for at, (one, other) in enumerate(pairs):
+            yield from _value_differences(one, other, f"{path}[{at}]")
+    elif not _is_same(before, now):
+        yield f"{path}: {_short(before)} is now {_short(now)}"
+
+
+def _is_same(before: Json, now: Json) -> bool:
+    if isinstance(before, str) and PLACEHOLDER.search(before):
+        pattern = "[\\s\\S]+".join(map(re.escape, PLACEHOLDER.split(before)))
+        return re.fullmatch(pattern, now if isinstance(now, str) else json.dumps(now)) is not None
+    return before == now and isinstance(before, bool) == isinstance(now, bool)
+
+
+# tools ----------------------------------------------------------------------------------------------------------------
+
+
+def _tool_drifts(before: Sequence[Record], now: Sequence[Json]) -> Iterator[ToolDrift]:
+    ours = {str(tool["name"]): tool for tool in before}
+    theirs = {str(as_object(tool).get("name")): as_object(tool) for tool in now}
+    for name in dict.fromkeys((*ours, *theirs)):
+        if name not in theirs:
+            yield ToolDrift(name, "removed")
+        elif name not in ours:
+            yield ToolDrift(name, "added")
+        elif details := list(_tool_details(ours[name], theirs[name])):
+            yield ToolDrift(name, "changed", details)
+
+
+def _tool_details(before: Record, now: Record) -> Iterator[str]:
+    """Yield what differs between two definitions of a tool: its parameters one by one, and its other parts."""
+    ours, theirs = as_object(before.get("inputSchema")), as_object(now.get("inputSchema"))
+    yield from _parameter_details(ours, theirs)
+    own = {"properties", "required"}
+    if any(_differ(ours.get(key), theirs.get(key)) for key in (ours.keys() | theirs.keys()) - own):
+        yield "inputSchema"
+    for key in dict.fromkeys((*before, *now)):
+        if key not in {"inputSchema", "_meta"} and _differ(before.get(key), now.get(key)):
+            yield key
+
+
+def _parameter_details(before: Record, now: Record) -> Iterator[str]:
+    ours, theirs = as_object(before.get("properties")), as_object(now.get("properties"))
+    needed, needs = as_list(before.get("required")), as_list(now.get("required"))
+    for name in dict.fromkeys((*ours, *theirs)):
+        if name not in theirs:
+            yield f"parameter {name}: removed"
+        elif name not in ours:
+            yield f"parameter {name}: added{', required' if name in needs else ''}"
+        elif _differ(ours[name], theirs[name]):
+            yield f"parameter {name}: " + "; ".join(islice(_value_differences(ours[name], theirs[name]), MOST_DETAILS))
+        if name in ours and name in theirs and (name in needed) != (name in needs):
+            yield f"parameter {name}: {'now required' if name in needs else 'no longer required'}"
+
+
+def _differ(before: Json, now: Json) -> bool:
+    return next(_value_differences(before, now), None) is not None
+
+
+# texts ----------------------------------------------------------------------------------------------------------------
+
+
+def _listed(blocks: Sequence[str]) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(blocks).items())) or "nothing"
+
+
+def _short(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
