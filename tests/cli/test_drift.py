@@ -140,7 +140,7 @@ def test_changed_tools_are_reported_part_by_part(place: Path, capfd: Any) -> Non
         ({"error": "no such note"}, "outcome", ['succeeded, and fails now: {"error": "no such note"}']),
     ],
 )
-def test_outcome_form_and_values_of_answers_are_told_apart(
+def test_outcome_form_and_values_of_answers_are_distinguished(
     place: Path, capfd: Any, now: dict[str, Any], kind: str, details: list[str]
 ) -> None:
     recorded([GET], ("get_note", {"note_id": "n-1"}, NOTE))
