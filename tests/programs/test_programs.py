@@ -385,6 +385,18 @@ async def test_a_link_to_nothing_is_noted_and_never_a_crash(tmp_path: Path) -> N
         assert finding.startswith("R5")
 
 
+async def test_an_id_that_is_used_again_is_noted_and_never_a_crash(tmp_path: Path) -> None:
+    body = "row = world.item.get('I-1')\nif row:\n    world.item.delete(row)\nelse:\n    world.item.add(id='I-1')"
+    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
+        for _ in range(2):
+            await world.call("act", {})
+            assert "findings" not in world.ledger.newest["measured"]
+        await world.call("act", {})
+        (finding,) = world.ledger.newest["measured"]["findings"]
+        assert finding.startswith("R4")
+        assert world.view.count("item") == 1
+
+
 async def test_tools_without_a_function_keep_their_plan_on_the_same_tables(tmp_path: Path) -> None:
     program = small("return world.note.add(title=a)", tables='"note": {"ids": "n-1", "fields": {"title": ""}}')
     tools = [*ACT, tool("get_note", "note_id", note_id=TEXT), tool("list_notes"), tool("delete_note", "id", id=TEXT)]
