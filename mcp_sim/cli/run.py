@@ -61,7 +61,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--answer-file", metavar="FILE", help="file with the agent's final answer (default: its stdout)"
     )
     parser.add_argument("--clock", choices=["virtual", "real"], help="real (the default): delays take real time")
-    parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
+    parser.add_argument(
+        "--world-model",
+        metavar="MODEL",
+        help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
+    )
     reports = parser.add_argument_group("reports")
     reports.add_argument("--json", metavar="FILE", help="write everything as JSON; - for stdout")
     reports.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")

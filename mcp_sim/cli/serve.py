@@ -50,7 +50,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write the verdicts on each world to FILE, as JSON, when it ends"
     )
-    parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
+    parser.add_argument(
+        "--world-model",
+        metavar="MODEL",
+        help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
+    )
     trust_option(parser)
     parser.add_argument("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
 from mcp_sim.types import Record
@@ -83,6 +84,8 @@ class RunResult:
     errors: str
     """The end of the agent's stderr."""
     trace: str | None = None
+    sources: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How many calls each world model answered, where the scenario has others than the built-in one."""
 
     @property
     def is_judged(self) -> bool:
@@ -108,6 +111,7 @@ class RunResult:
             "answer": self.answer,
             "stderr": self.errors,
             "trace": self.trace,
+            **({"sources": dict(self.sources)} if self.sources else {}),
         }
 
 
@@ -131,3 +135,8 @@ def called_tools(ledger: Ledger) -> tuple[list[str], int]:
     calls = [step for step in ledger.steps if step["entry"] == "call"]
     tools = [call["tool"] for call in (*calls, *ledger.crashes)]
     return list(dict.fromkeys(tools)), len(tools)
+
+
+def answering_sources(ledger: Ledger) -> dict[str, int]:
+    """Return how many calls each world model answered; nothing where the built-in one is alone."""
+    return dict(Counter(step["source"] for step in ledger.steps if step.get("source")))

@@ -18,7 +18,7 @@ from mcp_sim.faults.compile import with_intensity, without_faults
 from mcp_sim.grading.grade import failed_by_agent
 from mcp_sim.runs.agent import AgentCommand, Exit
 from mcp_sim.runs.host import Host, open_host
-from mcp_sim.runs.results import Condition, RunPlan, RunResult, applied_faults, called_tools
+from mcp_sim.runs.results import Condition, RunPlan, RunResult, answering_sources, applied_faults, called_tools
 from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
@@ -158,6 +158,7 @@ class _Runner:
             answer=ended.answer,
             errors=ended.errors,
             trace=trace,
+            sources=answering_sources(world.ledger),
         )
 
 

@@ -202,21 +202,23 @@ def _check_routes(place: Place, places: Sequence[Place], entries: Sequence[World
 
 
 def named_world_model(text: str, option: str = "--world-model", **options: Json) -> WorldModelEntry:
-    """Return the world model that a command line names: `KIND`, or `KIND:MODEL@URL`.
+    """Return the world model that a command line names: `KIND`, or `KIND:` and what its kind writes there.
 
     Raises `UsageError` if the text is malformed or the options are invalid.
     """
-    name, has_model, rest = text.partition(":")
-    model, has_url, url = rest.rpartition("@")
-    if has_model and not (has_url and model and url):
-        raise UsageError(f"{option} {text}: write it as {name}:MODEL@URL")
+    name, has_more, rest = text.partition(":")
     try:
-        kind = world_models[name].model_validate({"model": model, "base_url": url, **options} if has_model else {})
+        family = world_models[name]
     except UnknownKind as error:
         raise UsageError(f"{option} {text}: {error}") from None
+    form = f"write it as {name}:{family.written}" if family.written else f"write it as {name}"
+    given = family.options_in(rest) if has_more else {}
+    if given is None:
+        raise UsageError(f"{option} {text}: {form}")
+    try:
+        kind = family.model_validate({**given, **options} if has_more else {})
     except ValueError as error:
-        hint = "" if has_model else f"; write it as {name}:MODEL@URL"
-        raise UsageError(f"{option} {text}: {_first_reason(error)}{hint}") from None
+        raise UsageError(f"{option} {text}: {_first_reason(error)}{'' if has_more else f'; {form}'}") from None
     return WorldModelEntry(kind, name)
 
 

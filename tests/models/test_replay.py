@@ -18,7 +18,7 @@ from mcp_sim import Simulator
 from mcp_sim.recordings import answer_of, read_sessions
 from mcp_sim.simulator.compile import check
 from mcp_sim.spec.sessions import session_lines
-from mcp_sim.types.errors import Crash, DocumentError
+from mcp_sim.types.errors import Crash, DocumentError, UsageError
 
 NAMES = ("create_job", "get_job", "list_jobs", "cancel_job")
 ONE, TWO = "6f1c0a52-3b1e-4a55-9d53-0c1f8f6f2a11", "0d3c7b64-55aa-4f10-8a2e-1f6f9b7c4e22"
@@ -227,3 +227,27 @@ world_model:
     (tmp_path / "scenario.yaml").write_text(document.lstrip(), encoding="utf-8")
     found = {problem.path: problem.message for problem in check([tmp_path / "scenario.yaml"])}
     assert "answers neither reads nor writes" in found["world_model[1]"]
+
+
+# command lines --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_command_line_names_recordings_instead_of_the_world_model_of_a_document(notebook: Path) -> None:
+    simulator = Simulator.load(notebook / "tools.json", world_model=f"replay:{notebook}")
+    async with simulator.open() as world:
+        await world.call(*CALLS[0])
+        assert world.ledger.newest["step"]["source"] == "replay"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("replay:", "write it as replay:RECORDINGS"),
+        ("upstream", "needs either `command` or `url`; write it as upstream:URL or COMMAND"),
+        ("openai:tiny", "write it as openai:MODEL@URL"),
+        ("builtin:tiny", "write it as builtin"),
+    ],
+)
+def test_a_world_model_of_another_form_is_refused_with_its_form(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        Simulator.load("crm", world_model=text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from mcp import Client
 from support import notebook_server
 from support.answering_server import FILE as ANSWERING
 from support.over_http import listening
+from support.places import SUPPORT
 
 from mcp_sim import Simulator
 from mcp_sim.recordings import answer_of
@@ -20,6 +22,7 @@ from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import check
 from mcp_sim.types.errors import Crash, DocumentError
 
+ODD = SUPPORT / "odd_server.py"
 NOTEBOOK = [sys.executable, notebook_server.__file__]
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 ANSWERS: dict[str, Any] = {
@@ -119,18 +122,33 @@ async def test_arguments_arrive_unchanged_also_those_that_the_schema_forbids(tmp
     assert calls_in(log) == [{"name": "text", "arguments": given}]
 
 
-async def test_a_server_that_ends_or_hangs_is_a_crash_and_is_started_again_for_the_next_call(tmp_path: Path) -> None:
-    answers = {"text": ANSWERS["text"], "die": "die", "hang": "hang"}
-    real, _ = answering(tmp_path, answers, options={"timeout": "1s"})
+async def test_a_server_that_ends_is_a_crash_and_is_started_again_for_the_next_call(tmp_path: Path) -> None:
+    real, _ = answering(tmp_path, {"text": ANSWERS["text"], "die": "die"})
     async with real.open() as world:
         assert (await world.call("text", {})).ok
         with pytest.raises(Crash, match="Connection closed; its stderr:\n  out of paper"):
             await world.call("die", {})
         assert (await world.call("text", {})).ok
+        assert [step["tool"] for step in world.ledger.steps[1:]] == ["text"] * 2
+
+
+async def test_a_server_that_is_slow_is_a_crash_and_keeps_its_state(tmp_path: Path) -> None:
+    real, log = answering(tmp_path, {"text": ANSWERS["text"], "hang": "hang"}, options={"timeout": "1s"})
+    async with real.open() as world:
         with pytest.raises(Crash, match="did not answer within 1 seconds"):
             await world.call("hang", {})
         assert (await world.call("text", {})).ok
-        assert [step["tool"] for step in world.ledger.steps[1:]] == ["text"] * 3
+    assert [call["name"] for call in calls_in(log)] == ["hang", "text"]
+
+
+async def test_a_server_that_never_starts_is_a_crash_and_is_ended(tmp_path: Path) -> None:
+    process = tmp_path / "process"
+    command = [sys.executable, str(ODD), "--silent", str(process)]
+    async with simulator(tmp_path, tools(["text"]), {"command": command, "timeout": "1s"}).open() as world:
+        with pytest.raises(Crash, match="did not answer within 1 seconds"):
+            await world.call("text", {})
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(process.read_text()), 0)
 
 
 async def test_a_command_that_does_not_exist_is_a_crash_without_its_secrets(tmp_path: Path, monkeypatch: Any) -> None:

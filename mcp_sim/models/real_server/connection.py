@@ -37,7 +37,8 @@ class RealServer:
     async def call(self, tool: str, arguments: Record) -> Record:
         """Return the `result` or the `error` that the server answers.
 
-        Raises `Crash` if it cannot be reached, breaks off or takes too long. The next call connects again.
+        Raises `Crash` if it cannot be reached, breaks off or takes too long. After a connection that broke, the next
+        call connects again; a server that is only slow is kept, with its state.
         """
         session = self._session = self._session or _Session.open(self._transport)
         try:
@@ -45,7 +46,8 @@ class RealServer:
                 return await self._asked(await asyncio.shield(session.client), tool, arguments)
         except (BaseExceptionGroup, *failures()) as error:
             reason = self._secrets.redact(self._reason(error) + session.last_lines)
-            await self._close(session)
+            if not (isinstance(error, TimeoutError) and session.is_open):
+                await self._close(session)
             raise Crash(tool, f"{self._name}: {reason}") from None
 
     async def aclose(self) -> None:
@@ -102,8 +104,14 @@ class _Session:
         """The last lines that the server's process wrote to stderr."""
         return "" if self.stderr.closed else last_lines(self.stderr)
 
+    @property
+    def is_open(self) -> bool:
+        return self.client.done() and not self.task.done()
+
     async def close(self) -> None:
         self.over.set()
+        if not self.client.done():
+            self.task.cancel()
         await asyncio.wait([self.task])
         self.stderr.close()
 
@@ -118,7 +126,7 @@ async def _hold(transport: AbstractAsyncContextManager[Any], client: asyncio.Fut
             await over.wait()
     except BaseException as error:
         if not client.done():
-            client.set_exception(error)
+            client.set_exception(TimeoutError() if isinstance(error, asyncio.CancelledError) else error)
             client.exception()  # seen, even if no call waits for it any more
         elif not _is_a_failure([error]):
             raise

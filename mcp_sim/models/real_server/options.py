@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -16,6 +16,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from mcp_sim.models.real_server.connection import RealServer
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders, find_secrets
 from mcp_sim.spec.live_server import over_http, over_sse, started
+from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import WorldModel
 from mcp_sim.types.options import PositiveDuration
@@ -23,6 +24,8 @@ from mcp_sim.types.options import PositiveDuration
 
 class RealServerOptions(WorldModel):
     """How a real server is reached. Texts may hold `${NAME}`, filled in from the environment."""
+
+    written: ClassVar[str] = "URL or COMMAND"
 
     command: tuple[str, ...] = Field(
         default=(), description="A command that starts a server on stdio.", examples=[["npx", "-y", "some-server"]]
@@ -62,6 +65,10 @@ class RealServerOptions(WorldModel):
             if getattr(self, name):
                 raise ValueError(f"{name}: is for {'a command' if self.url is not None else 'a URL'}")
         return self
+
+    @classmethod
+    def options_in(cls, text: str) -> Record | None:
+        return {"url" if urlsplit(text).scheme in ("http", "https") else "command": text} if text else None
 
     @property
     def judges_arguments(self) -> bool:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -32,7 +32,7 @@ from mcp_sim.models.language_model.predictor import ModelPredictor, PredictorSet
 from mcp_sim.models.language_model.prompt import system
 from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.spec.trust import is_below
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Predictor, WorldModel, world_models
@@ -80,6 +80,8 @@ class Openai(WorldModel):
     crash at once. The key comes from the environment and appears in no trace, log or error. It goes only to a host that
     the user named outside the document, unless the user trusts the document.
     """
+
+    written: ClassVar[str] = "MODEL@URL"
 
     base_url: str = Field(
         description="The URL of the endpoint, with its version path.", examples=["http://127.0.0.1:8000/v1"]
@@ -161,6 +163,11 @@ class Openai(WorldModel):
                 f"thinking: {self._preset} has {what}; write off{'' if what.endswith('schema') else ' or on'}"
             )
         return self
+
+    @classmethod
+    def options_in(cls, text: str) -> Record | None:
+        model, has_url, url = text.rpartition("@")
+        return {"model": model, "base_url": url} if has_url and model and url else None
 
     @property
     def judges_arguments(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
@@ -15,7 +15,7 @@ from mcp_sim.models.recorded.likeness import Likeness, renamed
 from mcp_sim.models.taken_answers import TakenAnswers
 from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.trust import is_inside
-from mcp_sim.types import Attempt, Tool, Transition, Turn
+from mcp_sim.types import Attempt, Record, Tool, Transition, Turn
 from mcp_sim.types.call_results import observation_of_answer
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Unmatched, UsageError
@@ -42,6 +42,8 @@ class Replay(WorldModel):
     came closest, unless `unmatched: next` leaves it to the next world model.
     """
 
+    written: ClassVar[str] = "RECORDINGS"
+
     recordings: str = Field(
         min_length=1,
         description="A session, or a folder of sessions, relative to the document.",
@@ -57,6 +59,10 @@ class Replay(WorldModel):
 
     _document: Path | None = PrivateAttr(default=None)
     _read: list[Cassette] = PrivateAttr(default_factory=list[Cassette])
+
+    @classmethod
+    def options_in(cls, text: str) -> Record | None:
+        return {"recordings": text} if text else None
 
     @property
     def judges_arguments(self) -> bool:

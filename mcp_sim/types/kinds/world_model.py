@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 from pydantic import Field
 
-from mcp_sim.types import Attempt, Tool, Transition, Turn
+from mcp_sim.types import Attempt, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds.kind import Kind
 
@@ -35,6 +35,14 @@ class WorldModel(Kind):
     fallback: Literal["builtin"] | None = Field(
         default=None, description="What answers after max_attempts, marked in the ledger; left out: a crash."
     )
+
+    written: ClassVar[str] = ""
+    """What follows `KIND:` on a command line, such as `MODEL@URL`; '' if only the kind is written there."""
+
+    @classmethod
+    def options_in(cls, text: str) -> Record | None:  # noqa: ARG003 (what the family's contract says)
+        """Return the options that the text after `KIND:` on a command line gives; None if it has another form."""
+        return None
 
     @property
     def judges_arguments(self) -> bool:
