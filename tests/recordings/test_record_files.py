@@ -1,0 +1,117 @@
+"""`mcp-sim record --from FILE...`: traces of mcp-sim and HAR files become recorded sessions."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_sim.cli import main
+from mcp_sim.recordings import read_sessions
+
+CREATE = {"tool": "create_deal", "arguments": {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}}
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def entry(at: int, message: dict[str, Any], answer: str, *, stream: bool = False, **headers: str) -> dict[str, Any]:
+    """Return an exchange as a HAR file has it."""
+    text = f"event: message\ndata: {answer}\n\n" if stream else answer
+    content: dict[str, Any] = {"mimeType": "application/json", "text": text}
+    if stream:
+        content = {"encoding": "base64", "text": base64.b64encode(text.encode()).decode()}
+    kind = "text/event-stream" if stream else "application/json"
+    named = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
+    sent = {"method": "POST", "url": "https://mcp.example.com/mcp?key=qu3ry-secret", "headers": named}
+    return {
+        "startedDateTime": f"2026-03-01T10:00:{at:02d}.000Z",
+        "time": 1500,
+        "connection": "7",
+        "request": {**sent, "postData": {"mimeType": "application/json", "text": json.dumps(message)}},
+        "response": {
+            "status": 200,
+            "headers": [{"name": "Content-Type", "value": kind}, {"name": "Content-Encoding", "value": "br"}],
+            "content": content,
+        },
+    }
+
+
+def request(number: int, method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def reply(number: int, **result: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "result": result})
+
+
+def test_a_har_file_becomes_a_session_without_its_secrets(capfd: Any) -> None:
+    info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "notes"}}
+    page = {"startedDateTime": "2026-03-01T10:00:00Z", "request": {"method": "GET", "url": "https://mcp.example.com/"}}
+    note = {"content": [{"type": "text", "text": "for b34rer-token"}]}
+    call = request(3, "tools/call", name="get_note", arguments={"id": "n-1"})
+    entries = [
+        entry(3, call, reply(3, **note), stream=True, Authorization="Bearer b34rer-token"),
+        entry(1, request(1, "initialize", clientInfo={"name": "browser"}), reply(1, **info)),
+        entry(2, request(2, "tools/list"), reply(2, tools=[{"name": "get_note", "inputSchema": {"type": "object"}}])),
+        page,
+    ]
+    Path("web.har").write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}), encoding="utf-8")
+    assert main(["record", "-o", "notes", "--session", "web", "--from", "web.har"]) == 0
+    assert "recorded notes/web.jsonl" in capfd.readouterr().err
+    [session] = read_sessions(Path("notes"))
+    assert [(one.tool, one.line["at"], one.line["ms"]) for one in session.calls] == [
+        ("get_note", "2026-03-01T10:00:03.000Z", 1500.0)
+    ]
+    assert session.calls[0].answer["result"]["content"][0]["text"] == "for <redacted:authorization-1>"
+    assert session.header["url"] == "https://mcp.example.com/mcp"
+    assert [tool["name"] for tool in session.tools] == ["get_note"]
+    for path in Path("notes").iterdir():
+        assert b"b34rer-token" not in path.read_bytes()
+        assert b"qu3ry-secret" not in path.read_bytes()
+
+
+def test_a_trace_becomes_a_session_that_its_scenario_answers_alike(capfd: Any) -> None:
+    calls = [CREATE, {"tool": "get_contact", "arguments": {"contact_id": "con_00001"}}]
+    Path("calls.jsonl").write_text("\n".join(map(json.dumps, calls)), encoding="utf-8")
+    assert main(["play", "calm_crm", "calls.jsonl", "--trace", "run.jsonl"]) == 0
+    assert main(["record", "-o", "crm", "--from", "run.jsonl"]) == 0
+    [session] = read_sessions(Path("crm"))
+    assert [{"tool": one.tool, "arguments": one.arguments} for one in session.calls] == calls
+    assert session.calls[0].answer["result"]["structuredContent"]["title"] == "Spring order"
+    assert len(session.tools) == 14
+    assert session.name == "default"
+
+
+def test_each_server_of_a_trace_has_a_folder_of_its_own(capfd: Any) -> None:
+    scenario = {"mcp_sim": 1, "name": "two", "tools": {"sales": "crm", "support": "crm"}}
+    Path("two.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+    lines = [{"tool": f"{name}/get_contact", "arguments": {"contact_id": "con_00001"}} for name in ("sales", "support")]
+    Path("calls.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert main(["play", "two.yaml", "calls.jsonl", "--trace", "run.jsonl"]) == 0
+    assert main(["record", "-o", "both", "--from", "run.jsonl"]) == 0
+    sessions = read_sessions(Path("both"))
+    assert [(one.server, [call.tool for call in one.calls]) for one in sessions] == [
+        ("sales", ["get_contact"]),
+        ("support", ["get_contact"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "is not a trace"),
+        ('{"log": {"entries": []}}', "have no calls of MCP tools"),
+        (None, "cannot read"),
+    ],
+)
+def test_a_file_in_another_format_is_refused(capfd: Any, text: str | None, message: str) -> None:
+    if text is not None:
+        Path("odd").write_text(text, encoding="utf-8")
+    assert main(["record", "-o", "out", "--from", "odd"]) == 2
+    assert message in capfd.readouterr().err
