@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.evidence import representative_sessions
@@ -200,7 +201,8 @@ class Gate:
         state: Json = None if "state" in self.subject.world else self.subject.state
         job = job_of(folder, held, shown, state)
         try:
-            return run_confined(_TARGET, job, seconds=SECONDS, limits=LIMITS, readable=[folder], hash_seed=hash_seed)
+            found = run_confined(_TARGET, job, seconds=SECONDS, limits=LIMITS, readable=[folder], hash_seed=hash_seed)
+            return _without_path(found, f"{folder}/")
         except Unconfined as error:
             raise UsageError(f"programs that a model wrote cannot be tried here: {error}") from None
 
@@ -226,5 +228,19 @@ def _by_function(
                 yield Finding(tool, "crash", f"{PROGRAM}:{line}: {message}")
 
 
+def _without_path(value: Json, folder: str) -> Json:
+    """Return a result without the path of a folder that is gone afterwards."""
+    match value:
+        case dict():
+            return {name: _without_path(part, folder) for name, part in cast("Record", value).items()}
+        case list():
+            return [_without_path(part, folder) for part in cast("list[Json]", value)]
+        case str():
+            return value.replace(folder, "")
+        case _:
+            return value
+
+
 def _said(problem: Record) -> str:
-    return f"{PROGRAM}:{problem['line']}: {problem['message']}"
+    place = f"{PROGRAM}:{problem['line']}: " if problem["line"] else ""
+    return f"{place}{problem['message']}"

@@ -79,7 +79,7 @@ class _Life:
                     break
                 await self._check_shown(*made)
                 if remover is not None:
-                    await self._check_removed(made[0], remover)
+                    await self._check_removed(*made, remover)
 
     async def _created(self, plan: Plan, salt: str) -> tuple[Key, Record] | None:
         """Return the key of a new record, and the arguments that it was created with."""
@@ -95,7 +95,7 @@ class _Life:
         """Check that reads show a record that was created."""
         values = [str(key), *(value for value in made.values() if isinstance(value, str) and len(value) > 3)]
         for plan in self._getters:
-            seen = await self._named(plan, key)
+            seen = await self._named(plan, key, made)
             if seen is not None:
                 self._probe.checked(plan.tool, "reads what was created")
                 wrong = "fails for" if seen.failed else "" if _shows(seen, values) else "shows nothing of"
@@ -108,9 +108,9 @@ class _Life:
                 self._probe.checked(plan.tool, "lists what was created")
                 self._note(plan, "" if _shows(seen, values) else "does not show", f"{key!r}, just created", seen)
 
-    async def _check_removed(self, key: Key, remover: Plan) -> None:
+    async def _check_removed(self, key: Key, made: Record, remover: Plan) -> None:
         """Check that a deleted record is gone, and cannot be deleted again."""
-        seen = await self._named(remover, key)
+        seen = await self._named(remover, key, made)
         if seen is None:
             return
         self._probe.checked(remover.tool, "deletes")
@@ -119,23 +119,29 @@ class _Life:
             return
         if self._probe.world.view.get(self._entity.name, key) is not None:
             return  # it is kept, perhaps as deleted
-        again = await self._named(remover, key)
+        again = await self._named(remover, key, made)
         if again is not None and not again.failed:
             self._note(remover, "succeeds again for", f"{key!r}, which is deleted; expected a failure", again)
         for plan in self._getters:
-            seen = await self._named(plan, key)
+            seen = await self._named(plan, key, made)
             self._probe.checked(plan.tool, "gone after deletion")
             if seen is not None and not seen.failed:
                 self._note(plan, "still shows", f"{key!r}, which is deleted; expected a failure", seen)
 
-    async def _named(self, plan: Plan, key: Key) -> Observed | None:
-        """Call a tool for one record; None if its arguments cannot name it."""
+    async def _named(self, plan: Plan, key: Key, made: Record) -> Observed | None:
+        """Call a tool for a record that was made with these arguments; None if its arguments cannot name it.
+
+        A key that callers choose may consist of several arguments: then all of them are given as they were.
+        """
         schema = self._probe.schema(plan)
         part = properties(schema).get(plan.key or "")
-        if plan.key is None or part is None:
+        named = made.get(plan.key or "") if self._entity.natural else key
+        if plan.key is None or part is None or named is None:
             return None
-        value: Json = [key] if main_type(part) == "array" else key
-        arguments = {**self._probe.arguments(plan, whole=False), plan.key: value}
+        value: Json = [named] if main_type(part) == "array" else named
+        arguments = self._probe.arguments(plan, whole=False)
+        arguments |= {name: made[name] for name in arguments if self._entity.natural and name in made}
+        arguments[plan.key] = value
         return None if Validator(schema).problems(arguments) else await self._probe.call(plan.tool, arguments)
 
     def _note(self, plan: Plan, wrong: str, which: str, seen: Observed) -> None:

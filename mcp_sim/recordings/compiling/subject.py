@@ -86,11 +86,14 @@ def recorded_subject(sessions: Sequence[Session]) -> Subject:
 def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int | None, seed: int = 0) -> Subject:
     """Return a subject with recorded sessions: a third of them, at least one, is held back for the gate.
 
-    `visible`: the model sees at most so many, and the rest is held back. A session is chosen by the hash of its name.
+    `visible`: the model sees at most so many, and the rest is held back. Sessions are chosen by the hashes of their
+    names, but so that one with a given state is shown, if there is any.
     """
     ordered = sorted(sessions, key=lambda session: sha256(f"{seed} {session.name}".encode()).digest())
     held = max(len(ordered) // 3, 1) if len(ordered) > 1 else 0
     shown = len(ordered) - held if visible is None else min(visible, len(ordered))
+    if not any(session.state for session in ordered[:shown]):  # its form is needed to begin with another one
+        ordered.sort(key=lambda session: not session.state)
     return replace(subject, shown=_by_name(ordered[:shown]), held=_by_name(ordered[shown:]))
 
 

@@ -20,10 +20,12 @@ from mcp_sim.simulator.compile import checked, load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import RecordedCall, Session
 from mcp_sim.types import Json, Record
-from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.errors import DocumentError, Problem
 
 WRITES = frozenset({"create", "update", "delete"})
 """The verbs of tools that write records."""
+_NOT_BEGUN = "@initial: fails"
+"""Part of the message of a crash of a program that cannot fill its tables."""
 WORST = 3
 """How many differing calls of a tool are reported."""
 _LONGEST_ANSWER = 700
@@ -65,10 +67,14 @@ async def _tried(job: Record, folder: Path) -> Record:
     hung = any("did not end within" in finding.message for finding in probe.findings)
     held = Report([] if hung else await _scored(folder, job, "held"))
     shown = Report([] if hung else await _scored(folder, job, "shown"))
+    findings = [*probe.findings, *_crashed(shown.calls), *_crashed(held.calls, is_held=True)]
+    begins = [finding.message for finding in findings if _NOT_BEGUN in finding.message]
+    if begins:
+        return {"problems": [asdict(Problem(job["folder"], 0, "", begins[0]))]}
     return {
         "problems": [],
         "writes": {tool: plan.entity for tool, plan in probe.domain.plans.items() if plan.verb in WRITES},
-        "findings": [asdict(finding) for finding in (*probe.findings, *_crashed(held.calls), *_crashed(shown.calls))],
+        "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
         "checks": {tool: sorted(found) for tool, found in probe.checks.items()},
         "answers": probe.answers,
         "held": _scores(held),
@@ -112,10 +118,11 @@ def _scores(report: Report) -> Record:
     return {"score": report.score if report.calls else None, "tools": tools}
 
 
-def _crashed(calls: Iterable[CallScore]) -> Iterable[Finding]:
+def _crashed(calls: Iterable[CallScore], *, is_held: bool = False) -> Iterable[Finding]:
+    """Yield the calls of recorded sessions that crashed, without the arguments of those that are held back."""
     for call in calls:
         if call.answered is None:
-            made = f"{call.tool}({canonical_in_order(call.arguments)[:300]})"
+            made = call.tool if is_held else f"{call.tool}({canonical_in_order(call.arguments)[:300]})"
             yield Finding(call.tool, "crash", f"{made} crashed: {call.crash.removeprefix(f'{call.tool}: ')}")
 
 
