@@ -21,6 +21,7 @@ NO_TABLE = {
     "generate": "writes a file",
     "init": "writes files",
     "play": "prints lines of JSON",
+    "record": "writes files",
     "schema": "prints JSON",
     "serve": "speaks the protocol",
 }
