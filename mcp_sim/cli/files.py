@@ -20,10 +20,16 @@ from mcp_sim.world.trace import header_line
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file completely or not at all, and create its folder. Raises `UsageError` if it cannot be written."""
+    """Write a file completely or not at all, and create its folder. Raises `UsageError` if it cannot be written.
+
+    A device or a pipe is written to, and not replaced.
+    """
     target = path.resolve()
     fresh = None
     try:
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as stream:
             fresh = Path(stream.name)

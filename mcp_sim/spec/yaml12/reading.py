@@ -184,6 +184,8 @@ def _from_yaml(text: str, file: str) -> Document:
 
 def _yaml_message(error: Any) -> str:
     """Return what the YAML parser found, with a hint for common mistakes."""
+    if "nesting depth" in error.problem:  # PyYAML 6.0.4 looks ahead, and gives up before the tree does
+        return f"is nested deeper than {DEEPEST} levels"
     column = f" at column {error.problem_mark.column + 1}" if error.problem_mark else ""
     if "alias" in (error.context or ""):
         return f'`*` begins an alias in YAML{column}; quote it if it is a glob: "*_contact"'
