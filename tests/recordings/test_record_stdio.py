@@ -220,6 +220,26 @@ def test_a_batch_is_recorded_as_its_calls(tmp_path: Path) -> None:
     assert [line["arguments"] for line in lines_of(tmp_path, "call")] == [{"n": 0}, {"n": 1}]
 
 
+def test_an_invalid_call_or_answer_does_not_make_the_session_unreadable(tmp_path: Path) -> None:
+    odd = "\n".join(
+        [
+            '{"id": 1, "method": "tools/call", "params": {"name": 7}}',
+            '{"id": 1, "result": null}',
+            '{"id": 2, "method": "tools/call", "params": ["name"]}',
+            '{"id": 2, "error": "no"}',
+            '{"id": 3, "method": "tools/call", "params": {"name": "do"}}',
+            '{"id": 3, "result": {"content": "text"}}',
+            '{"id": 4, "method": "tools/call", "params": {"name": "do", "arguments": [1]}}',
+            '{"id": 4, "result": {"content": []}}',
+            '[{"id": 5, "result": {}}, 7, null]',
+        ]
+    )
+    assert through(tmp_path, ["cat"], odd.encode() + b"\n").returncode == 0
+    assert len(lines_of(tmp_path, "invalid")) == 3
+    assert [line["arguments"] for line in lines_of(tmp_path, "call")] == [{}]
+    read_sessions_without_tools(tmp_path)
+
+
 def test_a_huge_result_passes_and_is_recorded_up_to_a_limit(tmp_path: Path) -> None:
     with recording(tmp_path, SCRIPTED) as wire:
         wire.call(1, "do", {"size": 9_000_000})

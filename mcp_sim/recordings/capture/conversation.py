@@ -248,8 +248,18 @@ def _type(asked: Open, answer: Record, timing: Record) -> str:
     if asked.method == "tools/call":
         if timing.get("truncated"):
             return "truncated"
+        if not _is_valid(asked.params.get("name"), answer):
+            return "invalid"
         return "asks" if as_object(answer.get("result")).get("resultType") == "input_required" else "call"
     return {"resources/read": "resource", "prompts/get": "prompt"}.get(asked.method, "request")
+
+
+def _is_valid(tool: Json, answer: Record) -> bool:
+    """Whether a call has a name and an answer that sessions can have."""
+    part: Json = next(iter(answer.values()))
+    blocks: Json = as_object(part).get("content", [])
+    is_list = isinstance(blocks, list) and all(isinstance(block, dict) for block in cast("list[Json]", blocks))
+    return isinstance(tool, str) and len(answer) == 1 and isinstance(part, dict) and is_list
 
 
 def _question(asked: Open) -> Record:

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
+from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from mcp_sim.recordings.capture.secret_words import SecretKeys, compiled_patterns, is_open_value, re2
 from mcp_sim.spec.foreign.secrets import find_secrets
@@ -41,6 +42,8 @@ _VALUE = re.compile(
     r"(?:\\*[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}"
     r"(?:(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote)).){1,4096})(?P=quote)|(?P<bare>[^\s\"'`,;&<>{}\[\]()\\]{4,4096}))"
 )
+_LONG_PART = re.compile(r"[A-Za-z0-9_.~+=-]{16,}")
+
 _SCHEMA_VALUES = ("default", "const", "example", "examples")
 """Keywords of a JSON Schema with values that it describes."""
 
@@ -78,16 +81,17 @@ class Redactor:
     def learn_environment(self, environment: Mapping[str, str]) -> None:
         """Learn the values of variables whose names look secret, and passwords in URLs."""
         for name, value in environment.items():
-            if self._keys.names_a_secret(name) and not is_open_value(value) and "/" not in value[:1]:
+            if self._keys.names_a_secret(name) and not is_open_value(value) and not _is_path(value):
                 self.learn(value.strip(), "environment")
             for found in self._patterns["url-password"].finditer(value):
                 self._learn_part(found[1], "environment")
 
     def redact_command(self, words: Sequence[str]) -> list[str]:
         """Return the words of a command, or a URL, without secrets, which are learned."""
-        secrets = [value for value in find_secrets(words, (), {}).values if not is_open_value(value)]
-        found = {value: self.learn(value, "argument") for value in sorted(secrets, key=len, reverse=True)}
-        return [reduce(lambda text, value: text.replace(value, found[value]), found, word) for word in words]
+        found = {*find_secrets(words, (), {}).values, *(part for word in words for part in _in_path(word))}
+        secrets = [value for value in found if not is_open_value(value)]
+        known = {value: self.learn(value, "argument") for value in sorted(secrets, key=len, reverse=True)}
+        return [reduce(lambda text, value: text.replace(value, known[value]), known, word) for word in words]
 
     def learn_header(self, name: str, value: str) -> None:
         """Learn the secrets in an HTTP header: its cookies, its token, or the password of its user."""
@@ -112,7 +116,15 @@ class Redactor:
     # redacting --------------------------------------------------------------------------------------------------------
 
     def redact(self, value: Json, place: str) -> Json:
-        """Return a value without secrets. `place` names it in the report."""
+        """Return a value without secrets. `place` names it in the report.
+
+        A secret that is found at its key is also replaced where it appeared before that key.
+        """
+        known, counts = len(self._known), self._found.copy()
+        redacted = self._redacted(value, place, None)
+        if len(self._known) == known:
+            return redacted
+        self._found = counts
         return self._redacted(value, place, None)
 
     def redact_schemas(self, value: Json, place: str) -> Json:
@@ -242,6 +254,18 @@ def _is_distinctive(value: str) -> bool:
     if len(value) < SHORTEST_KNOWN or is_open_value(value):
         return False
     return not value.isalpha() or len(value) >= SHORTEST_KNOWN + 2
+
+
+def _is_path(value: str) -> bool:
+    """Whether a value is an absolute path to something that exists, such as that of a file with a key."""
+    return value.startswith("/") and Path(value).exists()
+
+
+def _in_path(word: str) -> Iterator[str]:
+    """Yield the parts of a URL's path that look like secrets."""
+    for part in urlsplit(word).path.split("/") if "://" in word else ():
+        if _LONG_PART.fullmatch(part) and re.search(r"\d", part):
+            yield part
 
 
 def _replaced(text: str, found: Iterable[tuple[int, int, str]]) -> str:
