@@ -13,12 +13,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias, cast
 
-from mcp_sim.recordings.capture.redaction import PLACEHOLDER, Redactor
+from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.columns import paths_of
 from mcp_sim.recordings.observed import Observed, masked, observe
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.repair import repair_tools
-from mcp_sim.spec.sessions import Answer, RecordedCall, Session
+from mcp_sim.spec.sessions import PLACEHOLDER, Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, UsageError

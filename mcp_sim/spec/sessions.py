@@ -15,6 +15,7 @@ the tools beside the session. A last line without its end is left out: its recor
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -29,6 +30,9 @@ FORMAT = 1
 """The version of the format. A header of a later one (`"format": 2`) is refused."""
 
 TOOLS = "tools.json"
+
+PLACEHOLDER = re.compile(r"<redacted:[\w-]+-\d+>")
+"""What a recording has in place of a secret: the same for the same secret."""
 
 _WITH_TOOLS = frozenset({"session", "tools"})
 """The types of lines that may have tools."""

@@ -94,6 +94,21 @@ async def test_a_call_that_was_not_recorded_is_a_crash_that_says_what_came_close
         assert len(world.ledger.steps) == 1
 
 
+async def test_a_redacted_secret_stands_for_any_but_always_the_same_one(tmp_path: Path) -> None:
+    key = "<redacted:token-1>"
+    calls = [
+        recorded("create_job", {"id": f"Bearer {key}", "name": "one"}, f"made with {key}"),
+        recorded("get_job", {"id": key}, {"owner": key}),
+        recorded("list_jobs", {"id": key}, "two jobs"),
+    ]
+    async with replaying(tmp_path, {"first": calls}).open() as world:
+        made = await world.call("create_job", {"id": "Bearer s3cret!", "name": "one"})
+        assert "made with s3cret!" in json.dumps(answer_of(made))
+        assert "owner" in json.dumps(answer_of(await world.call("get_job", {"id": "s3cret!"})))
+        with pytest.raises(Crash, match="nearest"):
+            await world.call("list_jobs", {"id": "another"})
+
+
 async def test_a_fork_and_a_reset_replay_from_their_own_place(notebook: Path) -> None:
     async with Simulator.load(notebook / "scenario.yaml").open() as world:
         first = answer_of(await world.call("list_notes", {}))

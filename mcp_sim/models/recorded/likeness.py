@@ -1,4 +1,4 @@
-"""Whether a call is a recorded one, but for values that differ from run to run: times, generated ids."""
+"""Whether a call is a recorded one, but for values that differ from run to run: times, generated ids, secrets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, cast
 
+from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.time_formats import parse_time
@@ -22,6 +23,9 @@ _FORMS = (
     re.compile(r"\d{10}(?:\d{3})?(?:\.\d+)?"),
 )
 """Forms of generated values: UUID, ULID, hexadecimal, time in seconds or milliseconds."""
+LONGEST_WITH_SECRETS = 10_000
+"""The most characters of a text in which secrets are looked for."""
+
 _PREFIXED = re.compile(r"([A-Za-z]+[-_])(\w{8,})")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _ID_NAME = re.compile(r"(?:^|_)(?:id|number|key)$|[a-z]Id$")
@@ -41,7 +45,8 @@ class Likeness:
         """
         found = dict(known)
         is_like = self._is_like(recorded, given, "", found)
-        return found if is_like and all(one in known or is_own(one) for one in found) else None
+        may_differ = (one in known or PLACEHOLDER.fullmatch(one) or is_own(one) for one in found)
+        return found if is_like and all(may_differ) else None
 
     def differences(self, recorded: Json, given: Json, path: str = "") -> Iterator[str]:
         """Yield where the given arguments differ from recorded ones, as phrases."""
@@ -95,12 +100,26 @@ def _is_alike(recorded: Any, given: Any, found: dict[str, str]) -> bool:
     ours, theirs = str(recorded), str(given)
     if ours in found or theirs in found.values():
         return found.get(ours) == theirs
-    if isinstance(recorded, str) and renamed(recorded, found) == given:
+    if isinstance(recorded, str) and (renamed(recorded, found) == given or _is_secret(recorded, given, found)):
         return True
     is_volatile = not isinstance(recorded, bool) and not isinstance(given, bool) and _have_one_form(ours, theirs)
     if is_volatile:
         found[ours] = theirs
     return is_volatile
+
+
+def _is_secret(recorded: str, given: Any, found: dict[str, str]) -> bool:
+    """Whether a text is a recorded one whose secrets were redacted; notes the secrets."""
+    hidden = PLACEHOLDER.findall(recorded)
+    if not hidden or not isinstance(given, str) or len(given) > LONGEST_WITH_SECRETS:
+        return False
+    pattern = "(.+)".join(map(re.escape, PLACEHOLDER.split(recorded)))
+    whole = re.fullmatch(pattern, given, re.DOTALL)
+    secrets = zip(hidden, whole.groups(), strict=True) if whole else ()
+    fresh = dict[str, str]()
+    is_same = whole is not None and all(found.get(one, fresh.setdefault(one, value)) == value for one, value in secrets)
+    found.update(fresh if is_same else {})
+    return is_same
 
 
 def _have_one_form(one: str, other: str) -> bool:

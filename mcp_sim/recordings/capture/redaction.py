@@ -19,9 +19,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from mcp_sim.recordings.capture.secret_words import SecretKeys, compiled_patterns, is_open_value, re2
 from mcp_sim.spec.foreign.secrets import find_secrets
+from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
-
-PLACEHOLDER = re.compile(r"<redacted:[\w-]+-\d+>")
 
 SHORTEST_KNOWN = 6
 """A shorter secret is redacted at its key only: as a part of other texts it may be anything."""
