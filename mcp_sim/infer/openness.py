@@ -61,7 +61,7 @@ def _shows_fields(features: ToolFeatures) -> bool:
 
 
 def with_usual_fields(entities: Mapping[str, Entity], feature_list: Sequence[ToolFeatures]) -> dict[str, Entity]:
-    """Return the entities, with usual fields for singletons of which nothing is known."""
+    """Return the entities, with usual fields for unknown singletons."""
     groups = group_by_entity(features for features in feature_list if features.verb in _READS)
     bare = [one for one in entities.values() if one.singleton and one.fields.keys() <= {one.key, *_NAMES}]
     found = {one.name: _usual(groups.get(one.name, ())) for one in bare}

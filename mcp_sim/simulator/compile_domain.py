@@ -146,7 +146,7 @@ def _unspecified(
 def _with_counted_closed(
     entities: Mapping[str, Entity], specs: Mapping[str, Spec], world: WorldPart
 ) -> dict[str, Entity]:
-    """Close the entities of which the scenario gives or counts records, unless a spec declares them open."""
+    """Close the entities whose records the scenario gives or counts, unless a spec declares them open."""
     declared = {name for spec in specs.values() for name, one in spec.entities.items() if one.open}
     counted = entities.keys() if EVERY in world.records else world.records.keys()
     return {

@@ -98,7 +98,7 @@ class Domain:
     given: frozenset[str] = frozenset()
     """The entities whose records the initial state holds."""
     specified: frozenset[str] = frozenset()
-    """The entities of which the scenario gives or counts records, or the spec declares some. A given state without any
+    """The entities whose records the scenario gives or counts, or the spec declares. A given state without any
     record of an entity says nothing about it."""
     unspecified: frozenset[str] = frozenset()
     """The entities whose records nothing gives, counts or declares: what a list or a search asks for may be

@@ -26,7 +26,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.fixture
 def shown(tmp_path: Path) -> Desk:
-    """Return a help desk of which nothing is known but what the model shows."""
+    """Return a help desk that knows only what the model shows."""
     return desk_in(tmp_path, UNSPECIFIED)
 
 

@@ -45,7 +45,7 @@ class Model:
 
 @asynccontextmanager
 async def world_of(server: Json, model: Model, folder: Path) -> AsyncGenerator[World]:
-    """Yield a world of which nothing is known but the tools."""
+    """Yield a world that knows only the tools."""
     (folder / "tools.json").write_text(json.dumps({"tools": server["tools"]}), encoding="utf-8")
     async with serving(model.respond) as engine:
         world_model = {"openai": {"base_url": engine.url, "model": "tiny"}}

@@ -38,7 +38,7 @@ TOOLS = [
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    """Return a desk of which nothing is known but what the model shows, and one file."""
+    """Return a desk that knows only what the model shows, and one file."""
 
     def simulator(url: str) -> Simulator:
         state: Json = {"/notes/old.md": "Old."}

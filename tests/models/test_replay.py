@@ -94,7 +94,7 @@ async def test_a_call_that_was_not_recorded_is_a_crash_that_says_what_came_close
         assert len(world.ledger.steps) == 1
 
 
-async def test_a_redacted_secret_stands_for_any_but_always_the_same_one(tmp_path: Path) -> None:
+async def test_a_redacted_secret_replaces_any_text_but_always_the_same_one(tmp_path: Path) -> None:
     key = "<redacted:token-1>"
     calls = [
         recorded("create_job", {"id": f"Bearer {key}", "name": "one"}, f"made with {key}"),

@@ -106,7 +106,7 @@ class ModelPredictor:
         return None if tool.plan.verb in RECORDLESS or self._is_bare(turn, tool, draft) else draft.transition
 
     def _is_bare(self, turn: Turn, tool: CompiledTool, draft: Draft) -> bool:
-        """Whether an answer shows a record of which nothing is known but its id: something referred to it."""
+        """Whether an answer shows a record that is known by its id only: something referred to it."""
         body = draft.transition.observation.body
         subjects = tool.names.subjects(body.value, turn.call.arguments) if isinstance(body, ToolResult) else []
         return any(len(turn.view.get(*subject.identity) or ()) == 1 for subject in subjects)

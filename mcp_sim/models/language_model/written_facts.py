@@ -46,7 +46,7 @@ class WrittenFacts:
         self.facts.note_growth(self._growing(changes))
 
     def _growing(self, changes: Sequence[Change]) -> AbstractSet[str]:
-        """Return the entities of which the write may have created records that the world does not know."""
+        """Return the entities that may have new records, unknown to the world, after the write."""
         entity = self.plan.entity
         if self.plan.guessed or entity is None or self.plan.verb in RECORDLESS:
             return {EVERY}
