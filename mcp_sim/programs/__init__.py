@@ -37,6 +37,7 @@ __all__ = [
     "fail",
     "initial",
     "invalid_arguments",
+    "resource",
     "tool",
     "unknown_tool",
 ]
@@ -72,6 +73,15 @@ def tool(name: Any = "", /, **_options: Any) -> Any:
     itself). mcp-sim reads all of them without running the file, so they are literals.
     """
     return name if callable(name) else _unchanged
+
+
+def resource(_uri: str, /, *, name: str = "", description: str = "", mime_type: str = "") -> Callable[[F], F]:  # noqa: ARG001 (read from the syntax tree)
+    """Let a function `(world, ...)` return the contents of a resource: a text, bytes, any other JSON, or None.
+
+    The variables of the URI, as in `notes://{id}`, are parameters of the function. Without variables it is one
+    resource, with some a template. None: there is no such resource. The function only reads.
+    """
+    return _unchanged
 
 
 def initial(function: F) -> F:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.programs.loading import failed_at, load_functions, reason
-from mcp_sim.programs.results import Refused, Rpc, observation_of, plain
+from mcp_sim.programs.results import Contents, Refused, Rpc, contents_of, observation_of, plain
 from mcp_sim.programs.watchdog import LIMIT, Overrun, watched
 from mcp_sim.programs.world import World
 from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
@@ -20,6 +20,8 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM, ProgramFunction, parameter_name
 from mcp_sim.types.programs import Program as Declared
 from mcp_sim.world.consistency import program_findings
+
+T = TypeVar("T")
 
 Bind: TypeAlias = Callable[[Turn], Record]
 """Returns the keyword arguments of a function."""
@@ -51,6 +53,23 @@ def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
     return _Call(program, domain, load(program, domain)[function.name], bind)
 
 
+def resource_contents(
+    function: ProgramFunction, program: Declared, domain: Domain, turn: Turn, invent: Invent, values: Mapping[str, str]
+) -> Contents:
+    """Return what a function returns for a resource, None if there is none. `values` are the variables of the URI.
+
+    Raises `Crash` if the function fails, or writes.
+    """
+    given: Record = {parameter_name(name): value for name, value in values.items()}
+    call = _Call(program, domain, load(program, domain)[function.name], lambda _: given)
+    contents, changes = call.outcome(turn, invent, contents_of)
+    if changes:
+        place = f"{program.path.name}:{function.line} in {function.name}"
+        written = ", ".join(dict.fromkeys(change.entity.removeprefix(program.prefix) for change in changes))
+        raise Crash(turn.tool.id, f"{place}: resources only read, but this function writes {written}")
+    return contents
+
+
 def load(program: Declared, domain: Domain) -> dict[str, Callable[..., Any]]:
     """Return the functions of a program; its file is run once for a domain."""
     at = ("program", program.path)
@@ -69,17 +88,21 @@ class _Call:
     bind: Bind
 
     def __call__(self, turn: Turn, invent: Invent) -> Transition:
+        observation, changes = self.outcome(turn, invent, lambda value: observation_of(value, turn.tool))
+        findings = program_findings(turn, changes, self.domain) if changes else ()
+        return Transition(observation, changes, measured={"findings": findings} if findings else {})
+
+    def outcome(self, turn: Turn, invent: Invent, shown: Callable[[Any], T]) -> tuple[T, tuple[Change, ...]]:
+        """Return what is shown of what the function returned or refused, and what it has written."""
         world = World(self.domain, self.program.prefix, turn, invent)
         try:
             with watched():
                 value, changes = self._answer(world, turn)
-                observation = observation_of(value, turn.tool)
+                return shown(value), changes
         except Overrun as error:
             raise self._crash(turn, error, f"the program did not end within {LIMIT:g} seconds") from None
         except Exception as error:
             raise self._crash(turn, error, reason(error)) from error
-        findings = program_findings(turn, changes, self.domain) if changes else ()
-        return Transition(observation, changes, measured={"findings": findings} if findings else {})
 
     def _answer(self, world: World, turn: Turn) -> tuple[Any, tuple[Change, ...]]:
         """Return what the function returned or refused, and what it has written."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, ItemsView, Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.surface import RESOURCE_NOT_FOUND
+
+Contents: TypeAlias = Record | RpcError | None
+"""The contents of a resource: its text or blob, with the MIME type that they have by themselves; or an error."""
 
 _items: Callable[[Any], ItemsView[Any, Any]] = dict[Any, Any].items
 """Returns the items of a dict; not by the method of rows, after which their values may change in place."""
@@ -73,6 +79,24 @@ def observation_of(value: Any, tool: Tool) -> Observation:
             return Observation(_of_parts(value, tool))
         case _:
             return Observation(_body(value, tool, is_error=False))
+
+
+def contents_of(value: Any) -> Contents:
+    """Return the contents of a resource for a returned or raised value. Raises `TypeError` for what is no JSON."""
+    match value:
+        case None:
+            return None
+        case Rpc():
+            return RpcError(value.code, value.message, plain(value.data))
+        case Refused():
+            message = plain(value.value)
+            return RpcError(RESOURCE_NOT_FOUND, message if isinstance(message, str) else encode(message).decode())
+        case bytes():
+            return {"blob": b64encode(value).decode()}
+        case str():
+            return {"text": plain(value)}
+        case _:
+            return {"mimeType": "application/json", "text": encode(plain(value)).decode()}
 
 
 def _of_parts(result: Result, tool: Tool) -> ToolResult:

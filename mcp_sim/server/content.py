@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
 from mcp_sim.server.protocol import is_modern
-from mcp_sim.types import UNABLE, Json, Record, View
+from mcp_sim.types import UNABLE, Json, Record, RpcError, View
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import encode
+from mcp_sim.types.programs import ProgramFunction
 from mcp_sim.types.scenario import ServerSpec
 from mcp_sim.types.surface import (
     MISSING_CAPABILITY,
+    RESOURCE_NOT_FOUND,
     Choices,
     Prompt,
     Resource,
@@ -24,26 +26,34 @@ from mcp_sim.types.surface import (
 )
 from mcp_sim.types.views import find_key
 
-NOT_FOUND = -32002
-"""The error code for an unknown resource up to protocol 2025-11-25; later versions use INVALID_PARAMS."""
-
 MOST_COMPLETIONS = 100
 
 
-def contents(spec: ServerSpec, view: View, uri: str) -> list[Record] | None:
+Run: TypeAlias = Callable[[ProgramFunction, Mapping[str, str]], Record | RpcError | None]
+"""Runs the function of a program for a resource, with the variables of its URI."""
+
+
+def contents(spec: ServerSpec, view: View, uri: str, run: Run) -> list[Record] | RpcError | None:
     """Return the current contents of a resource, or None if there is none at this URI."""
     for resource in spec.resources:
         values = match_uri(resource.uri, uri) if resource.is_template else {} if resource.uri == uri else None
-        body = None if values is None else _body(resource, view, values)
+        if values is None:
+            continue
+        body = _body(resource, view, values) if resource.function is None else run(resource.function, values)
+        if isinstance(body, RpcError):
+            return body
         if body is not None:
             listed = {key: resource.definition[key] for key in ("mimeType", "_meta") if key in resource.definition}
-            return [{"uri": uri, **listed, **body}]
+            return [{"uri": uri, **body, **listed}]
     return None
 
 
-def not_found(uri: str, version: str) -> MCPError:
-    """Return the error for a resource that does not exist."""
-    return MCPError(INVALID_PARAMS if is_modern(version) else NOT_FOUND, "Resource not found", {"uri": uri})
+def read_error(error: RpcError | None, uri: str, version: str) -> MCPError:
+    """Return the error for a resource that does not exist, or whose function refuses to show it."""
+    error = error or RpcError(RESOURCE_NOT_FOUND, "Resource not found")
+    is_missing = error.code == RESOURCE_NOT_FOUND
+    code = INVALID_PARAMS if is_missing and is_modern(version) else error.code
+    return MCPError(code, error.message, {"uri": uri} if is_missing and error.data is None else error.data)
 
 
 def prompt(spec: ServerSpec, name: str, arguments: Mapping[str, Json]) -> Prompt:

@@ -64,6 +64,7 @@ from mcp_sim.types.errors import CRASH_CODE, Crash, UsageError
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
+from mcp_sim.types.programs import ProgramFunction
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.surface import NO_INTERACTION, ToolInteraction
 from mcp_sim.world.idempotency import LONGEST_KEY, KeyReused
@@ -116,7 +117,7 @@ class Impersonation(Server[Any]):
         self._domain = scenario.domain
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
         self._elicitation = Elicitation(f"{scenario.sha256}/{name}".encode())
-        self._subscribers = Subscribers(lambda world, uri: content.contents(spec, world.view, uri))
+        self._subscribers = Subscribers(self._watched_contents)
         self._register_handlers()
 
     def _register_handlers(self) -> None:
@@ -267,10 +268,30 @@ class Impersonation(Server[Any]):
 
     async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         world = await self._world_of(ctx)
-        found = content.contents(self._spec, world.view, params.uri)
-        if found is None:
-            raise content.not_found(params.uri, ctx.protocol_version)
+        try:
+            found = self._contents(world, params.uri, self._caller_of(ctx))
+        except Crash:
+            raise MCPError(CRASH_CODE, "The resource could not be read", {"mcp_sim": "crash"}) from None
+        if found is None or isinstance(found, RpcError):
+            raise content.read_error(found, params.uri, ctx.protocol_version)
         return ReadResourceResult.model_validate({"contents": found}, by_name=False)
+
+    def _contents(self, world: World, uri: str, caller: str = "") -> list[Record] | RpcError | None:
+        """Return the current contents of a resource. Raises `Crash` if the program fails."""
+
+        def run(function: ProgramFunction, values: Mapping[str, str]) -> Record | RpcError | None:
+            from mcp_sim.programs.resources import read_resource  # noqa: PLC0415 (only programs need it)
+
+            return read_resource(world, self._name, function, uri, values, caller)
+
+        return content.contents(self._spec, world.view, uri, run)
+
+    def _watched_contents(self, world: World, uri: str) -> list[Record] | RpcError | None:
+        """Return what subscribers are notified of when it changes."""
+        try:
+            return self._contents(world, uri)
+        except Crash:
+            return None
 
     async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         world = await self._world_of(ctx)

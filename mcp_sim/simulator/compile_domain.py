@@ -111,8 +111,9 @@ def _programs(specs: Mapping[str, Spec], world: WorldPart) -> Iterator[Program]:
     """Yield the programs of all specs, each with the prefix of its tables and the given state."""
     for server, spec in specs.items():
         if spec.program is not None:
-            prefix = f"{server or spec.server.name}." if world.namespaces else ""
-            yield replace(spec.program, prefix=prefix, state=world.state)
+            name = server or spec.server.name
+            prefix = f"{name}." if world.namespaces else ""
+            yield replace(spec.program, prefix=prefix, state=world.state, server=name)
 
 
 def _table_records(domain: Domain) -> dict[str, GivenRecords]:

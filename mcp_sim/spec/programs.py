@@ -11,6 +11,7 @@ from typing import Any
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
 from mcp_sim.spec.program_modules import imports
+from mcp_sim.spec.program_resources import add_resource
 from mcp_sim.spec.program_tables import read_tables
 from mcp_sim.spec.sources import Sources, display
 from mcp_sim.types import Record
@@ -18,20 +19,18 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import Problem, Severity, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_object, properties, required
 from mcp_sim.types.programs import Program, ProgramFunction, parameter_name
+from mcp_sim.types.surface import Resource
 
 HOOKS = ("initial", "unknown_tool", "invalid_arguments")
 """The decorators of functions that answer no tool."""
 
-_DECORATORS = frozenset({"tool", *HOOKS})
+_DECORATORS = frozenset({"tool", "resource", *HOOKS})
 
-_OPTIONS: Mapping[str, type] = {
-    "reads": bool,
-    "validate": bool,
-    "verb": str,
-    "entity": str,
-    "key": str,
-    "rows": str,
+_OPTIONS: Mapping[str, Mapping[str, type]] = {
+    "tool": {"reads": bool, "validate": bool, "verb": str, "entity": str, "key": str, "rows": str},
+    "resource": {"name": str, "description": str, "mime_type": str},
 }
+"""The options of each decorator that takes some."""
 _VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "none")
 _LARGEST = 1 << 20
 """The largest program, in bytes."""
@@ -39,10 +38,11 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class DeclaredProgram:
-    """A program as read for one server: its functions by tool name, and its tables as entities."""
+    """A program as read for one server: its functions by tool name, its tables as entities, and its resources."""
 
     program: Program
     entities: Mapping[str, Entity]
+    resources: tuple[Resource, ...] = ()
 
 
 def read_program(
@@ -131,17 +131,20 @@ class _Reader:
         trees = {"": self._module, **self._helpers}
         effects = read_effects(trees, tables, [node.name for node in nodes if node.decorator_list])
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
+        resources = list[Resource]()
         for node in nodes:
             for decorator in node.decorator_list:
                 kind, name, options = self._decorator(decorator)
                 function = replace(_function(node), options=options, effects=effects[node.name])
                 if kind in HOOKS:
                     hooks[kind] = function
+                elif kind == "resource" and name is not None:
+                    add_resource(resources, name, function, self._note)
                 elif kind == "tool":
                     self._add(functions, name or node.name, function, tools)
         for function in functions.values():
             self._check_options(function, tables)
-        return DeclaredProgram(Program(self._file, functions, tuple(tables), hooks), tables)
+        return DeclaredProgram(Program(self._file, functions, tuple(tables), hooks), tables, tuple(resources))
 
     def _functions(self) -> Iterator[ast.FunctionDef]:
         """Yield the functions of the file. Two of one name, and coroutines that answer tools, are errors."""
@@ -161,21 +164,25 @@ class _Reader:
 
     # functions
 
-    def _decorator(self, node: ast.expr) -> tuple[str, str, dict[str, Any]]:
-        """Return the name of a decorator ('' for those of others), the tool that it names, and its options."""
+    def _decorator(self, node: ast.expr) -> tuple[str, str | None, dict[str, Any]]:
+        """Return the name of a decorator ('' for those of others), the tool or URI that it names, and its options.
+
+        The tool or URI is '' if there is none, and None if it cannot be read.
+        """
         call = node if isinstance(node, ast.Call) else None
         kind = self._names.get(ast.unparse(call.func if call is not None else node), "")
-        if call is None or kind != "tool":
+        known = _OPTIONS.get(kind)
+        if call is None or known is None:
             return kind, "", {}
-        name = self._literal(call.args[0], str, "tool") if call.args else ""
+        name = self._literal(call.args[0], str, kind) if call.args else ""
         options: dict[str, Any] = {}
         for keyword in call.keywords:
             option = keyword.arg or "**"
-            if option in _OPTIONS:
-                options[option] = self._literal(keyword.value, _OPTIONS[option], option)
+            if option in known:
+                options[option] = self._literal(keyword.value, known[option], option)
             else:
-                self._note(keyword.value.lineno, "tool", f"unknown option {option!r}{did_you_mean(option, _OPTIONS)}")
-        return kind, name or "", {option: value for option, value in options.items() if value is not None}
+                self._note(keyword.value.lineno, kind, f"unknown option {option!r}{did_you_mean(option, known)}")
+        return kind, name, {option: value for option, value in options.items() if value is not None}
 
     def _literal(self, node: ast.expr, wanted: type, name: str) -> Any:
         value = _literal_of(node)

@@ -41,15 +41,16 @@ MOST_TOKENS = 1000
 
 
 def read_interactions(
-    place: Place, document: ToolSpecDocument, tools: Mapping[str, Place]
+    place: Place, document: ToolSpecDocument, tools: Mapping[str, Place], *, has_resources: bool
 ) -> Iterator[tuple[str, ToolInteraction]]:
     """Yield the questions, notifications and blocks of each tool that does more than return a result."""
+    exists = {"tools": True, "prompts": bool(document.prompts), "resources": has_resources}
     for name, part in document.sim.items():
         if name not in tools or not (part.ask or part.notify or part.blocks):
             continue
         at = place.at(name)
         check_blocks(at.at("blocks"), part.blocks, [tools[name].value])
-        _check_lists(at.at("notify"), part.notify or (), document)
+        _check_lists(at.at("notify"), part.notify or (), exists)
         yield name, _interaction(at, part)
 
 
@@ -91,8 +92,7 @@ def _notice(part: NotifyPart) -> Record:
     return {"method": "notifications/message", "params": {"level": part.level, **logger, "data": part.log}}
 
 
-def _check_lists(place: Place, parts: Iterable[NotifyPart], document: ToolSpecDocument) -> None:
-    exists = {"tools": True, "prompts": bool(document.prompts), "resources": bool(document.resources)}
+def _check_lists(place: Place, parts: Iterable[NotifyPart], exists: Mapping[str, bool]) -> None:
     for index, part in enumerate(parts):
         if part.changed is not None and not exists[part.changed]:
             place.at(index, "changed").error(f"the server has no {part.changed}")
@@ -185,7 +185,7 @@ def _resource(place: Place, part: ResourcePart) -> Resource:
         entity,
         key,
         part.records is not None,
-        choices,
+        choices=choices,
     )
 
 

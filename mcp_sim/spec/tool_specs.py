@@ -16,6 +16,7 @@ from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, Error, ErrorPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
+from mcp_sim.spec.program_resources import with_program_resources
 from mcp_sim.spec.programs import DeclaredProgram, read_program
 from mcp_sim.spec.shipped_programs import attach_program
 from mcp_sim.spec.sources import Sources, is_file_name, shipped
@@ -34,7 +35,7 @@ from mcp_sim.types.error_templates import Template, VendorErrors
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.programs import Program
 from mcp_sim.types.scenario import ServerSpec
-from mcp_sim.types.surface import ToolInteraction
+from mcp_sim.types.surface import Resource, ToolInteraction
 
 _ERROR_STYLES = Path(__file__).parent / "error_styles"
 
@@ -104,8 +105,11 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
     program = _program(place, document, path, sources, {tool: at.value for tool, at in found.items()})
     entities = _with_tables(place, entities, program)
     check_sim(place.at("sim"), document.sim, found, () if program is None else program.program.functions)
+    resources = read_resources(place.at("resources"), document.resources)
+    if program is not None:
+        resources = with_program_resources(resources, program.resources, program.program.path, sources)
     return Spec(
-        server=_server(place, name, document, tuple(tools)),
+        server=_server(place, name, document, tuple(tools), resources),
         tools=tools,
         entities=entities,
         undecided=frozenset(entity for entity, part in document.entities.items() if part.open is None),
@@ -114,7 +118,8 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
         links=tuple(_links(place, document)),
         places={prefix + tool: at for tool, at in found.items()},
         interactions={
-            prefix + tool: interaction for tool, interaction in read_interactions(place.at("sim"), document, found)
+            prefix + tool: interaction
+            for tool, interaction in read_interactions(place.at("sim"), document, found, has_resources=bool(resources))
         },
         stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
         program=None if program is None else _with_ids(program.program, prefix),
@@ -153,7 +158,9 @@ def _with_ids(program: Program, prefix: str) -> Program:
     return replace(program, functions={prefix + tool: one for tool, one in program.functions.items()})
 
 
-def _server(place: Place, name: str, document: ToolSpecDocument, tools: tuple[str, ...]) -> ServerSpec:
+def _server(
+    place: Place, name: str, document: ToolSpecDocument, tools: tuple[str, ...], resources: tuple[Resource, ...]
+) -> ServerSpec:
     return ServerSpec(
         name,
         tools,
@@ -165,7 +172,7 @@ def _server(place: Place, name: str, document: ToolSpecDocument, tools: tuple[st
         document.website,
         dump_parts(document.icons),
         document.page_size,
-        read_resources(place.at("resources"), document.resources),
+        resources,
         read_prompts(place.at("prompts"), document.prompts),
     )
 

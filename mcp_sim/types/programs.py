@@ -54,7 +54,7 @@ class ProgramFunction:
     takes_all: bool = False
     """Whether it takes all arguments (`**arguments`)."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The keyword arguments of its decorator: reads, verb, entity, key, rows, validate."""
+    """The keyword arguments of its decorator, such as verb, entity and key of a tool."""
     effects: TableEffects = TableEffects()
 
 
@@ -73,6 +73,8 @@ class Program:
     """What precedes the names of its tables in the names of entities, where servers have separate state."""
     state: Json = None
     """The given state of the world; None if there is none."""
+    server: str = ""
+    """The name of the server in the scenario."""
 
 
 def parameter_name(argument: str) -> str:

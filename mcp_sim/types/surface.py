@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_values import encode
+from mcp_sim.types.programs import ProgramFunction
 
 Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "roots"]
 
@@ -59,6 +60,9 @@ NO_INTERACTION = ToolInteraction()
 
 # resources and prompts ------------------------------------------------------------------------------------------------
 
+RESOURCE_NOT_FOUND = -32002
+"""The JSON-RPC code for an unknown resource up to protocol 2025-11-25; later versions have invalid parameters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choices:
@@ -74,7 +78,8 @@ class Resource:
     """A resource, or a template of resources, and the source of its contents.
 
     The source is exactly one of: `text` or `blob` (templates); the record of `entity` that variable `key` names; all
-    records of `entity`, if `is_table`. With `entity`, `text` is a template that shows the record.
+    records of `entity`, if `is_table`; the `function` of the server's program. With `entity`, `text` is a template that
+    shows the record.
     """
 
     definition: Record
@@ -84,6 +89,7 @@ class Resource:
     entity: str | None = None
     key: str | None = None
     is_table: bool = False
+    function: ProgramFunction | None = None
     choices: Mapping[str, Choices] = field(default_factory=dict[str, Choices])
 
     @property
@@ -167,6 +173,11 @@ def variables(template: str) -> list[str]:
 def has_unknown_expressions(template: str) -> bool:
     """Whether a URI template holds unsupported expressions, so that no URI matches it."""
     return bool(re.search(r"[{}]", _VARIABLE.sub("", template)))
+
+
+def shape_of(template: str) -> str:
+    """Return a URI template without the names of its variables: templates of one shape match the same URIs."""
+    return _VARIABLE.sub(r"{\1}", template)
 
 
 def match_uri(template: str, uri: str) -> dict[str, str] | None:
