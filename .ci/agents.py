@@ -1,9 +1,9 @@
-"""Run agents through `mcp-sim run`, on every shipped scenario that has a script, over HTTP and stdio.
+"""Run agents through `mcp-sim run`, on every shipped scenario that has a script, over HTTP or stdio in turns.
 
     python .ci/agents.py FOLDER [AGENT...]      FOLDER receives environments and scripts; may have those of clients.py
 
 The agents are in tests/clients/agents: two on frameworks, and a shell script with curl and jq. Instead of asking a
-model they read the scripts of `mcp_sim.runs.agents`, so every run must pass.
+model they read the scripts of `mcp_sim.runs.agents`, so every run must pass. The agent in shell uses both transports.
 """
 
 from __future__ import annotations
@@ -53,8 +53,10 @@ def agent(name: str, folder: Path, programs: Path) -> list[str]:
 def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the runs of an agent with their names."""
     tasks = [script.task.split() for script in scripts()]
-    for scenario in [one for one in sorted(shipped("scenarios")) if load(one).task.split() in tasks]:
-        for transport in ("http", "stdio"):
+    scenarios = [one for one in sorted(shipped("scenarios")) if load(one).task.split() in tasks]
+    for at, scenario in enumerate(scenarios):
+        both = ("http", "stdio")
+        for transport in both if name == "shell" else both[at % 2 :][:1]:
             words = ["run", scenario, "--transport", transport, "--clock", "virtual", "--", *agent]
             yield f"{name} {scenario} {transport}", [sys.executable, "-m", "mcp_sim", *words]
 
