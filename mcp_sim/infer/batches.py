@@ -46,9 +46,9 @@ def unfold_arguments(
     """
     if verb not in {"create", "update", "delete"} or not entity:
         return UnfoldedArguments(schema)
-    found = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), "")
+    found = each if each is not None else next(_batch_lists(parsed, verb, entity, schema), None)
     others = properties(schema)
-    if found not in others:
+    if found is None or found not in others:
         return UnfoldedArguments(schema)
     inner = items(others.pop(found))
     paths = {name: f"{found}.{name}" for name in properties(inner)}

@@ -247,7 +247,8 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
     for path, part in leaves.items():
         several = known.find(plural(singular(last_name(path)))) if is_listed else None
         named = last_name(path)
-        field = several or (known.find(named) if named else known.fields.get(path))  # a name may have no letters
+        exact = known.fields.get(path)  # a name may have dots, or no letters
+        field = several or exact or (known.find(named) if named else None)
         if path.endswith("*"):
             setters.setdefault("*", path)
         elif field is not None and _may_hold(field, part, known.key):

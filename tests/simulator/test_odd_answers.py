@@ -250,6 +250,32 @@ async def test_a_field_without_a_name_is_not_the_whole_record(tmp_path: Path) ->
     assert isinstance(found[""], str)
 
 
+async def test_a_list_without_a_name_holds_no_records(tmp_path: Path) -> None:
+    values: Schema = {"type": "object", "properties": {"": {"type": "array", "items": TEXT}}}
+    record: Schema = {**values, "properties": {"id": TEXT, **values["properties"]}, "required": ["id", ""]}
+    path = saved(tmp_path, {"name": "create_thing", "inputSchema": values, "outputSchema": record})
+    (made,) = await answers(load(path), ("create_thing", {"": ["a", "b"]}))
+    assert made[""] == ["a", "b"]
+
+
+async def test_names_that_differ_in_punctuation_are_fields_of_their_own(tmp_path: Path) -> None:
+    values: Schema = {"type": "object", "properties": {"a.b": {"type": "number"}, "a/b": {"type": "boolean"}}}
+    record: Schema = {**values, "properties": {"id": TEXT, **values["properties"]}, "required": ["id", "a/b"]}
+    path = saved(tmp_path, {"name": "create_thing", "inputSchema": values, "outputSchema": record})
+    (made,) = await answers(load(path), ("create_thing", {"a.b": 1.5, "a/b": False}))
+    assert (made["a.b"], made["a/b"]) == (1.5, False)
+
+
+async def test_an_optional_field_that_neither_null_nor_a_text_fits_is_left_out(tmp_path: Path) -> None:
+    data = {"allOf": [{"anyOf": [{"type": "object"}, {"type": "null"}]}, TEXT]}
+    record = {"type": "object", "properties": {"id": TEXT, "data": data}, "required": ["id"]}
+    listed = {"type": "object", "properties": {"things": {"type": "array", "items": record}}, "required": ["things"]}
+    path = saved(tmp_path, {"name": "list_things", "outputSchema": listed})
+    (found,) = await answers(load(path), ("list_things", {}))
+    assert found["things"]
+    assert not any("data" in one for one in found["things"])
+
+
 async def test_an_object_named_like_a_key_is_not_the_key(tmp_path: Path) -> None:
     given: Schema = {"type": "object", "properties": {"thing_id": {"type": "object"}, "title": TEXT}}
     record: Schema = {**given, "properties": {"id": TEXT, **given["properties"]}, "required": ["id", "thing_id"]}

@@ -222,9 +222,15 @@ def _without_single_branches(schema: Record, source: _Source, trail: tuple[str, 
         rest = {name: part for name, part in schema.items() if name != word}
         branch = _expand(as_object(real[0]), source, trail, depth + 1)
         schema = as_object(merge_schemas(branch, rest))
-        if len(branches) > 1:
+        if len(branches) > 1 and _allows_null(rest):
             schema = _with_null(schema)
     return schema
+
+
+def _allows_null(schema: Record) -> bool:
+    """Whether the types and values that a schema lists have null among them."""
+    types = types_of(schema)
+    return (not types or "null" in types) and schema.get("const") is None and None in schema.get("enum", [None])
 
 
 def _with_null(schema: Record) -> Record:
