@@ -150,5 +150,8 @@ def _discard_stdout() -> None:
 
 
 def _fail(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
+    """Print an error, whose names and values may be those of strangers."""
+    from mcp_sim.server.call_log import printable  # noqa: PLC0415 (needed for errors only)
+
+    print("\n".join(map(printable, text.split("\n"))), file=sys.stderr)
     return code

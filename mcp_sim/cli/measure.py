@@ -19,6 +19,7 @@ from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measure import measure
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Responders, recorded_answers
+from mcp_sim.server.call_log import printable
 from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.spec.sources import is_folder
 from mcp_sim.types.errors import UsageError
@@ -109,7 +110,7 @@ def _processes(sessions: int) -> int:
 
 def _exit_code(report: Report, at_least: float | None) -> int:
     for call in report.crashes[:MOST_CRASHES]:
-        print(f"crash: {call.server} {call.session}, call {call.seq}: {call.crash}", file=sys.stderr)
+        print(printable(f"crash: {call.server} {call.session}, call {call.seq}: {call.crash}"), file=sys.stderr)
     if report.crashes:
         number = len(report.crashes)
         print(f"mcp-sim could not answer {number} {'call' if number == 1 else 'calls'}", file=sys.stderr)

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mcp_sim.server.call_log import printable
+
 GAP = "  "
 
 
@@ -30,6 +32,7 @@ def print_json(value: Any) -> None:
 
 def table_lines(rows: Sequence[Sequence[str]], right: range | None = None) -> Iterator[str]:
     """Yield rows with aligned columns, those in `right` to the right. The first row usually has the headings."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (

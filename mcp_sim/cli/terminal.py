@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Self, TextIO
 
+from mcp_sim.server.call_log import printable
+
 MOST_NAMED = 12
 """The most items of one kind that are listed."""
 
@@ -64,7 +66,7 @@ class Progress:
         share = min(done / self.total, 1) if self.total else 1.0
         full = int(share * _WIDTH)
         bar = "█" * full + "░" * (_WIDTH - full)
-        self.stream.write(f"{_ERASE}{bar} {done}/{self.total} {text[:_TEXT]}")
+        self.stream.write(f"{_ERASE}{bar} {done}/{self.total} {printable(text[:_TEXT])}")
         self.stream.flush()
 
     def clear(self) -> None:

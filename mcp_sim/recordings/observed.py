@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import cast
 
+from pydantic_core import from_json
+
 from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record
 
@@ -85,7 +87,7 @@ def _parsed(text: str) -> Json:
     """Return the object or list that a text is, else the text."""
     if text.lstrip()[:1] not in ("{", "["):
         return text
-    for parse in (json.loads, _literal):
+    for parse in (from_json, _literal):
         try:
             return parse(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -95,7 +97,7 @@ def _parsed(text: str) -> Json:
 
 def _literal(text: str) -> Json:
     """Return the value of a Python literal. Raises `ValueError` or `TypeError` if JSON has no such value."""
-    return json.loads(json.dumps(ast.literal_eval(text.strip())))
+    return from_json(json.dumps(ast.literal_eval(text.strip())))
 
 
 def reports_failure(value: Json) -> bool:

@@ -14,6 +14,7 @@ from typing import Protocol, Self, TypeAlias
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.foreign.files import file_name
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import Crash, UsageError
@@ -136,7 +137,7 @@ class Simulations:
         if self._source is not None:
             return load(self._source, trust=self._trust, state=session.state)
         with TemporaryDirectory() as folder:
-            file = Path(folder) / f"{session.server}.json"
+            file = Path(folder) / f"{file_name(session.server)}.json"
             file.write_text(json.dumps({"tools": session.tools}), encoding="utf-8")
             return load(file, state=session.state)
 

@@ -6,7 +6,8 @@ of a session is its header, each other line a call:
     {"type": "session", "server": "notes", "session": "first", "initial_state": {"notes": {}}}
     {"type": "call", "seq": 1, "tool": "add_note", "arguments": {"text": "Milk"}, "result": {"content": [...]}}
 
-`initial_state` may be `{"$ref": "FILE"}`, a JSON file beside the session. A header may have `tools` of its own. A call
+`initial_state` may be `{"$ref": "FILE"}`, a JSON file beside the session. Recordings may be those of a stranger: files
+that they name are regular, and not outside the folder that was named. A header may have `tools` of its own. A call
 has a `result` (a CallToolResult) or an `error` (of JSON-RPC). Other keys are kept, and lines of other types skipped, so
 that recordings can hold more than a reader of this version knows. A line `{"type": "tools", "tools": [...]}` replaces
 the tools beside the session. A last line without its end is left out: its recorder was killed.
@@ -23,8 +24,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.spec.messages import shown
+from mcp_sim.spec.sources import is_readable
+from mcp_sim.spec.trust import is_below, is_inside, is_special, read_regular
+from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
+from mcp_sim.types.json_values import decode_strict
 
 FORMAT = 1
 """The version of the format. A header of a later one (`"format": 2`) is refused."""
@@ -36,6 +41,12 @@ PLACEHOLDER = re.compile(r"<redacted:[\w-]+-\d+>")
 
 _WITH_TOOLS = frozenset({"session", "tools"})
 """The types of lines that may have tools."""
+
+MOST_PROBLEMS = 100
+"""How many invalid lines of a file are reported; the rest is not read."""
+
+_PLACED = re.compile(r"(.*) at line (\d+) column (\d+)")
+"""A message of the JSON parser."""
 
 Answer = dict[str, Any]
 """`result` with a CallToolResult, or `error` with a JSON-RPC error."""
@@ -80,11 +91,11 @@ def read_sessions(
     `servers` and `sessions` are globs for their names. `limit` is the largest number of sessions of each server.
     Raises `UsageError` if there is no such session, and `DocumentError` with every invalid line.
     """
-    files = [place] if place.is_file() else _session_files(place)
-    reader = _Reader()
+    files = [place] if is_readable(place) else _session_files(place)
+    reader = _Reader(place)
     read = [session for file in files if _matches(file.stem, sessions) for session in reader.session(file)]
     if reader.problems:
-        raise DocumentError(reader.problems)
+        raise DocumentError([*reader.problems])
     counts = dict[str, int]()
     chosen = list[Session]()
     for session in read:
@@ -120,10 +131,15 @@ def _none_chosen(
 
 
 class _Reader:
-    """Reads sessions, and files that several of them share once. Problems are collected."""
+    """Reads sessions, and files that several of them share once. Problems are collected.
 
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
+    Files must be regular, except the one that the user has named. Those that sessions name must be below its folder,
+    theirs, or the working directory.
+    """
+
+    def __init__(self, named: Path) -> None:
+        self.problems: dict[Problem, None] = {}
+        self._named = named
         self._shared: dict[Path, Json] = {}
 
     def session(self, file: Path) -> Iterator[Session]:
@@ -144,10 +160,12 @@ class _Reader:
 
     def _lines(self, file: Path) -> Iterator[tuple[int, Record]]:
         """Yield the objects in the lines of a file, with their numbers."""
-        texts = self._text(file).split("\n")
+        before, texts = len(self.problems), self._text(file).split("\n")
         if len(texts) > 1 and not _is_json(texts[-1]):
             texts.pop()
         for at, text in enumerate(texts, 1):
+            if len(self.problems) - before >= MOST_PROBLEMS:
+                return
             if text.strip():
                 line = self._parsed(file, at, text)
                 if isinstance(line, dict):
@@ -161,6 +179,9 @@ class _Reader:
             self._problem(file, at, "", "expected the header of a session, got another line; it must come first")
         elif not isinstance(version, int) or version > FORMAT:
             self._problem(file, at, "format", f"expected at most {FORMAT}, got {shown(version)}; use a newer mcp-sim")
+        for name in ("server", "session"):
+            if not isinstance(header.get(name) or "", str):
+                self._problem(file, at, name, f"expected a name, got {shown(header[name])}")
 
     def _tools(self, file: Path, lines: Sequence[Record]) -> list[Record]:
         """Return the tools in the header, or in a line of their own, else those in the file beside the session."""
@@ -168,7 +189,7 @@ class _Reader:
         if own is not None:
             return self._tool_list(file, 1, own["tools"])
         beside = file.with_name(TOOLS)
-        listed = self._json(beside, "no such file; sessions whose header has no `tools` need it")
+        listed = self._json(beside, file, "no such file; sessions whose header has no `tools` need it")
         tools: Json = cast("Record", listed).get("tools") if isinstance(listed, dict) else listed
         return [] if listed is None else self._tool_list(beside, 0, tools)
 
@@ -186,7 +207,7 @@ class _Reader:
         state: Json = header.get("initial_state") or {}
         if isinstance(state, dict) and set(cast("Record", state)) == {"$ref"}:
             beside = file.parent / str(cast("Record", state)["$ref"])
-            state = self._json(beside, f"no such file; the header of {file.name} names it")
+            state = self._json(beside, file, f"no such file; the header of {file.name} names it")
         if isinstance(state, dict):
             return cast("Record", state)
         if state is not None:
@@ -208,17 +229,36 @@ class _Reader:
             self._problem(file, at, path, message)
         return None if wrong else RecordedCall(line["tool"], given, answer, seq, line)
 
-    def _json(self, file: Path, missing: str) -> Json:
+    def _json(self, file: Path, session: Path, missing: str) -> Json:
         """Return the value of a JSON file that sessions share; None if it cannot be read."""
         if file not in self._shared:
-            if not file.is_file():
-                self._problem(file, 0, "", missing)
-            self._shared[file] = self._parsed(file, 0, self._text(file)) if file.is_file() else None
+            reason = self._refused(file, session, missing)
+            if reason:
+                self._problem(file, 0, "", reason)
+            self._shared[file] = None if reason else self._parsed(file, 0, self._text(file))
         return self._shared[file]
+
+    def _refused(self, file: Path, session: Path, missing: str) -> str:
+        """Return why a file that a session names is not read; '' if it is."""
+        try:
+            if not is_below(file, self._named) and not is_inside(file, session):
+                return (
+                    f"is outside the folder of {session.name}, {self._named}, and the working directory; copy it there"
+                )
+            return "is not a regular file" if is_special(file) else ""
+        except (OSError, RuntimeError, ValueError):  # a name that no file can have, or a loop of links
+            return missing
 
     def _text(self, file: Path) -> str:
         try:
-            return file.read_text(encoding="utf-8-sig")
+            if file == self._named:
+                with file.open("rb") as stream:
+                    data = stream.read(LARGEST + 1)
+            else:
+                data = read_regular(file, LARGEST + 1)
+            if len(data) <= LARGEST:
+                return data.decode("utf-8-sig")
+            self._problem(file, 0, "", f"is larger than {LARGEST >> 20} MiB")
         except OSError as error:
             self._problem(file, 0, "", f"cannot be read: {error.strerror}")
         except UnicodeDecodeError as error:
@@ -227,18 +267,19 @@ class _Reader:
 
     def _parsed(self, file: Path, at: int, text: str) -> Json:
         try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            line, column = (at, error.pos + 1) if at else (error.lineno, error.colno)
-            self._problem(file, line, "", f"is not JSON: {error.msg} at character {column}")
-        except RecursionError:
-            self._problem(file, at, "", "is nested too deeply")
+            return decode_strict(text)
+        except ValueError as error:
+            found = _PLACED.fullmatch(str(error))
+        if found is None:
+            self._problem(file, at, "", "is not JSON: it has numbers that are too large")
+        elif found[1] == "recursion limit exceeded":
+            self._problem(file, at or int(found[2]), "", "is nested too deeply")
+        else:
+            self._problem(file, at or int(found[2]), "", f"is not JSON: {found[1]} at character {found[3]}")
         return None
 
     def _problem(self, file: Path, line: int, path: str, message: str) -> None:
-        problem = Problem(str(file), line, path, message)
-        if problem not in self.problems:
-            self.problems.append(problem)
+        self.problems[Problem(str(file), line, path, message)] = None
 
 
 def _is_json(text: str) -> bool:

@@ -97,3 +97,19 @@ def test_broken_recordings_and_several_servers_are_refused(
     (tmp_path / "notes/first.jsonl").write_text("{}\nnone\n", encoding="utf-8")
     assert main(["measure", spec, str(tmp_path / "notes")]) == 1
     assert "first.jsonl:2: is not JSON" in capsys.readouterr().err
+
+
+def test_recordings_write_no_files_and_command_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    deep = "[" * 900 + "]" * 900
+    tools = [{"name": "get_\x1b[31mnote", "inputSchema": {"type": "object"}}]
+    header = {"server": f"{'../' * 20}{tmp_path}/evil", "session": "\x1b[2J", "tools": tools}
+    call = {"tool": tools[0]["name"], "result": {"content": [{"type": "text", "text": deep}]}}
+    lost = {"tool": "lost\x1b[2J", "result": {"content": []}}
+    (folder / "one.jsonl").write_text("\n".join(map(json.dumps, (header, call, lost))), encoding="utf-8")
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    assert main(["measure", str(tmp_path / "tools.json"), str(folder)]) in {0, 3}
+    shown = capsys.readouterr()
+    assert "\x1b" not in shown.out + shown.err
+    assert {path.name for path in tmp_path.iterdir()} == {"notes", "tools.json"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def test_every_problem_of_every_file_is_reported_with_its_place(tmp_path: Path) 
         read_sessions(tmp_path)
     messages = [str(problem).removeprefix(f"{tmp_path}/") for problem in caught.value.problems]
     assert messages == [
-        "bad.jsonl:2: is not JSON: Expecting property name enclosed in double quotes at character 22",
+        "bad.jsonl:2: is not JSON: EOF while parsing a value at character 21",
         "bad.jsonl:7: expected a JSON object, got a list",
         "bad.jsonl:1: initial_state: expected an object, got 7",
         "bad.jsonl:3: tool: expected the name of a tool, got null",
@@ -112,3 +113,73 @@ def test_servers_and_sessions_are_chosen_by_glob(tmp_path: Path) -> None:
     empty.mkdir()
     with pytest.raises(UsageError, match="no recorded sessions"):
         read_sessions(empty)
+
+
+# recordings of strangers ----------------------------------------------------------------------------------------------
+
+
+def problems(place: Path) -> str:
+    with pytest.raises(DocumentError) as caught:
+        read_sessions(place)
+    return str(caught.value)
+
+
+def test_a_state_is_read_only_from_a_regular_file_of_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    write(folder, "one", {}, CALL)
+    (tmp_path / "secret.json").write_text('{"notes": "secret"}', encoding="utf-8")
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    (folder / "loop.json").symlink_to("loop.json")
+    os.mkfifo(folder / "pipe.json")
+    outside = ("/etc/passwd", "../secret.json", "link.json", "/dev/zero")
+    reasons = {
+        **dict.fromkeys(outside, "is outside the folder of one.jsonl"),
+        "pipe.json": "is not a regular file",
+        ".": "is not a regular file",
+        **dict.fromkeys(("loop.json", "a\0.json", "x" * 5000, "\ud800.json"), "is"),
+    }
+    for name, reason in reasons.items():
+        write(folder, "one", {"initial_state": {"$ref": name}}, CALL)
+        assert reason in problems(folder), name
+        assert "secret'" not in problems(folder)
+
+
+def test_a_pipe_among_sessions_or_instead_of_tools_is_refused_at_once(tmp_path: Path) -> None:
+    write(tmp_path, "one", {}, CALL)
+    os.mkfifo(tmp_path / "two.jsonl")
+    assert "two.jsonl: cannot be read: is not a regular file" in problems(tmp_path)
+    (tmp_path / "two.jsonl").unlink()
+    (tmp_path / "tools.json").unlink()
+    os.mkfifo(tmp_path / "tools.json")
+    assert "tools.json: is not a regular file" in problems(tmp_path)
+
+
+ODD_LINES = {
+    "[" * 300 + "]" * 300: "is nested too deeply",
+    "[" * 100_000: "is nested too deeply",
+    '{"a": %s}' % ("9" * 5_000): "is not JSON: number out of range",
+    '{"a": 1e999}': "is not JSON: it has numbers that are too large",
+    '{"a": NaN}': "is not JSON",
+    '"\\ud800"': "is not JSON",
+    '{"server": [1]}': "server: expected a name, got a list",
+}
+
+
+@pytest.mark.parametrize("line", ODD_LINES, ids=range(len(ODD_LINES)))
+def test_a_line_that_no_real_answer_holds_is_a_problem_at_its_place(tmp_path: Path, line: str) -> None:
+    write(tmp_path, "one", line, CALL)
+    assert f"one.jsonl:1: {ODD_LINES[line]}" in problems(tmp_path)
+
+
+def test_of_many_invalid_lines_the_first_hundred_are_reported(tmp_path: Path) -> None:
+    write(tmp_path, "one", {}, *["none"] * 200_000)
+    assert problems(tmp_path).count("is not JSON") == 100
+
+
+def test_a_file_that_is_too_large_or_no_text_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "one", {}, CALL)
+    with (tmp_path / "one.jsonl").open("r+b") as file:
+        file.truncate(65 << 20)
+    assert "is larger than 64 MiB" in problems(tmp_path)
+    (tmp_path / "one.jsonl").write_bytes(b"\xff\xfe{")
+    assert "is not UTF-8 text" in problems(tmp_path)
