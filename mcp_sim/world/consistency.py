@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import Any, Protocol, TypeAlias, cast
 
 from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn, View
@@ -24,6 +25,7 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.json_values import NOWHERE, decode, value_at
+from mcp_sim.types.lexicon.past_events import is_past_event
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.switches import mode_reader
@@ -31,9 +33,6 @@ from mcp_sim.types.time_formats import parse_time, seconds_of
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 """Returns the findings about a transition; empty if it agrees with the world."""
-
-_HAPPENED = frozenset({"created_at", "updated_at", "joined_at", "registered_at", "date_of_birth", "birth_date"})
-"""Fields with the times of past events."""
 
 Unchecked: TypeAlias = AbstractSet[tuple[str, Key, str]]
 """Entity, key and field of values that are not checked."""
@@ -391,11 +390,24 @@ def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
 
 
 def _future_problems(change: Change, turn: Turn) -> Iterator[str]:
-    """Yield times of past events that a call writes, and that lie more than a day in the future (R9)."""
+    """Yield times of past events that a call writes, and that lie more than a day in the future (R9).
+
+    Those that the record had before, or that the arguments give, are not the world's own.
+    """
+    before = turn.view.get(change.entity, change.key) or {}
     for name, value in (change.record or {}).items():
-        moment = parse_time(value) if name in _HAPPENED else None
-        if moment is not None and moment - turn.now > timedelta(days=1):
+        moment = parse_time(value) if is_past_event(name) and value != before.get(name) else None
+        if moment is not None and moment - turn.now > timedelta(days=1) and moment not in _times_in(turn.call.arguments):
             yield f"R9: {change.entity} {change.key!r}: {name} is {value!r}, later than now"
+
+
+def _times_in(value: Json) -> Iterator[datetime | None]:
+    """Yield the times within a value."""
+    if isinstance(value, dict | list):
+        parts = cast("Record", value).values() if isinstance(value, dict) else cast("list[Json]", value)
+        yield from chain.from_iterable(map(_times_in, parts))
+    else:
+        yield parse_time(value)
 
 
 def _is_later(left: str, right: str, field: Field | None) -> bool:

@@ -19,7 +19,7 @@ from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import is_nullable
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.past_events import is_past_event
 from mcp_sim.types.result_parts import Path, get_part, replace_part
 from mcp_sim.types.time_formats import parse_time, time_format
 from mcp_sim.types.views import find_key
@@ -29,12 +29,6 @@ OMITTED: Any = object()
 
 SLACK = timedelta(days=1)
 """How much later than now a past event may seem to be, by another clock or time zone."""
-_HAPPENED = re.compile(
-    r"(date_|last_)?(created|updated|modified|joined|registered|hired|founded|enrolled|signed_up|born)(_at|_on|_date|_time)?"
-    r"|(closed|completed|finished|resolved|merged|sent|received|deleted|archived|cancell?ed|paid|shipped|approved)(_at|_on)"
-    r"|last_(login|seen|active)(_at|_on|_date|_time)?"
-    r"|date_of_birth|birth_?date|member_since"
-)
 _UPDATED = re.compile(r"(?:last_)?(?:updated|modified)(?=_?(?:at|on|date|time)$|$)", re.IGNORECASE)
 
 Unchecked = set[tuple[str, Key, str]]
@@ -120,10 +114,14 @@ class Absorption:
 
     def impossible_times(self, subjects: Iterable[Subject]) -> Iterator[Contradiction]:
         """Yield times of past events that lie in the future, and updates before the creation."""
-        latest = self.facts.turn.now + SLACK
+        latest, given = self.facts.turn.now + SLACK, {*scalars(self.facts.turn.call.arguments)}
         for subject in subjects:
+            known = self.view.get(*subject.identity) or {}
+            shown = {name: value for name, value in subject.value.items() if is_past_event(name)}
             times = {
-                name: parse_time(value) for name, value in subject.value.items() if _HAPPENED.fullmatch(snake(name))
+                name: parse_time(value)
+                for name, value in shown.items()
+                if value not in given and not equal(known.get(name), value)
             }
             for name, moment in times.items():
                 if moment is not None and moment > latest:
@@ -131,7 +129,7 @@ class Absorption:
                     yield Contradiction(
                         (*subject.path, name), f"{name} is in the future: {subject.value[name]!r}", true
                     )
-            yield from self._updated_before_created(subject, times)
+            yield from self._updated_before_created(subject, {name: parse_time(shown[name]) for name in shown})
 
     def _updated_before_created(
         self, subject: Subject, times: Mapping[str, datetime | None]
