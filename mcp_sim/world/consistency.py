@@ -397,7 +397,11 @@ def _future_problems(change: Change, turn: Turn) -> Iterator[str]:
     before = turn.view.get(change.entity, change.key) or {}
     for name, value in (change.record or {}).items():
         moment = parse_time(value) if is_past_event(name) and value != before.get(name) else None
-        if moment is not None and moment - turn.now > timedelta(days=1) and moment not in _times_in(turn.call.arguments):
+        if (
+            moment is not None
+            and moment - turn.now > timedelta(days=1)
+            and moment not in _times_in(turn.call.arguments)
+        ):
             yield f"R9: {change.entity} {change.key!r}: {name} is {value!r}, later than now"
 
 
