@@ -106,8 +106,8 @@ def test_recordings_write_no_files_and_command_no_terminal(tmp_path: Path, capsy
     tools = [{"name": "get_\x1b[31mnote", "inputSchema": {"type": "object"}}]
     header = {"server": f"{'../' * 20}{tmp_path}/evil", "session": "\x1b[2J", "tools": tools}
     call = {"tool": tools[0]["name"], "result": {"content": [{"type": "text", "text": deep}]}}
-    lost = {"tool": "lost\x1b[2J", "result": {"content": []}}
-    (folder / "one.jsonl").write_text("\n".join(map(json.dumps, (header, call, lost))), encoding="utf-8")
+    lines = [header, call, {**call, "tool": "lost\x1b[2J"}]
+    (folder / "one.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
     assert main(["measure", str(tmp_path / "tools.json"), str(folder)]) in {0, 3}
     shown = capsys.readouterr()
