@@ -36,7 +36,9 @@ def club(folder: Path, url: str) -> Simulator:
     return Simulator(load(folder / "club.yaml", trust=True))
 
 
-@pytest.mark.parametrize("name", ["joined_at", "created_at", "last_login", "lastSeenAt", "closed_at", "date_of_birth"])
+@pytest.mark.parametrize(
+    "name", ["joined_at", "created_at", "last_login", "lastSeenAt", "mergedAt", "paid_on", "date_of_birth"]
+)
 @pytest.mark.parametrize("called", ["get_member", "get_member_card"])
 async def test_what_has_happened_did_so_before_now(called: str, name: str, tmp_path: Path) -> None:
     answer = {"id": "m_7", "name": "Ada Vos", name: FAR}
@@ -49,8 +51,15 @@ async def test_what_has_happened_did_so_before_now(called: str, name: str, tmp_p
         assert measured(world)["repaired"] == [name]
 
 
-@pytest.mark.parametrize("name", ["expires_at", "due_date", "renewal_at", "scheduled_at"])
+@pytest.mark.parametrize("name", ["expires_at", "due_date", "renewal_at", "scheduled_at", "started_at", "next_run_at"])
 async def test_what_is_planned_may_be_later_than_now(name: str, tmp_path: Path) -> None:
     answer = {"id": "m_7", "name": "Ada Vos", name: FAR}
+    async with serving(saying(json.dumps(answer))) as engine, club(tmp_path, engine.url).open() as world:
+        assert value(await world.call("get_member", {"member_id": "m_7"})) == answer
+
+
+@pytest.mark.parametrize("odd", [[], {}, None, [FAR]])
+async def test_a_time_that_is_no_plain_value_is_served_as_it_is(odd: Json, tmp_path: Path) -> None:
+    answer = {"id": "m_7", "name": "Ada Vos", "closed_at": odd}
     async with serving(saying(json.dumps(answer))) as engine, club(tmp_path, engine.url).open() as world:
         assert value(await world.call("get_member", {"member_id": "m_7"})) == answer

@@ -114,22 +114,16 @@ class Absorption:
 
     def impossible_times(self, subjects: Iterable[Subject]) -> Iterator[Contradiction]:
         """Yield times of past events that lie in the future, and updates before the creation."""
-        latest, given = self.facts.turn.now + SLACK, {*scalars(self.facts.turn.call.arguments)}
+        latest, given = self.facts.turn.now + SLACK, [*scalars(self.facts.turn.call.arguments)]
         for subject in subjects:
+            times = {name: parse_time(value) for name, value in subject.value.items() if is_past_event(name)}
             known = self.view.get(*subject.identity) or {}
-            shown = {name: value for name, value in subject.value.items() if is_past_event(name)}
-            times = {
-                name: parse_time(value)
-                for name, value in shown.items()
-                if value not in given and not equal(known.get(name), value)
-            }
             for name, moment in times.items():
-                if moment is not None and moment > latest:
-                    true = _in_format(subject.value[name], self.facts.turn.now)
-                    yield Contradiction(
-                        (*subject.path, name), f"{name} is in the future: {subject.value[name]!r}", true
-                    )
-            yield from self._updated_before_created(subject, {name: parse_time(shown[name]) for name in shown})
+                shown = subject.value[name]
+                if moment is not None and moment > latest and shown not in (*given, known.get(name)):
+                    true = _in_format(shown, self.facts.turn.now)
+                    yield Contradiction((*subject.path, name), f"{name} is in the future: {shown!r}", true)
+            yield from self._updated_before_created(subject, times)
 
     def _updated_before_created(
         self, subject: Subject, times: Mapping[str, datetime | None]
