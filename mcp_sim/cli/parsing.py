@@ -45,6 +45,15 @@ def trust_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def sandbox_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--sandbox`; `load(..., sandbox=args.sandbox)` takes it."""
+    parser.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="run programs that are not trusted in a process without files, network and keys (Linux)",
+    )
+
+
 def _near(option: str, known: Iterable[str]) -> str:
     """Return the nearest option as an appendix to a message, '' if none is similar."""
     near = get_close_matches(option, [name for name in known if name.startswith("--")], n=1, cutoff=0.6)

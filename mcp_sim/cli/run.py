@@ -16,7 +16,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.parsing import trust_option
+from mcp_sim.cli.parsing import sandbox_option, trust_option
 from mcp_sim.cli.terminal import Palette, Progress
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted, model_keys
 from mcp_sim.runs.reports.report import Report
@@ -43,6 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the command of your agent, with the placeholders {task}, {url}, {mcp_config}, {dir}",
     )
     trust_option(parser)
+    sandbox_option(parser)
     parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of each seed (default 1)")
     parser.add_argument("--intensity", metavar="0,0.3,0.6", help="intensities of faults, each a condition of its own")
@@ -75,7 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 if the agent passes, 1 if it fails, 3 after a crash or if it does not start, 4 if it is undecided."""
-    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust)
+    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox)
     _check_folders(args)
     plans = _plans(scenario, args)
     agent = _agent(scenario, args)

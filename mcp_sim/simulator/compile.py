@@ -43,17 +43,19 @@ def load(
     *,
     world_model: str | None = None,
     trust: bool | Iterable[Path] = False,
+    sandbox: bool = False,
     state: Json = None,
 ) -> Scenario:
     """Load the scenario of a file or a shipped name. A tool spec or a tools/list result gets one without faults.
 
     `world_model` (`builtin`, `openai:MODEL@URL`) and `state` (the whole state at the start) replace the scenario's own.
     `trust`: trust these files and folders, or with True this document, with what it names (see `mcp_sim.spec.trust`).
+    `sandbox`: run programs that are not trusted in a sandbox.
     Raises `UsageError` if there is nothing to read, and `DocumentError` with all problems if the documents cannot be
     used.
     """
     override = None if world_model is None else _trusted(named_world_model(world_model))
-    sources = Sources(Trust(trust))
+    sources = Sources(Trust(trust, sandbox=sandbox))
     scenario = _read(locate(reference), sources, override, state)
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())

@@ -78,15 +78,16 @@ class Simulator:
         world_model: str | None = None,
         intensity: float | None = None,
         trust: bool = False,
+        sandbox: bool = False,
     ) -> Self:
         """Load a scenario from a file or by a shipped name.
 
         `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. `intensity` (0 to 1) scales its
         faults. `trust`: trust the document and what it names, so that it may run code, send keys and name files
-        anywhere. Raises `UsageError` if there is nothing to read, `DocumentError` with all problems if it cannot be
-        used.
+        anywhere. `sandbox`: run programs that are not trusted in a sandbox. Raises `UsageError` if there is nothing to
+        read, `DocumentError` with all problems if it cannot be used.
         """
-        return cls(with_intensity(load(reference, world_model=world_model, trust=trust), intensity))
+        return cls(with_intensity(load(reference, world_model=world_model, trust=trust, sandbox=sandbox), intensity))
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -98,12 +99,15 @@ class Simulator:
     async def start(self) -> None:
         """Bind the world models. The pipeline of a tool is compiled at its first call.
 
-        Raises `DocumentError` if the documents do what needs the user's trust, and do not have it.
+        Raises `DocumentError` if the documents do what needs the user's trust, and do not have it, and `UsageError` if
+        they need a sandbox that this system does not have.
         """
         if self._pipeline_makers:
             return
         if self.scenario.untrusted:
             raise DocumentError([*self.scenario.untrusted])
+        if any(program.is_confined for program in self.scenario.domain.programs):
+            self._exit_stack.callback(_require_sandbox(), self.scenario.domain)
         predictors = {id(entry): await self._bind(entry) for entry in self.scenario.world_models}
         builtin = world_models["builtin"]()
         needs_builtin = any(entry.world_model.fallback for entry in self.scenario.world_models)
@@ -375,6 +379,16 @@ class Simulator:
         if chosen == "virtual":
             return VirtualClock(self.scenario.now)
         return RealClock(self.scenario.now, self.scenario.clock.speed)
+
+
+def _require_sandbox() -> Callable[[Domain], None]:
+    """Return what ends the sandboxes of a domain. Raises `UsageError` on systems without."""
+    from mcp_sim.programs.backend import end_workers  # noqa: PLC0415 (only programs need it)
+    from mcp_sim.programs.sandbox import is_available  # noqa: PLC0415 (only programs that are not trusted need it)
+
+    if not is_available():
+        raise UsageError("a sandbox needs Linux with Landlock (5.13 or later); trust the program instead")
+    return end_workers
 
 
 def _measured(call: Call, began: float) -> dict[str, Any]:

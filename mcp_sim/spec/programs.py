@@ -69,9 +69,11 @@ def read_program(
         sources.problems.append(Problem(display(file), line, "", f"is no valid Python: {error}"))
         return None
     beside = local_modules(file, module)
-    sources.require_trust(place, document, f"runs the Python program {value}", [file, *beside])
+    action = f"runs the Python program {value}"
+    is_confined = sources.require_trust(place, document, action, [file, *beside], may_be_confined=True)
     helpers = {_dotted(path, file.parent): tree for path, tree in beside.items() if tree is not None}
-    return _Reader(file, module, helpers, sources).read(tools)
+    declared = _Reader(file, module, helpers, sources).read(tools)
+    return replace(declared, program=replace(declared.program, is_confined=is_confined))
 
 
 def local_modules(file: Path, module: ast.Module) -> dict[Path, ast.Module | None]:

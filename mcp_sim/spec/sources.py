@@ -184,16 +184,25 @@ class Sources:
             return f"file {value!r} not found in the folder of {document.name}"
         return path
 
-    def require_trust(self, place: Place, document: Path, action: str, code: Sequence[Path] = ()) -> None:
-        """Note what a document does, and a warning unless the user trusts the document and the modules it names."""
+    def require_trust(
+        self, place: Place, document: Path, action: str, code: Sequence[Path] = (), *, may_be_confined: bool = False
+    ) -> bool:
+        """Note what a document does, and a warning unless the user trusts the document and the modules it names.
+
+        Returns whether it has to run in a sandbox: the user does not trust it, but wants what may be confined to run.
+        """
         self.code.extend(code)
         line = place.document.line(place.path)
         self.actions.append(Problem(place.document.file, line, place.dotted, action))
         if self.is_trusted(document, code):
-            return
-        message = f"{action}, which needs your trust: {self._advice(document, code)} if you trust it"
+            return False
+        if may_be_confined and self._trust.sandbox:
+            return True
+        otherwise = ", or run it in a sandbox with --sandbox" if may_be_confined else ""
+        message = f"{action}, which needs your trust: {self._advice(document, code)} if you trust it{otherwise}"
         self.untrusted.append(Problem(place.document.file, line, place.dotted, message))
         place.warning(message)
+        return False
 
     def is_trusted(self, document: Path, code: Sequence[Path] = ()) -> bool:
         """Whether the user trusts a document that was read, and the modules that it names."""

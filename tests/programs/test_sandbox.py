@@ -194,7 +194,7 @@ def test_what_is_in_force_is_known() -> None:
     process = Process("mcp_sim.programs.sandbox.child:answer", complete=True)
     process.kill()
     assert process.in_force == COMPLETE
-    assert not process.is_alive
+    assert not process.is_idle
 
 
 def test_windows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from support.services import value
 from mcp_sim import Simulator
 
 Json = Any
+LOADED: dict[str, bool] = {"trust": True}
+"""How `simulator` loads its program. The fixture `trusted_and_not` changes it."""
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
 
@@ -100,8 +102,8 @@ def library(folder: Path, program: str = PROGRAM, /, tools: Json = None, **scena
 
 
 def simulator(folder: Path, program: str = PROGRAM, /, tools: Json = None, **scenario: Json) -> Simulator:
-    """Return a simulator of a library that the user trusts."""
-    return Simulator.load(library(folder, program, tools, **scenario), trust=True)
+    """Return a simulator of a library, which the user trusts."""
+    return Simulator.load(library(folder, program, tools, **scenario), **LOADED)
 
 
 def small(body: str, *, tables: str = "", head: str = "") -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.programs.sandbox.confinement import Limits, Unconfined, restrict
-from mcp_sim.programs.sandbox.process import Process, Stopped, run_confined
+from mcp_sim.programs.sandbox.confinement import Limits, Unconfined, is_available, restrict
+from mcp_sim.programs.sandbox.process import Late, Process, Stopped, run_confined
 
-__all__ = ["Limits", "Process", "Stopped", "Unconfined", "restrict", "run_confined"]
+__all__ = ["Late", "Limits", "Process", "Stopped", "Unconfined", "is_available", "restrict", "run_confined"]

@@ -46,6 +46,11 @@ class Limits:
     """Open files."""
 
 
+def is_available() -> bool:
+    """Whether all of `COMPLETE` can be in force on this system."""
+    return sys.platform == "linux" and is_known() and _system_call(_CREATE, None, 0, 1) >= 1
+
+
 def restrict(limits: Limits, readable: Iterable[Path] = ()) -> frozenset[str]:
     """Limit this process for good, before it has threads. Returns which of `COMPLETE` are in force.
 

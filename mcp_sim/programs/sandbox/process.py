@@ -8,11 +8,12 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import NoReturn
+from typing import IO, NoReturn
 
 from mcp_sim.programs.sandbox.child import HEADER
 from mcp_sim.programs.sandbox.confinement import COMPLETE, Limits, Unconfined
@@ -27,7 +28,11 @@ _NEEDED_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRAR
 
 
 class Stopped(Exception):
-    """A confined process has come to a limit, has failed or has ended. The text says which."""
+    """A confined process has come to a limit, has failed or has ended. The text says which (ended with exit code 3)."""
+
+
+class Late(Stopped):
+    """A confined process has not answered in time."""
 
 
 class Process:
@@ -52,16 +57,8 @@ class Process:
         self._limits = limits or Limits()
         given = {"limits": asdict(self._limits), "readable": [str(path.resolve()) for path in readable]}
         self._errors = TemporaryFile()  # noqa: SIM115 (it is closed with the process)
-        self._process = subprocess.Popen(  # noqa: S603 (this Python)
-            [sys.executable, "-P", "-c", _START, target, json.dumps(given)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=_environment(hash_seed),
-            cwd="/",
-            bufsize=0,
-            start_new_session=True,
-        )
+        command = [sys.executable, "-P", "-c", _START, target, json.dumps(given)]
+        self._process = _Starter.get().submit(_started, command, _environment(hash_seed), self._errors).result()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -100,7 +97,7 @@ class Process:
             if size is None and len(self._rest) >= HEADER:
                 size = int.from_bytes(self._rest[:HEADER], "little")
                 if size > most:
-                    self._stop(f"answered more than {most >> 20} MiB")
+                    self._stop(f"answered more than {-(-most >> 20)} MiB")
         message, self._rest = self._rest[HEADER : size + HEADER], self._rest[size + HEADER :]
         return message
 
@@ -110,9 +107,11 @@ class Process:
         return self._process.pid
 
     @property
-    def is_alive(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.poll() is None
+    def is_idle(self) -> bool:
+        """Whether it runs, and has sent nothing that was not received."""
+        poll = select.poll()
+        poll.register(self._from, select.POLLIN)
+        return self._process.poll() is None and not self._rest and not poll.poll(0)
 
     def kill(self) -> None:
         """End it."""
@@ -126,7 +125,8 @@ class Process:
         poll = select.poll()
         poll.register(file, event)
         if not poll.poll(max(end - monotonic(), 0) * 1000):
-            self._stop(f"did not end within {seconds:g} seconds")
+            self.kill()
+            raise Late(f"did not end within {seconds:g} seconds")
 
     def _why(self) -> str:
         """Return why a process has ended."""
@@ -174,6 +174,41 @@ def run_confined(
             raise Stopped(f"failed: {why[:1000]}")
         case _:
             raise Stopped("answered something unknown")
+
+
+class _Starter:
+    """The thread that starts confined processes: they end with it, and it lasts as long as this process."""
+
+    _threads: ThreadPoolExecutor | None = None
+
+    @classmethod
+    def get(cls) -> ThreadPoolExecutor:
+        """Return the executor with the thread."""
+        if cls._threads is None:
+            cls._threads = ThreadPoolExecutor(1, "mcp-sim sandbox")
+        return cls._threads
+
+    @classmethod
+    def forget(cls) -> None:
+        """Begin anew in a forked process, which has no threads."""
+        cls._threads = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Starter.forget)
+
+
+def _started(command: list[str], environment: dict[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 (this Python)
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=environment,
+        cwd="/",
+        bufsize=0,
+        start_new_session=True,
+    )
 
 
 def _environment(hash_seed: int) -> dict[str, str]:
