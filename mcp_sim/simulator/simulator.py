@@ -107,7 +107,7 @@ class Simulator:
         if self.scenario.untrusted:
             raise DocumentError([*self.scenario.untrusted])
         if any(program.is_confined for program in self.scenario.domain.programs):
-            self._exit_stack.callback(_require_sandbox(), self.scenario.domain)
+            self._exit_stack.callback(_sandbox_end(self.scenario))
         predictors = {id(entry): await self._bind(entry) for entry in self.scenario.world_models}
         builtin = world_models["builtin"]()
         needs_builtin = any(entry.world_model.fallback for entry in self.scenario.world_models)
@@ -381,14 +381,14 @@ class Simulator:
         return RealClock(self.scenario.now, self.scenario.clock.speed)
 
 
-def _require_sandbox() -> Callable[[Domain], None]:
-    """Return what ends the sandboxes of a domain. Raises `UsageError` on systems without."""
+def _sandbox_end(scenario: Scenario) -> Callable[[], None]:
+    """Return what ends the sandboxes of a scenario. Raises `UsageError` on systems without."""
     from mcp_sim.programs.backend import end_workers  # noqa: PLC0415 (only programs need it)
     from mcp_sim.programs.sandbox import is_available  # noqa: PLC0415 (only programs that are not trusted need it)
 
     if not is_available():
         raise UsageError("a sandbox needs Linux with Landlock (5.13 or later); trust the program instead")
-    return end_workers
+    return partial(end_workers, scenario.domain)
 
 
 def _measured(call: Call, began: float) -> dict[str, Any]:
