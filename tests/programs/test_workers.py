@@ -62,6 +62,7 @@ HOSTILE = {
     'forge(b\'["done", ["value", 1], [["put", "item", "a", {}, null, null]], 0]\')': "wrote what it cannot",
     'forge(b\'["done", ["rpc", "x", 1, 2], [], 0]\')': "library.py: the program answered something unknown",
 }
+HOSTILE_FILE = Path("/tmp/hostile")
 FORGE = """\
 def forge(message):
     import os
@@ -87,7 +88,7 @@ async def test_hostile_programs_are_stopped_and_other_worlds_go_on(
         assert one.view.count("item") == 0
         assert value(await two.call("act", {"a": "x"}))["id"] == "I-1"
         assert value(await one.call("act", {"a": "y"}))["id"] == "I-1"
-    assert not Path("/tmp/hostile").exists()
+    assert not HOSTILE_FILE.exists()
 
 
 async def test_printing_is_dropped(tmp_path: Path) -> None:
