@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,14 @@ HOSTILE = {
     'forge(b\'["done", ["rpc", "x", 1, 2], [], 0]\')': "library.py: the program answered something unknown",
 }
 HOSTILE_FILE = Path("/tmp/hostile")
+
+
+@pytest.fixture(autouse=True)
+def _no_hostile_file() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    yield
+    assert not HOSTILE_FILE.exists()
+
+
 FORGE = """\
 def forge(message):
     import os
@@ -88,7 +97,6 @@ async def test_hostile_programs_are_stopped_and_other_worlds_go_on(
         assert one.view.count("item") == 0
         assert value(await two.call("act", {"a": "x"}))["id"] == "I-1"
         assert value(await one.call("act", {"a": "y"}))["id"] == "I-1"
-    assert not HOSTILE_FILE.exists()
 
 
 async def test_printing_is_dropped(tmp_path: Path) -> None:
