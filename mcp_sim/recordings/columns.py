@@ -139,7 +139,7 @@ def _text_structure(call: Comparison, served: Json) -> Mark:
     """Compare pairs of neighbouring words. Known values, numbers and times count as equal."""
     text = served if isinstance(served, str) else canonical(served)
     ours = call.alignment.served()
-    one = _pairs(call.recorded.value, call.known.__contains__)
+    one = _pairs(call.recorded.value, lambda word: word in call.alignment or word in call.known)
     other = _pairs(text, lambda word: word in ours or word in call.known)
     value = _f1(one, other)
     return Mark(value, "" if value == 1 else "the text is worded differently")

@@ -78,6 +78,12 @@ async def test_the_recorded_answers_of_a_real_server_score_one_in_every_column(t
     assert report.score == 1.0
 
 
+async def test_a_text_with_a_new_id_has_the_structure_of_itself() -> None:
+    made = ("commit", {"message": "Add a sensor"}, text("Committed 8ea32fc9d6f980de48e840767051b755f7fac657 to main"))
+    scores = await score_session(session(made), Answers([made[2]]))
+    assert columns(scores)["structure"] == 1
+
+
 async def test_a_second_run_with_other_ids_and_times_scores_one_and_is_asked_for_its_own_ids() -> None:
     again = [json.loads(json.dumps(call.answer).replace("note-1", "n_77").replace("09:00", "11:42"))
              for call in WHOLE.calls]  # fmt: skip
