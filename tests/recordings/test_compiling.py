@@ -121,6 +121,18 @@ async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.
     assert got.value == {"id": "item-1", "name": "Salt", "quantity": 3, "shelf": "top"}
 
 
+@pytest.mark.parametrize(("shown", "complaint"), [("'Full.'", "does not show item"), ("f'{len(lines)} items'", None)])
+async def test_a_list_shows_what_was_created_or_its_number(
+    pantry: Path, capfd: pytest.CaptureFixture[str], shown: str, complaint: str | None
+) -> None:
+    reply = REPLY.replace(r'"\n".join(lines) or "The pantry is empty."', shown)
+    async with answering(reply) as (_, model):
+        assert await run("compile", "pantry_at_home.yaml", "--by", model, "--rounds", "1", "--json") == 0
+    tool = report(capfd)["tools"]["list_items"]
+    assert tool["kept"] is (complaint is None)
+    assert (complaint or "") in "".join(tool["why"])
+
+
 async def test_functions_do_not_stay_without_the_one_that_creates_their_records(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

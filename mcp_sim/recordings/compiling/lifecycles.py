@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -74,10 +74,11 @@ class _Life:
         """Create a record with each tool that does, and delete one with each tool that does."""
         for creator in self._creators:
             for remover in (*self._removers, None):
+                before = {plan.tool: seen.value for plan, seen in await self._lists()}
                 made = await self._created(creator, f"{creator.tool} {remover and remover.tool}")
                 if made is None:
                     break
-                await self._check_shown(*made)
+                await self._check_shown(*made, before)
                 if remover is not None:
                     await self._check_removed(*made, remover)
 
@@ -91,8 +92,15 @@ class _Life:
         new = [key for key, _ in self._probe.world.view.rows(self._entity.name) if key not in before]
         return (new[-1], arguments) if new else None
 
-    async def _check_shown(self, key: Key, made: Record) -> None:
-        """Check that reads show a record that was created."""
+    async def _lists(self) -> list[tuple[Plan, Observed]]:
+        """Return what the tools show that list all records; nothing if there are too many for one page."""
+        if self._probe.world.view.count(self._entity.name) > FEW_ROWS:
+            return []
+        seen = [(plan, await self._probe.call(plan.tool, {})) for plan in self._listers]
+        return [(plan, one) for plan, one in seen if one is not None]
+
+    async def _check_shown(self, key: Key, made: Record, before: Mapping[str, Json]) -> None:
+        """Check that reads show a record that was created, and that lists show it or differ from those `before`."""
         values = [str(key), *(value for value in made.values() if isinstance(value, str) and len(value) > 3)]
         for plan in self._getters:
             seen = await self._named(plan, key, made)
@@ -100,13 +108,10 @@ class _Life:
                 self._probe.checked(plan.tool, "reads what was created")
                 wrong = "fails for" if seen.failed else "" if _shows(seen, values) else "shows nothing of"
                 self._note(plan, wrong, f"{key!r}, just created", seen)
-        if self._probe.world.view.count(self._entity.name) > FEW_ROWS:
-            return
-        for plan in self._listers:
-            seen = await self._probe.call(plan.tool, {})
-            if seen is not None:
-                self._probe.checked(plan.tool, "lists what was created")
-                self._note(plan, "" if _shows(seen, values) else "does not show", f"{key!r}, just created", seen)
+        for plan, seen in await self._lists():
+            self._probe.checked(plan.tool, "lists what was created")
+            is_shown = _shows(seen, values) or (plan.tool in before and before[plan.tool] != seen.value)
+            self._note(plan, "" if is_shown else "does not show", f"{key!r}, just created", seen)
 
     async def _check_removed(self, key: Key, made: Record, remover: Plan) -> None:
         """Check that a deleted record is gone, and cannot be deleted again."""
