@@ -11,7 +11,7 @@ from support.services import value
 from mcp_sim import Simulator
 
 Json = Any
-LOADED: dict[str, bool] = {"trust": True}
+LOADED: dict[str, Any] = {"trust": True}
 """How `simulator` loads its program. The fixture `trusted_and_not` changes it."""
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
