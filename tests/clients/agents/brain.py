@@ -63,9 +63,9 @@ def _read(text: str) -> Any:
         value = json.loads(text)
     except ValueError:
         return None
-    if not isinstance(value, dict) or value.get("ok") is False or value.keys() & {"error", "errors", "errorMessages"}:
-        return None
-    return value
+    if isinstance(value, dict):
+        return None if value.get("ok") is False or value.keys() & {"error", "errors", "errorMessages"} else value
+    return value if isinstance(value, list) else None
 
 
 def _keep(call: dict[str, Any], value: Any, kept: dict[str, Any]) -> None:
