@@ -104,9 +104,11 @@ def _of_parts(result: Result, tool: Tool) -> ToolResult:
         return ToolResult(plain(result.blocks), "blocks", result.is_error)
     if result.structured is None:
         return _body(result.text or "", tool, is_error=result.is_error)
-    body = _body(result.structured, tool, is_error=result.is_error)
+    value = plain(result.structured)
+    if not isinstance(value, dict):
+        value = _body(value, tool, is_error=result.is_error).value
     blocks = None if result.blocks is None else tuple(plain(result.blocks))
-    return ToolResult(body.value, "structured", result.is_error, result.text, blocks)
+    return ToolResult(value, "structured", result.is_error, result.text, blocks)
 
 
 def _body(value: Any, tool: Tool, *, is_error: bool) -> ToolResult:

@@ -499,3 +499,12 @@ def test_an_untrusted_program_is_not_run(tmp_path: Path) -> None:
     assert [problem.path for problem in simulator_.scenario.untrusted] == ["program"]
     with pytest.raises(DocumentError, match="mcp-sim trust"):
         anyio.run(simulator_.start)
+
+
+async def test_an_object_that_is_given_as_structured_is_not_wrapped(tmp_path: Path) -> None:
+    output = {"type": "object", "properties": {"result": {"type": "string"}}}
+    body = "return Result(structured={'error': 'no such file'} if a else 'done')"
+    sim = simulator(tmp_path, small(body), [tool("act", output=output, a=TEXT, b=TEXT)])
+    async with sim.open() as world:
+        assert value(await world.call("act", {"a": "x"})) == {"error": "no such file"}
+        assert value(await world.call("act", {})) == {"result": "done"}
