@@ -112,8 +112,9 @@ class Shadowing:
             if is_new and like is not None and entity is not None and change.key not in given:
                 key = next_key(turn.view.after(changes), change.entity, like)
                 renamed[change.key] = key
-                change = replace(change, key=key, record={**(change.record or {}), entity.key: key})  # noqa: PLW2901
-            changes.append(change)
+                changes.append(replace(change, key=key, record={**(change.record or {}), entity.key: key}))
+            else:
+                changes.append(change)
         body = transition.observation.body
         if not renamed or not isinstance(body, ToolResult):
             return transition
