@@ -40,6 +40,7 @@ class Connection:
 class _Written:
     record: Record | None
     born: int
+    removed: Record | None = None
 
 
 @dataclass(slots=True)

@@ -144,14 +144,17 @@ def _past_versions(world: World, steps: Sequence[Record]) -> Iterator[PastVersio
 
 
 def _overlay_json(overlay: Overlay) -> Record:
-    rows = [[key, row.version, row.born, row.record] for key, row in overlay.rows().items()]
+    rows = [
+        [key, row.version, row.born, row.record, *([row.removed] if row.removed is not None else [])]
+        for key, row in overlay.rows().items()
+    ]
     return {"born": overlay.born, "count": overlay.count, "last_key": overlay.last_key, "rows": rows}
 
 
 def _overlay(body: Record) -> Overlay:
     rows = {
-        key: Row(record, version, born, 0 if record is None else len(encode(record)))
-        for key, version, born, record in body["rows"]
+        key: Row(record, version, born, 0 if record is None else len(encode(record)), *removed)
+        for key, version, born, record, *removed in body["rows"]
     }
     return Overlay(rows, HashTrieMap(), body["born"], body["count"], body["last_key"])
 

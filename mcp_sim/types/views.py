@@ -85,6 +85,11 @@ class Written(Protocol):
         """Its place among the records created since the world began; -1 if it is one of the initial records."""
         ...
 
+    @property
+    def removed(self) -> Record | None:
+        """The record that was removed, if the newest write removed one."""
+        ...
+
 
 class View(Protocol):
     """A read-only version of a world's state. Iteration is always in the order of creation."""

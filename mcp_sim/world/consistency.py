@@ -60,7 +60,7 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         after = _After(turn.view, changes)
         found = [
             *_change_problems(turn, changes, after, domain),
-            *_id_problems(turn, plan, transition.changes, domain),
+            *_id_problems(turn, transition.changes, domain, partial(_is_chosen, turn, plan)),
             *_set_problems(turn, plan, asked_for, changes, transition.unchecked),
         ]
         return found if value is None else found + shown_problems(value, turn, after, transition.unchecked)
@@ -92,9 +92,12 @@ def _compile_shown(plan: Plan, entity: Entity) -> Callable[[Json, Turn, _Records
 
 
 def program_findings(turn: Turn, changes: tuple[Change, ...], domain: Domain) -> list[str]:
-    """Return where the changes of a program contradict the world: ids used again (R4), new links to nothing (R5)."""
+    """Return where the changes of a program contradict the world: ids used again (R4), new links to nothing (R5).
+
+    A program may bring a removed record back, and give a record an id that its caller chose.
+    """
     after = _After(turn.view, changes)
-    found = list(_id_problems(turn, Plan("", "unknown"), changes, domain))
+    found = list(_id_problems(turn, changes, domain, lambda _, change: _is_restored(turn, change)))
     for change in changes:
         entity = domain.entities.get(change.entity)
         if entity is not None and change.record is not None:
@@ -102,6 +105,35 @@ def program_findings(turn: Turn, changes: tuple[Change, ...], domain: Domain) ->
             new = {name: value for name, value in change.record.items() if before.get(name) != value}
             found += _link_problems(replace(change, record=new), entity, after)
     return found
+
+
+def _is_restored(turn: Turn, change: Change) -> bool:
+    """Whether a removed record is written again as it was, but for times and flags, or the caller gave its key."""
+    if any(key == change.key for key in _keys_in(turn.call.arguments)):
+        return True
+    before, after = turn.view.written(change.entity)[change.key].removed, change.record
+    if before is None or after is None:
+        return False
+    names = {*before, *after}
+    return all(before.get(name) == after.get(name) or _may_change(before.get(name), after.get(name)) for name in names)
+
+
+def _may_change(before: Json, after: Json) -> bool:
+    """Whether each of two values is a flag, a time, or missing."""
+    return all(value is None or isinstance(value, bool) or parse_time(value) is not None for value in (before, after))
+
+
+def _keys_in(value: Json) -> Iterator[Key]:
+    """Yield the texts and whole numbers in a value."""
+    match value:
+        case dict():
+            yield from chain.from_iterable(map(_keys_in, cast("Record", value).values()))
+        case list():
+            yield from chain.from_iterable(map(_keys_in, cast("list[Json]", value)))
+        case str() | int() if not isinstance(value, bool):
+            yield value
+        case _:
+            pass
 
 
 class _Records(Protocol):
@@ -230,14 +262,16 @@ def _change_problems(turn: Turn, changes: tuple[Change, ...], after: _After, dom
         yield from _future_problems(change, turn)
 
 
-def _id_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...], domain: Domain) -> Iterator[str]:
+def _id_problems(
+    turn: Turn, changes: tuple[Change, ...], domain: Domain, may_reuse: Callable[[Entity, Change], bool]
+) -> Iterator[str]:
     """Yield where a record that the call creates reuses an id (R4). Absorbed records are not new."""
     for change in changes:
         entity = domain.entities.get(change.entity)
         if entity is None or change.record is None or entity.natural:
             continue
         is_reused = turn.view.get(change.entity, change.key) is None and turn.view.version(change.entity, change.key)
-        if is_reused and not _is_chosen(turn, plan, entity, change):
+        if is_reused and not may_reuse(entity, change):
             yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
 
 

@@ -60,6 +60,8 @@ class Row:
     """Its place among the records created since the world began; -1 if it has its place in the base."""
     size: int = 0
     """In bytes, as JSON."""
+    removed: Record | None = None
+    """What was removed, if the newest write removed a record."""
 
 
 class Overlay:
@@ -237,7 +239,9 @@ class State:
         place = before.born if before is not None else -1 if change.key in table.records else overlay.born
         born = place if keeps_place else overlay.born
         record = change.record if change.op == "put" else None
-        row = Row(record, version + 1, born, 0 if record is None else len(encode(record)))
+        held = before.record if before is not None else table.records.get(change.key)
+        removed = held if change.op == "remove" else None
+        row = Row(record, version + 1, born, 0 if record is None else len(encode(record)), removed)
         is_new = change.op == "put" and not existed
         count = overlay.count + (1 if is_new else -1 if existed and change.op == "remove" else 0)
         last_key = change.key if is_new or change.op == "reserve" else overlay.last_key

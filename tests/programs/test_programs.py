@@ -409,15 +409,32 @@ async def test_a_link_to_nothing_is_noted_and_never_a_crash(tmp_path: Path) -> N
         assert finding.startswith("R5")
 
 
+TOGGLE = """\
+row = world.item.get('I-1')
+if row:
+    world.item.delete(row)
+else:
+    world.item.add(id=b or 'I-1', name=a)
+"""
+
+
 async def test_an_id_that_is_used_again_is_noted_and_never_a_crash(tmp_path: Path) -> None:
-    body = "row = world.item.get('I-1')\nif row:\n    world.item.delete(row)\nelse:\n    world.item.add(id='I-1')"
-    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
-        for _ in range(2):
-            await world.call("act", {})
-            assert "findings" not in world.ledger.newest["measured"]
-        await world.call("act", {})
-        (finding,) = world.ledger.newest["measured"]["findings"]
-        assert finding.startswith("R4")
+    async with simulator(tmp_path, small(TOGGLE, tables=ITEMS), ACT).open() as world:
+        for name, given, again in (("Rope", None, False), ("", None, False), ("Tent", None, True)):
+            await world.call("act", {"a": name, "b": given})
+            found = world.ledger.newest["measured"].get("findings", [])
+            assert [finding[:2] for finding in found] == ["R4"] * again
+        assert world.view.count("item") == 1
+
+
+@pytest.mark.parametrize(("name", "given"), [("Rope", None), ("Tent", "I-1")])
+async def test_a_record_may_come_back_and_a_caller_may_choose_its_id(
+    name: str, given: str | None, tmp_path: Path
+) -> None:
+    async with simulator(tmp_path, small(TOGGLE, tables=ITEMS), ACT).open() as world:
+        for arguments in ({"a": "Rope"}, {}, {"a": name, "b": given}):
+            await world.call("act", arguments)
+        assert "findings" not in world.ledger.newest["measured"]
         assert world.view.count("item") == 1
 
 
