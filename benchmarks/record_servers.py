@@ -30,6 +30,7 @@ import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -203,9 +204,9 @@ class Recorder:
                 async with self._connect(values) as client:
                     [await self._call(client, call, values, must_succeed=True) for call in world.calls]
             async with self._connect(values) as client:
-                tools = await list_tools(client)
+                tools, started = await list_tools(client), now()
                 calls = [await self._call(client, call, values) for call in session.calls]
-            header = self._header(name, values.fill(world.state), len(calls))
+            header = self._header(name, values.fill(world.state), started, len(calls))
             self._write(f"{name}.jsonl", session_lines(values.hide(header), values.hide(calls)))
             listed = json.dumps(values.hide({"server": self._name, "tools": tools}), ensure_ascii=False, indent=1)
             self._write("tools.json", [listed])
@@ -235,12 +236,12 @@ class Recorder:
                 yield client
 
     async def _call(self, client: Client, call: Call, values: Values, *, must_succeed: bool = False) -> dict[str, Any]:
-        arguments = values.fill(call.arguments)
+        arguments, at = values.fill(call.arguments), now()
         answer = await call_tool(client, call.tool, arguments)
         if must_succeed and ("error" in answer or answer["result"].get("isError")):
             raise Failed(f"{call.tool} of the given state: {answer}")
         values.keep(call, answer)
-        return {"tool": call.tool, "arguments": arguments, **answer}
+        return {"tool": call.tool, "arguments": arguments, **answer, "at": at}
 
     def _program(self, name: str) -> str:
         found = shutil.which(name, path=self._path())
@@ -256,9 +257,9 @@ class Recorder:
         own = [str(self._installed / folder) for folder in ("node_modules/.bin", "bin")]
         return os.pathsep.join([*own, os.environ["PATH"]])
 
-    def _header(self, name: str, state: dict[str, Any], calls: int) -> dict[str, Any]:
+    def _header(self, name: str, state: dict[str, Any], started: str, calls: int) -> dict[str, Any]:
         packages = ", ".join([f"npm:{each}" for each in self._declaration.npm] + self._declaration.pypi)
-        known = {"server": self._name, "package": packages, "session": name}
+        known = {"server": self._name, "package": packages, "session": name, "started": started}
         return known | {"initial_state": state, "n_calls": calls}
 
     def _write(self, name: str, lines: Iterable[str]) -> None:
@@ -270,6 +271,11 @@ def new_folder() -> Generator[Path]:
     """Create a temporary folder under its real path, and remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix="recorded-", ignore_cleanup_errors=True) as folder:
         yield Path(folder).resolve()
+
+
+def now() -> str:
+    """Return the time as recordings have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def run(command: Sequence[str], folder: Path, environment: dict[str, str] | None = None) -> None:

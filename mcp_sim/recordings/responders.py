@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from datetime import date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,13 +39,17 @@ Responders: TypeAlias = Callable[[Session], AbstractAsyncContextManager[Responde
 
 
 class SimulatedServer:
-    """A world of mcp-sim as the responder of a session."""
+    """A world of mcp-sim as the responder of a session. Its time passes as it did between the calls of the session."""
 
-    def __init__(self, world: World, ids: dict[str, str]) -> None:
-        self._world, self._ids = world, ids
+    def __init__(self, world: World, ids: dict[str, str], times: Iterable[datetime | None] = ()) -> None:
+        self._world, self._ids, self._times = world, ids, iter(times)
 
     async def call(self, tool: str, arguments: Record) -> Answer:
         """Return the answer to a call, as a client would receive it."""
+        at, clock = next(self._times, None), self._world.clock
+        if at is not None:
+            passed = at - clock.start - clock.elapsed() - self._world.scenario.clock.per_call
+            clock.advance(max(passed, timedelta(0)))
         return answer_of(await self._world.call(self._ids.get(tool, tool), arguments))
 
 
@@ -91,18 +96,18 @@ def recorded_answers(sessions: Sequence[Session]) -> Responders:
 
 
 class Simulations:
-    """Opens worlds for sessions. Sessions with the same tools and state share a compiled scenario.
+    """Opens worlds for sessions. Those of one day with the same tools and state share a compiled scenario.
 
     `source` is a tool spec, a scenario, or None for what mcp-sim infers from the recorded list of tools alone. Each
-    world begins with the state of its session; a compiled `Scenario` keeps its own. Faults are left out. Use it as an
-    async context manager.
+    world begins with the state and at the time of its session, if that was recorded; a compiled `Scenario` keeps its
+    own. Faults are left out. Use it as an async context manager.
     """
 
     def __init__(self, source: str | Path | Scenario | None, trust: bool | Iterable[Path] = False) -> None:
         self._source = source
         self._trust = trust if isinstance(trust, bool) else [*trust]
         self._digests = _Digests()
-        self._simulators = OrderedDict[tuple[str, str], Simulator]()
+        self._simulators = OrderedDict[tuple[str, str, date | None], Simulator]()
 
     async def __aenter__(self) -> Self:
         return self
@@ -114,10 +119,14 @@ class Simulations:
     async def __call__(self, session: Session) -> AsyncGenerator[Responder]:
         """Open a world for a session."""
         simulator = await self._simulator(session)
-        yield SimulatedServer(simulator.world(session.name), _tool_ids(simulator.scenario, session.server))
+        now = None if isinstance(self._source, Scenario) else session.started
+        times = (call.at for call in session.calls) if now is not None else ()
+        world = simulator.world(session.name, now=now)
+        yield SimulatedServer(world, _tool_ids(simulator.scenario, session.server), times)
 
     async def _simulator(self, session: Session) -> Simulator:
-        key = self._digests.of(session.tools), self._digests.of(session.state)
+        day = None if session.started is None else session.started.date()
+        key = self._digests.of(session.tools), self._digests.of(session.state), day
         if key not in self._simulators:
             await self._keep(SIMULATORS_KEPT - 1)
             scenario = replace(self._scenario(session), perturbations=())
@@ -135,11 +144,11 @@ class Simulations:
         if isinstance(self._source, Scenario):
             return self._source
         if self._source is not None:
-            return load(self._source, trust=self._trust, state=session.state)
+            return load(self._source, trust=self._trust, state=session.state, now=session.started)
         with TemporaryDirectory() as folder:
             file = Path(folder) / f"{file_name(session.server)}.json"
             file.write_text(json.dumps({"tools": session.tools}), encoding="utf-8")
-            return load(file, state=session.state)
+            return load(file, state=session.state, now=session.started)
 
 
 class _Digests:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from mcp_sim.simulator.compile_domain import (
@@ -45,10 +46,12 @@ def load(
     trust: bool | Iterable[Path] = False,
     sandbox: bool = False,
     state: Json = None,
+    now: datetime | None = None,
 ) -> Scenario:
     """Load the scenario of a file or a shipped name. A tool spec or a tools/list result gets one without faults.
 
-    `world_model` (`builtin`, `openai:MODEL@URL`) and `state` (the whole state at the start) replace the scenario's own.
+    `world_model` (`builtin`, `openai:MODEL@URL`), `state` (the whole state at the start) and `now` (the time at the
+    start) replace the scenario's own.
     `trust`: trust these files and folders, or with True this document, with what it names (see `mcp_sim.spec.trust`).
     `sandbox`: run programs that are not trusted in a sandbox.
     Raises `UsageError` if there is nothing to read, and `DocumentError` with all problems if the documents cannot be
@@ -56,7 +59,7 @@ def load(
     """
     override = None if world_model is None else _trusted(named_world_model(world_model))
     sources = Sources(Trust(trust, sandbox=sandbox))
-    scenario = _read(locate(reference), sources, override, state)
+    scenario = _read(locate(reference), sources, override, _Start(state, now))
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())
     warnings = tuple(sources.sorted())
@@ -110,7 +113,22 @@ def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
         yield Problem(scenario.path, 0, "", message, "warning")
 
 
-def _read(path: Path, sources: Sources, override: WorldModelEntry | None = None, state: Json = None) -> Scenario | None:
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What replaces the start of a scenario's world: its whole state, and its time. None: the scenario's own."""
+
+    state: Json = None
+    now: datetime | None = None
+
+    def of(self, world: WorldPart) -> WorldPart:
+        """Return the world with this start."""
+        given = {"state": self.state, "now": self.now}
+        return world.model_copy(update={name: part for name, part in given.items() if part is not None})
+
+
+def _read(
+    path: Path, sources: Sources, override: WorldModelEntry | None = None, start: _Start | None = None
+) -> Scenario | None:
     """Read the scenario in a file as far as possible. Problems are noted in `sources`."""
     place = sources.open(path)
     if place is None:
@@ -119,7 +137,7 @@ def _read(path: Path, sources: Sources, override: WorldModelEntry | None = None,
         place.error(problem)
         return None
     if is_spec(place.value):
-        return _scenario_without_faults(place, path, sources, override, state)
+        return _scenario_without_faults(place, path, sources, override, start or _Start())
     if is_preset(place):
         read_preset(place, None)
         return None
@@ -127,20 +145,21 @@ def _read(path: Path, sources: Sources, override: WorldModelEntry | None = None,
         what = "is empty" if place.value is None else f"must be a mapping, not {shown(place.value)}"
         place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
         return None
-    return _scenario(place, path, sources, override, state)
+    return _scenario(place, path, sources, override, start or _Start())
 
 
 # a tool spec alone ----------------------------------------------------------------------------------------------------
 
 
 def _scenario_without_faults(
-    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, state: Json
+    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, start: _Start
 ) -> Scenario | None:
     """Return a scenario without faults over the tools of one spec."""
     specs = {"": read_spec(place, path, sources)}
     if sources.has_failed:
         return None
-    compiled = compile_domain(specs, WorldPart(state=state))
+    world = start.of(WorldPart())
+    compiled = compile_domain(specs, world)
     models = (override or named_world_model("builtin"),)
     records = {**_left_to_models(compiled.domain, models), **compiled.records}
     domain, name = with_given_times(compiled.domain, records), specs[""].server.name
@@ -151,6 +170,7 @@ def _scenario_without_faults(
         models,
         path=display(path),
         records=records,
+        now=world.now,
         stubs=_stubs(specs, domain),
         examples=domain.examples,
         interactions=specs[""].interactions,
@@ -161,12 +181,13 @@ def _scenario_without_faults(
 
 
 def _scenario(
-    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, given: Json
+    place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, start: _Start
 ) -> Scenario | None:
     document = place.read_leniently(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), document, path, sources)
-    state = _state(place.at("world", "state"), document.world, path, sources) if given is None else None
-    world = document.world.model_copy(update={"state": given if state is None else state.value})
+    state = _state(place.at("world", "state"), document.world, path, sources) if start.state is None else None
+    own = document.world.model_copy(update={"state": None if state is None else state.value})
+    world = start.of(own)
     compiled = None if specs is None else compile_domain(specs, world)
     domain = compiled.domain if compiled is not None else None
     models = (override,) if override else _world_models(place, domain, path, sources)
@@ -191,7 +212,7 @@ def _scenario(
         task=document.task,
         seed=document.seed,
         records=records,
-        now=document.world.now,
+        now=world.now,
         clock=ClockSettings(clock.mode, clock.per_call, clock.speed),
         perturbations=faults,
         expectations=expected,

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -154,19 +155,21 @@ class Simulator:
         keeper: Keeper | None = None,
         is_new: bool = True,
         sinks: Sequence[Sink] = (),
+        now: datetime | None = None,
     ) -> World:
         """Return a new world of a simulator that is started; `open` does both.
 
         A `keeper` answers the world's calls instead of the simulator. With `is_new=False` it restores the world, so
         that no opening step is written. `sinks` get the ledger of this world, besides those of the simulator, unless it
-        has a keeper. Raises `UsageError` if the simulator is not started.
+        has a keeper. `now`: the start of its time, default the scenario's. Raises `UsageError` if the simulator is not
+        started.
         """
         if not self._pipeline_makers:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
         origin = self._origin(self._seed(seed), stream)
         answer = self.answer if keeper is None else keeper.answer
         to = (*self.sinks, *sinks) if keeper is None else (keeper,)
-        world = World(name, origin, self._clock(clock), answer, grade_world, to, self._ledger_keep)
+        world = World(name, origin, self._clock(clock, now), answer, grade_world, to, self._ledger_keep)
         if is_new:
             world.open()
         return world
@@ -374,11 +377,11 @@ class Simulator:
     def _seed(self, seed: int | None) -> int:
         return self.scenario.seed if seed is None else seed
 
-    def _clock(self, mode: Mode | None) -> Clock:
-        chosen = mode or self.scenario.clock.mode or "virtual"
+    def _clock(self, mode: Mode | None, now: datetime | None) -> Clock:
+        chosen, start = mode or self.scenario.clock.mode or "virtual", now or self.scenario.now
         if chosen == "virtual":
-            return VirtualClock(self.scenario.now)
-        return RealClock(self.scenario.now, self.scenario.clock.speed)
+            return VirtualClock(start)
+        return RealClock(start, self.scenario.clock.speed)
 
 
 def _sandbox_end(scenario: Scenario) -> Callable[[], None]:

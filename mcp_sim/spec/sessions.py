@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
@@ -64,6 +65,11 @@ class RecordedCall:
     line: Record
     """Everything that was recorded of the call."""
 
+    @property
+    def at(self) -> datetime | None:
+        """When it was made; None if that was not recorded."""
+        return _moment(self.line.get("at"))
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -78,6 +84,20 @@ class Session:
     """The state at the start; empty if the recording lacks it."""
     calls: Sequence[RecordedCall]
     header: Record
+
+    @property
+    def started(self) -> datetime | None:
+        """When it began; None if that was not recorded."""
+        return _moment(self.header.get("started")) or next((call.at for call in self.calls), None)
+
+
+def _moment(value: Json) -> datetime | None:
+    """Return the time that a text has in ISO 8601, in UTC unless it has a zone; None if it is none."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return found if found is None or found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 # reading --------------------------------------------------------------------------------------------------------------

@@ -111,3 +111,41 @@ async def test_servers_count_for_the_same_in_the_overall_score(tmp_path: Path) -
         report = await measure(simulations, read_sessions(tmp_path), cold=False)
     assert {name: scores.calls for name, scores in report.servers.items()} == {"more": 2, "notes": 4}
     assert report.score == sum(scores.score or 0 for scores in report.servers.values()) / 2
+
+
+CLOCK = """\
+from mcp_sim.programs import initial, tool
+
+tables = {"mark": {"ids": 1, "fields": {"at": ""}}}
+
+
+@initial
+def begin(given, world):
+    world.mark.add(at=world.now.isoformat())
+
+
+@tool
+def what_time(world):
+    return f"{next(iter(world.mark))['at']} {world.now.isoformat()}"
+"""
+
+
+async def test_worlds_begin_at_the_recorded_time_and_it_passes_as_recorded(tmp_path: Path) -> None:
+    (tmp_path / "clock.py").write_text(CLOCK, encoding="utf-8")
+    (tmp_path / "tools.json").write_text(
+        json.dumps({"tools": [{"name": "what_time", "inputSchema": {"type": "object"}}]}), encoding="utf-8"
+    )
+    (tmp_path / "clock.yaml").write_text("mcp_sim: 1\ntools: tools.json\nprogram: clock.py\n", encoding="utf-8")
+    for name, day in (("a", "2026-03-01"), ("b", "2026-03-01"), ("c", "2026-05-09")):
+        times = [f"{day}T10:00:{seconds}Z" for seconds in ("05", "05", "59")]
+        called: dict[str, Any] = {"tool": "what_time", "arguments": {}, **text("?")}
+        calls = [{**called, "at": at} for at in times]
+        header = {"server": "clock", "session": name, "started": f"{day}T10:00:00.5Z"}
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(session_lines(header, calls)), encoding="utf-8")
+    report = await measure(tmp_path / "clock.yaml", read_sessions(tmp_path), trust=True, cold=False)
+    shown = [(call.session, *(call.answered or {})["result"]["content"][0]["text"].split()) for call in report.calls]
+    assert [call for call in shown if call[0] != "b"] == [
+        (name, f"{day}T10:00:00.500000+00:00", f"{day}T10:00:{seconds}+00:00")
+        for name, day in (("a", "2026-03-01"), ("c", "2026-05-09"))
+        for seconds in ("05", "06", "59")
+    ]

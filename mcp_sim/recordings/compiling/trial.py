@@ -45,8 +45,12 @@ def job_of(folder: Path, held: Sequence[Session], shown: Sequence[Session], stat
 
 
 def _job_session(session: Session, state: int) -> Record:
-    calls = [{"tool": call.tool, "arguments": call.arguments, "answer": call.answer} for call in session.calls]
-    return {"server": session.server, "name": session.name, "state": state, "calls": calls}
+    calls = [
+        {"tool": call.tool, "arguments": call.arguments, "answer": call.answer, "at": call.line.get("at")}
+        for call in session.calls
+    ]
+    started = session.header.get("started")
+    return {"server": session.server, "name": session.name, "state": state, "calls": calls, "started": started}
 
 
 def try_out(job: Json) -> Json:
@@ -107,10 +111,12 @@ async def _scored(folder: Path, job: Record, which: str) -> list[CallScore]:
 
 def _session(one: Record, states: Sequence[Json]) -> Session:
     calls = [
-        RecordedCall(call["tool"], call["arguments"], call["answer"], seq, {})
+        RecordedCall(call["tool"], call["arguments"], call["answer"], seq, {"at": call["at"]})
         for seq, call in enumerate(one["calls"], 1)
     ]
-    return Session(one["server"], one["name"], Path(one["name"]), [], states[one["state"]], calls, {})
+    return Session(
+        one["server"], one["name"], Path(one["name"]), [], states[one["state"]], calls, {"started": one["started"]}
+    )
 
 
 def _scores(report: Report) -> Record:
