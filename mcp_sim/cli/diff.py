@@ -14,7 +14,7 @@ from typing import cast
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
-from mcp_sim.server.call_log import render_changes, render_observation, shorten
+from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import canonical
@@ -161,13 +161,13 @@ def _unlike_steps(pairs: Iterable[tuple[Record | None, Record | None]]) -> Itera
 
 def _identity(step: Record) -> str:
     if step["entry"] == "event":
-        return canonical([step["actor"], step["committed"]])
+        return canonical([step["actor"], step["committed"], step.get("steered")])
     return canonical([step["tool"], step["arguments"]])
 
 
 def _headline(step: Record) -> str:
     if step["entry"] == "event":
-        return f"({step['actor']}) {render_changes(step['committed'])}"
+        return f"({step['actor']}) {render_event(step)}"
     return f"#{step['index']} {step['tool']} {shorten(step['arguments'])}"
 
 

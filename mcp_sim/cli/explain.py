@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
@@ -18,7 +18,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import Explainer, Finding, as_it_ran
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
-from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.trace import FORMAT
 
 MARGIN = "    "
@@ -51,29 +51,34 @@ class _Tally:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 2 if the file is not a trace."""
     scenario = load(args.scenario, trust=args.trust)
-    ids = [entry.id for entry in scenario.perturbations]
-    if args.id is not None and args.id not in ids:
-        raise UsageError(f"the scenario has no perturbation {args.id!r}{did_you_mean(args.id, ids)}")
     same, worlds = read_header(args.trace).get("sha256") == scenario.sha256, read_worlds(args.trace)
     _refuse_missing(args, worlds)
     try:
         found = [_Explained.of(one, scenario, args, is_same=same) for one in _chosen(worlds, args.world)]
+        _refuse_unknown(args.id, found)
     except (AssertionError, AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
     if args.json:
-        worlds_json = {one.world: one.to_json(scenario, args.id) for one in found}
+        worlds_json = {one.world: one.to_json(args.id) for one in found}
         print_json({"scenario": scenario.name, "of_this_scenario": same, "worlds": worlds_json})
         return 0
     palette = Palette.of(sys.stdout)
     if not same:
         print(palette.dim("the trace belongs to another scenario; shown is what this one would do to its calls"))
     for one in found:
-        _print_world(one, scenario, args.id, palette, is_same=same)
+        _print_world(one, args.id, palette, is_same=same)
     return 0
 
 
 def _chosen(worlds: Mapping[str, WorldTrace], wanted: str | None) -> list[WorldTrace]:
     return [world_trace for world_trace in worlds.values() if wanted in (None, world_trace.world)]
+
+
+def _refuse_unknown(wanted: str | None, found: Sequence[_Explained]) -> None:
+    """Raise `UsageError` if neither the scenario nor a world has the wanted perturbation."""
+    ids = [entry.id for one in found for entry in one.perturbations]
+    if wanted is not None and wanted not in ids:
+        raise UsageError(f"the scenario has no perturbation {wanted!r}{did_you_mean(wanted, ids)}")
 
 
 def _refuse_missing(args: argparse.Namespace, worlds: Mapping[str, WorldTrace]) -> None:
@@ -92,14 +97,16 @@ class _Explained:
     world: str
     calls: list[tuple[Record, list[Finding]]]
     tally: _Tally
+    perturbations: Sequence[PerturbationEntry]
 
     @classmethod
     def of(cls, world_trace: WorldTrace, scenario: Scenario, args: argparse.Namespace, *, is_same: bool) -> Self:
         """Explain the calls of a world."""
         explainer = Explainer(as_it_ran(scenario, world_trace.steps) if is_same else scenario)
-        found = cls(world_trace.world, [], _Tally())
+        steps = world_trace.steps if is_same else [_unsteered(step) for step in world_trace.steps]
+        found = cls(world_trace.world, [], _Tally(), explainer.perturbations(steps))
         first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
-        for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
+        for step, findings in explainer.findings(steps, world_trace.own, world_trace.stream):
             wanted = [finding for finding in findings if args.id in (None, finding.id)]
             if step["n"] < first or not wanted:
                 continue
@@ -109,7 +116,7 @@ class _Explained:
                 found.calls.append((step, wanted))
         return found
 
-    def to_json(self, scenario: Scenario, wanted: str | None) -> Record:
+    def to_json(self, wanted: str | None) -> Record:
         """Return the findings call by call, and a sentence for each perturbation."""
         calls = [
             {
@@ -120,16 +127,21 @@ class _Explained:
             }
             for step, findings in self.calls
         ]
-        return {"calls": calls, "perturbations": dict(_summary(scenario, self.tally, wanted))}
+        return {"calls": calls, "perturbations": dict(_summary(self, wanted))}
 
 
-def _print_world(found: _Explained, scenario: Scenario, wanted: str | None, palette: Palette, *, is_same: bool) -> None:
+def _unsteered(step: Record) -> Record:
+    """Return a step without what was done to the faults of its own scenario."""
+    return {name: value for name, value in step.items() if name != "steered"}
+
+
+def _print_world(found: _Explained, wanted: str | None, palette: Palette, *, is_same: bool) -> None:
     print(palette.bold(f"world {found.world}"))
     for step, findings in found.calls:
         print(_headline(step))
         for finding in findings:
             print(_line(finding, step, palette, is_same=is_same))
-    for name, text in _summary(scenario, found.tally, wanted):
+    for name, text in _summary(found, wanted):
         print(palette.dim(f"{name}: {text}"))
 
 
@@ -151,18 +163,18 @@ def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) ->
     return palette.yellow(f"{MARGIN}fires {name}{outcome}: {why}{more}")
 
 
-def _summary(scenario: Scenario, tally: _Tally, wanted: str | None) -> Iterator[tuple[str, str]]:
+def _summary(found: _Explained, wanted: str | None) -> Iterator[tuple[str, str]]:
     """Yield each perturbation and at how many of its calls it fires."""
-    for entry in scenario.perturbations:
+    for entry in found.perturbations:
         if wanted not in (None, entry.id):
             continue
-        reached = tally.reached.get(entry.id, 0)
-        if not entry.enabled:
+        reached = found.tally.reached.get(entry.id, 0)
+        if not entry.enabled and not reached:
             text = "is disabled"
         elif entry.perturbation.is_timed():
             text = "acts on its own, not at calls"
         elif not reached:
             text = f"no call matches its tools ({', '.join(entry.tools) or 'every tool'})"
         else:
-            text = f"fires at {tally.decided[entry.id]} of {reached} matching calls"
+            text = f"fires at {found.tally.decided[entry.id]} of {reached} matching calls"
         yield entry.id, text

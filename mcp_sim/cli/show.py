@@ -15,7 +15,7 @@ from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import ModelUsage, read_entries, read_header, worlds_of
 from mcp_sim.cli.verdicts import grade_lines
-from mcp_sim.server.call_log import render_changes, render_observation, shorten
+from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.grades import Grade
@@ -140,7 +140,9 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
         yield paint.red(f"{'CRASH':>5}  {shorten(crash['tool'])} {shorten(crash['arguments'])}: {crash['error']}")
         return
     if "fork" in entry:
-        yield paint.dim(f"       forked from {entry['fork']['of']} at step {entry['fork']['n']}")
+        parent, n = entry["fork"]["of"], entry["fork"]["n"]
+        is_itself = parent == entry["world"]
+        yield paint.dim(f"       {f'taken back to step {n}' if is_itself else f'forked from {parent} at step {n}'}")
         return
     if "answer" in entry:
         yield paint.dim(f"       final answer: {shorten(entry['answer'])}")
@@ -172,6 +174,8 @@ def _cells(step: Record) -> list[str]:
                 true,
                 render_changes(step["committed"]),
             ]
+        case "event" if "steered" in step:
+            return [f"({step['actor']}) {render_event(step)}", "", "", ""]
         case "event":
             return [f"({step['actor']})", "", "", render_changes(step["committed"])]
         case _:

@@ -84,10 +84,7 @@ def worlds_of(entries: Iterable[Record]) -> dict[str, WorldTrace]:
         name = entry["world"]
         if "fork" in entry:
             parent = worlds.get(entry["fork"]["of"], WorldTrace(""))
-            steps = [step for step in parent.steps if step["n"] <= entry["fork"]["n"]]
-            worlds[name] = WorldTrace(
-                name, steps, [*parent.crashes], [*parent.crashed_at], len(steps), entry["fork"]["stream"]
-            )
+            worlds[name] = _forked(name, parent, entry["fork"])
             continue
         world_trace = worlds.setdefault(name, WorldTrace(name))
         if "answer" in entry:
@@ -96,8 +93,20 @@ def worlds_of(entries: Iterable[Record]) -> dict[str, WorldTrace]:
             world_trace.crashes.append(entry["crash"])
             world_trace.crashed_at.append(len(world_trace.steps))
         else:
+            if entry["step"]["entry"] == "reset":
+                world_trace.answer = None
             world_trace.steps.append(entry["step"])
     return worlds
+
+
+def _forked(name: str, parent: WorldTrace, fork: Record) -> WorldTrace:
+    """Return a world that begins with steps of another one; or the same world, which returns to an earlier step."""
+    steps = [step for step in parent.steps if step["n"] <= fork["n"]]
+    crashes = [one for one in zip(parent.crashes, parent.crashed_at, strict=True) if one[1] <= len(steps)]
+    own, stream = len(steps), fork["stream"]
+    if name == parent.world:
+        own, stream = min(parent.own, own), parent.stream
+    return WorldTrace(name, steps, [crash for crash, _ in crashes], [at for _, at in crashes], own, stream)
 
 
 def only_world(worlds: dict[str, WorldTrace], wanted: str | None, path: Path) -> WorldTrace:

@@ -72,36 +72,40 @@ class CompiledFault:
         return f"applied:{self.part(turn)}"
 
 
-@dataclass(frozen=True, slots=True)
 class CompiledFaults:
-    """All compiled perturbations of a scenario: by tool id, in document order. `counters` is the number of slots."""
+    """The perturbations of a scenario, compiled tool by tool when they are first asked for.
 
-    by_tool: dict[str, tuple[CompiledFault, ...]]
-    counters: int
-    lasting: tuple[CatalogueFault, ...] = ()
-    concealed: tuple[Concealed, ...] = ()
+    `counters` is the number of slots. All tools of an entry share one counter. An entry that is disabled has a slot,
+    too, so that those of the others stay where they are when it is enabled.
+    """
 
+    def __init__(self, entries: Sequence[PerturbationEntry], domain: Domain) -> None:
+        slots = count()
+        numbered = [(place, entry, number_counters(entry.when, slots)) for place, entry in enumerate(entries)]
+        self._domain = domain
+        self._active = [one for one in numbered if one[1].enabled and not one[1].perturbation.is_timed()]
+        self._by_tool = dict[str, tuple[CompiledFault, ...]]()
+        self.counters = next(slots)
+        self.timed = tuple(entry for entry in entries if entry.enabled and entry.perturbation.is_timed())
+        self.lasting = tuple(_lasting(entry, when, domain) for _, entry, when in self._active if _lasts(entry))
 
-def compile_faults(entries: Sequence[PerturbationEntry], domain: Domain) -> CompiledFaults:
-    """Compile the perturbations of a scenario. All tools of an entry share one counter."""
-    slots = count()
-    places = {entry.id: place for place, entry in enumerate(entries)}
-    enabled = [
-        (entry, number_counters(entry.when, slots))
-        for entry in entries
-        if entry.enabled and not entry.perturbation.is_timed()
-    ]
-    by_tool = {
-        tool.id: tuple(
-            _compile_fault(entry, places[entry.id], numbered, tool, domain)
-            for entry, numbered in enabled
+    def of(self, tool_id: str) -> tuple[CompiledFault, ...]:
+        """Return those in whose reach a tool is, in document order; none for an unknown tool."""
+        found = self._by_tool.get(tool_id)
+        tool = self._domain.tools.get(tool_id)
+        if found is not None or tool is None:
+            return found or ()
+        self._by_tool[tool_id] = found = tuple(
+            _compile_fault(entry, place, when, tool, self._domain)
+            for place, entry, when in self._active
             if in_reach(entry.tools, tool)
         )
-        for tool in domain.tools.values()
-    }
-    lasting = tuple(_lasting(entry, numbered, domain) for entry, numbered in enabled if _lasts(entry))
-    concealed = tuple(one for entry, _ in enabled for one in _concealed(entry, domain))
-    return CompiledFaults(by_tool, next(slots), lasting, concealed)
+        return found
+
+    @property
+    def concealed(self) -> tuple[Concealed, ...]:
+        """What they conceal from the agent."""
+        return tuple(one for _, entry, _ in self._active for one in _concealed(entry, self._domain))
 
 
 def _concealed(entry: PerturbationEntry, domain: Domain) -> Sequence[Concealed]:

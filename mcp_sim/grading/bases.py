@@ -20,12 +20,16 @@ class AboutPerturbation(Expectation):
 
     perturbation: str = Field(description="The id of a perturbation of this scenario.", examples=["lost-deal"])
 
+    injected: bool = Field(
+        default=False, description="Whether it is added to the world while that runs, so that no entry declares it."
+    )
+
     def is_applied(self, step: Step) -> bool:
         """Whether the perturbation was applied to this step."""
         return any(one.id == self.perturbation and one.outcome == "applied" for one in step.perturbations)
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
-        if self.perturbation in perturbations:
+        if self.injected or self.perturbation in perturbations:
             return ()
         return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
 

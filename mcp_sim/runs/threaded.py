@@ -17,7 +17,6 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import entry_lines
 from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.injected import with_perturbation
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.clock import Mode
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 STEPS_SHOWN = 15
 SESSION_SECONDS = 3600.0
+
+ACTOR = "test"
+"""Who changes faults, in the ledger."""
 
 
 class StdioCommand(TypedDict):
@@ -165,16 +167,24 @@ class ThreadedWorld:
 
     def inject(
         self, kind: str, *, tools: str | list[str] | None = None, when: Record | None = None, **options: Any
-    ) -> None:
+    ) -> str:
         """Add a fault from now on, as in a document: `inject("error", status=503, tools="create_*", when={"nth": 1})`.
 
-        `id` and the other keys of an entry are taken from the options. Its counters begin now. Raises `DocumentError`.
+        `id` and the other keys of an entry are taken from the options. Its counters begin now. Return its id. Raises
+        `DocumentError`.
         """
         keys = {name: options.pop(name) for name in ("id", "fires", "group", "visible") if name in options}
         keys |= {} if tools is None else {"tools": tools}
         keys |= {} if when is None else {"when": when}
-        scenario = with_perturbation(self.world.scenario, {kind: options, **keys})
-        self._thread.portal.call(self._thread.start(scenario).adopt, self.world)
+        return self._thread.portal.call(self.world.inject, {kind: options, **keys}, ACTOR)
+
+    def enable(self, fault: str) -> None:
+        """Enable a fault by its id. Raises `UsageError` if there is none."""
+        self._thread.portal.call(self.world.enable, fault, ACTOR)
+
+    def disable(self, fault: str) -> None:
+        """Disable a fault by its id. Its counters stand still meanwhile. Raises `UsageError` if there is none."""
+        self._thread.portal.call(self.world.disable, fault, ACTOR)
 
     def fork(self) -> ThreadedWorld:
         """Return a second world with the same state and history."""

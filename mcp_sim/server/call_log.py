@@ -98,7 +98,7 @@ def _entry_lines(entry: Record, *, with_idle: bool) -> list[str]:
                 *fault_lines(step, with_idle=with_idle),
             ]
         case "event":
-            return [f"{step['actor']} {render_changes(step['committed'])}"]
+            return [f"{step['actor']} {render_event(step)}"]
         case _:
             return []
 
@@ -141,6 +141,19 @@ def render_changes(changes: Sequence[Record]) -> str:
     words = {"put": "wrote", "remove": "removed", "reserve": "used up"}
     shown = [f"{words[change['op']]} {change['entity']} {change['key']}" for change in changes[:4]]
     return ", ".join(shown) + (f" and {len(changes) - 4} more" if len(changes) > 4 else "")
+
+
+def render_event(step: Record) -> str:
+    """Render what someone else did to the world."""
+    match step.get("steered", {}):
+        case {"inject": entry}:
+            return f"added the fault {entry['id']}: {shorten(entry)}"
+        case {"enable": name} | {"disable": name} as steered:
+            return f"{next(iter(steered))}d the fault {name}"
+        case {"advance_ms": milliseconds}:
+            return f"advanced the clock by {milliseconds / 1000:g} s"
+        case _:
+            return render_changes(step["committed"])
 
 
 def shorten(value: Json) -> str:

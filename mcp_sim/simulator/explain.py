@@ -13,8 +13,9 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.compile import CompiledFault, compile_faults, scaled_perturbations, without_faults
+from mcp_sim.faults.compile import CompiledFault, without_faults
 from mcp_sim.faults.trigger_evaluation import NumberedWhen, call_number, compile_checks, draw_purpose, nested_path
+from mcp_sim.simulator.fault_sets import FaultSet, FaultSets
 from mcp_sim.simulator.saved_worlds import past_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Call, Change, Memories, PastCall, Record, Tool, Turn
@@ -22,7 +23,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Check, Role, Trigger
-from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.commits import scope_of
 from mcp_sim.world.state import State
 
@@ -51,6 +52,7 @@ class _WorldState:
     start: datetime
     seed: int
     stream: str
+    faults: FaultSet
     counts: tuple[int, ...]
     memories: HashTrieMap[tuple[str, str], Any]
     occurrences: dict[str, int] = field(default_factory=dict[str, int])
@@ -64,7 +66,7 @@ class Explainer:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self._simulator = Simulator(scenario)
-        self._faults = compile_faults(scaled_perturbations(scenario), scenario.domain)
+        self._fault_sets = FaultSets(scenario)
 
     def findings(
         self, steps: Sequence[Record], fork_at: int = 0, stream: str | None = None
@@ -83,18 +85,36 @@ class Explainer:
             if step["entry"] == "call":
                 yield step, self._call(step, world)
             if step["entry"] != "reset":
-                _apply(world, step)
+                self._apply(world, step)
+
+    def perturbations(self, steps: Sequence[Record]) -> tuple[PerturbationEntry, ...]:
+        """Return the perturbations of the scenario, and those that were added to a world, in any of its runs."""
+        faults = self._fault_sets.declared
+        found = {entry.id: entry for entry in faults.scenario.perturbations}
+        for step in steps:
+            faults = self._fault_sets.declared if step["entry"] == "reset" else faults
+            faults = self._fault_sets.refit(faults, step.get("steered", {}))
+            found |= {entry.id: entry for entry in faults.scenario.perturbations if entry.id not in found}
+        return tuple(found.values())
 
     def _opened(self, step: Record) -> _WorldState:
         start = datetime.fromisoformat(step["clock"]["now"])
         base = self._simulator.base(step["seed"])
-        return _WorldState(base, start, step["seed"], step["stream"], (0,) * self._faults.counters, HashTrieMap())
+        faults = self._fault_sets.declared
+        return _WorldState(base, start, step["seed"], step["stream"], faults, (0,) * faults.counters, HashTrieMap())
+
+    def _apply(self, world: _WorldState, step: Record) -> None:
+        """Apply a step to the world."""
+        changes = [Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ()))]
+        world.state = world.state.apply(changes)
+        world.history.append(past_of(step, world.index))
+        world.faults = self._fault_sets.refit(world.faults, step.get("steered", {}))
+        world.counts = (*world.counts, *(0,) * (world.faults.counters - len(world.counts)))
 
     def _call(self, step: Record, world: _WorldState) -> tuple[Finding, ...]:
         tool = self.scenario.domain.tools.get(step["tool"])
         turn = _turn(step, tool or Tool(step["tool"], "", {"name": step["tool"]}), world)
-        faults = self._faults.by_tool.get(step["tool"], ())
-        found = tuple(self._finding(fault, turn, step) for fault in faults)
+        found = tuple(self._finding(fault, turn, step) for fault in world.faults.compiled.of(step["tool"]))
         world.memories, world.counts = turn.memories.committed(), tuple(turn.memories.counts)
         world.occurrences[turn.draws.scope] = turn.draws.occurrence + 1
         world.index = turn.index
@@ -146,13 +166,6 @@ def _turn(step: Record, tool: Tool, world: _WorldState) -> Turn:
         history=world.history,
         memories=Memories(world.memories, world.counts),
     )
-
-
-def _apply(world: _WorldState, step: Record) -> None:
-    """Apply a step to the world."""
-    changes = [Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ()))]
-    world.state = world.state.apply(changes)
-    world.history.append(past_of(step, world.index))
 
 
 def as_it_ran(scenario: Scenario, steps: Sequence[Record]) -> Scenario:

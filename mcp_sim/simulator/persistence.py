@@ -7,26 +7,29 @@ Several processes may use one world in turns; each takes over what the others ha
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from time import sleep
+from typing import TypeVar
 
 import anyio
 
 from mcp_sim.simulator.saved_worlds import delta, replay, restore, snapshot_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.simulator.tagged_json import TaggedJsonError
-from mcp_sim.types import Call, Due, Observation
+from mcp_sim.types import Call, Due, Observation, Record
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, StoreBusy, StoreFailure, Unwritable
 from mcp_sim.types.kinds import OpenStore, Snapshot, StoredEntry, pauses
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world.commits import Unsaved
+from mcp_sim.world.commits import Faults, Unsaved
 from mcp_sim.world.idempotency import KEPT
 from mcp_sim.world.sinks.stored_trace import StoredTrace
 from mcp_sim.world.world import Mark, World
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 SHORT = 64 * 1024
 """How many bytes the entries behind a snapshot may exceed it by. Then the next process that opens the world makes a new
@@ -79,33 +82,54 @@ class StoreKeeper:
 
         Raises `Crash` if the store cannot be read or written.
         """
+
+        async def answered() -> Observation:
+            known = world.keyed_calls.known(call)
+            return known or await self._saved(world, lambda: self._simulator.answer(world, call))
+
         async with self._lock:
             try:
-                observation = await self._stored_answer(world, call)
+                observation = await self._on_stored(world, answered)
             except (StoreFailure, Unwritable, TaggedJsonError) as error:
                 logger.error("%s: %s", call.tool, error)  # noqa: TRY400 (the message says it all)
                 raise Crash(call.tool, str(error)) from error
+            world.keyed_calls.learn(call, observation)
             await self._finish()
             return observation
 
-    async def _stored_answer(self, world: World, call: Call) -> Observation:
+    async def steer(self, world: World, act: Callable[[], T]) -> T:
+        """Run what someone does to the world on its stored state, and store what it changes.
+
+        Raises `StoreFailure` or `Unwritable` if the store or the trace cannot be read or written.
+        """
+        async with self._lock:
+            done = await self._on_stored(world, lambda: self._saved(world, lambda: self._simulator.steer(world, act)))
+            await self._finish()
+            return done
+
+    def refit(self, faults: Faults, steered: Record) -> Faults:
+        """Return the perturbations after an event that added, enabled or disabled one."""
+        return self._simulator.refit(faults, steered)
+
+    async def _on_stored(self, world: World, run: Callable[[], Awaitable[T]]) -> T:
+        """Run something while the store is held, on what others have stored."""
         async with self._held():
             self._take_over(world)
             self._follow()
-            return world.keyed_calls.known(call) or await self._answered(world, call)
+            return await run()
 
-    async def _answered(self, world: World, call: Call) -> Observation:
+    async def _saved(self, world: World, run: Callable[[], Awaitable[T]]) -> T:
+        """Run something and save what it changes, as a whole or not at all."""
         mark, before, unsaved = world.mark(), len(self._lines), world.unsaved
         assert unsaved is not None
         try:
-            observation = await self._simulator.answer(world, call)
+            done = await run()
         except BaseException:
             with suppress(StoreFailure):  # a crash, or the end of the process, is reported as it is
                 self._save_or_rewind(world, unsaved, mark, before)
             raise
         self._save_or_rewind(world, unsaved, mark, before)
-        world.keyed_calls.learn(call, observation)
-        return observation
+        return done
 
     def _save_or_rewind(self, world: World, unsaved: Unsaved, mark: Mark, before: int) -> None:
         try:

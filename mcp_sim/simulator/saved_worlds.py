@@ -6,9 +6,11 @@ restored from a snapshot, or from its start, and from the entries that follow.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import Any
 
 from rpds import HashTrieMap
@@ -20,10 +22,11 @@ from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import StoredEntry
 from mcp_sim.world.commits import Unsaved, Version
 from mcp_sim.world.state import Overlay, Row, State
+from mcp_sim.world.steering import versions_kept
 from mcp_sim.world.trace import History, Ledger, observation_of, step_from_json
 from mcp_sim.world.world import World
 
-TAGGED = tuple(field.name for field in fields(Version) if field.name != "state")
+TAGGED = tuple(field.name for field in fields(Version) if field.name not in ("state", "faults"))
 MICROSECOND = timedelta(microseconds=1)
 
 
@@ -62,6 +65,7 @@ def replay(world: World, entries: Sequence[StoredEntry]) -> None:
 def _replay_line(world: World, line: bytes) -> None:
     body = decode(line)
     if "step" not in body:
+        world.answer = body.get("answer", world.answer)
         world.ledger.append(line)
         return
     step = body["step"]
@@ -102,6 +106,8 @@ def snapshot_of(world: World) -> bytes:
     version = world.version
     body = {
         **_times(world),
+        "steering": version.faults.steering,
+        "answer": world.answer,
         "state": {entity: _overlay_json(overlay) for entity, overlay in version.state.overlays.items()},
         "rest": dumps({name: getattr(version, name) for name in TAGGED} | {"agenda": version.state.agenda}).decode(),
     }
@@ -115,7 +121,9 @@ def restore(world: World, snapshot: bytes, lines: Sequence[bytes]) -> None:
     overlays = {entity: _overlay(overlay) for entity, overlay in body["state"].items()}
     size = sum(row.size for overlay in overlays.values() for row in overlay.rows().values())
     state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"), size)
-    world.version, world.crashed = Version(state=state, **rest), body["crashed"]
+    faults = reduce(world.engine.refit, body["steering"], world.origin.first.faults)
+    world.version, world.crashed = Version(state=state, faults=faults, **rest), body["crashed"]
+    world.answer = body["answer"]
     _set_clock(world, body)
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
     world.history = History(world.ledger.keep)
@@ -124,8 +132,8 @@ def restore(world: World, snapshot: bytes, lines: Sequence[bytes]) -> None:
         world.history.append(past, length)
     for call, observation in _keyed([entry for entry, _ in entries]):
         world.keyed_calls.learn(call, observation)
+    world.past_versions = deque[PastVersion](maxlen=versions_kept(faults))
     if world.scenario.reads_past_versions:
-        world.past_versions.clear()
         world.past_versions.extend(_past_versions(world, [entry["step"] for entry, _ in entries]))
 
 

@@ -9,31 +9,30 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.compile import compile_faults, scaled_perturbations, with_intensity
+from mcp_sim.faults.compile import with_intensity
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.grading.grade import grade_world
+from mcp_sim.simulator.bindings import Bindings, program_hook
 from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.fault_sets import FaultSet, FaultSets
 from mcp_sim.simulator.pipeline import Pipeline
-from mcp_sim.simulator.world_step import Source, WorldStep, refused
-from mcp_sim.types import Call, Observation, RpcError, Step, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Call, Observation, Record, RpcError, Step, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, UsageError
-from mcp_sim.types.json_schema.formats import FORMATS
-from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Predictor, Sink, Tables, backends, world_models
+from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Sink, Tables, backends
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.programs import PROGRAM
-from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach, route
-from mcp_sim.types.surface import NO_INTERACTION
-from mcp_sim.world.catalogue import added_answer, announce_list_changes
-from mcp_sim.world.commits import AnsweredCall, Origin, Version
-from mcp_sim.world.consistency import inspection
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.catalogue import LISTED, added_answer, announce_list_changes
+from mcp_sim.world.commits import AnsweredCall, Faults, Origin, Version
+from mcp_sim.world.engine import Engine
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
+
+T = TypeVar("T")
 
 BASES_KEPT = 16
 """The number of seeds whose initial states are kept."""
@@ -41,15 +40,11 @@ BASES_KEPT = 16
 UNKNOWN_TOOL = -32602
 
 
-class Keeper(Sink, Protocol):
+class Keeper(Sink, Engine, Protocol):
     """A layer between a world and its simulator that saves the world, so that it outlives its process.
 
     As the only sink of the world it passes entries on to the sinks of the simulator, once they are saved.
     """
-
-    async def answer(self, world: World, call: Call) -> Observation:
-        """Answer a call through the simulator, and save the world."""
-        ...
 
 
 class Simulator:
@@ -63,11 +58,8 @@ class Simulator:
         self.scenario = scenario
         self.sinks = tuple(sinks)
         self._ledger_keep = ledger_keep
-        entries = scaled_perturbations(scenario)
-        self._timed = tuple(entry for entry in entries if entry.enabled and entry.perturbation.is_timed())
-        self._faults = compile_faults(entries, scenario.domain)
-        self._pipeline_makers = dict[str, Callable[[], Pipeline]]()
-        self._pipelines = dict[str, Pipeline]()
+        self._fault_sets = FaultSets(scenario)
+        self._bindings: Bindings | None = None
         self._exit_stack = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
 
@@ -103,27 +95,19 @@ class Simulator:
         Raises `DocumentError` if the documents do what needs the user's trust, and do not have it, and `UsageError` if
         they need a sandbox that this system does not have.
         """
-        if self._pipeline_makers:
+        if self._bindings is not None:
             return
         if self.scenario.untrusted:
             raise DocumentError([*self.scenario.untrusted])
         if any(program.is_confined for program in self.scenario.domain.programs):
             self._exit_stack.callback(_sandbox_end(self.scenario))
-        predictors = {id(entry): await self._bind(entry) for entry in self.scenario.world_models}
-        builtin = world_models["builtin"]()
-        needs_builtin = any(entry.world_model.fallback for entry in self.scenario.world_models)
-        fallback = (
-            await self._exit_stack.enter_async_context(builtin.bind(self.scenario.domain)) if needs_builtin else None
-        )
-        for tool in self.scenario.domain.tools.values():
-            answering = route(self.scenario.world_models, tool, self.scenario.domain)
-            chain = [(entry, predictors[id(entry)]) for entry in answering]
-            self._pipeline_makers[tool.id] = partial(self._pipeline, tool, chain, fallback)
+        declared = self._fault_sets.declared
+        declared.bindings = await Bindings.open(self.scenario, declared.compiled.concealed, self._exit_stack)
+        self._bindings = declared.bindings
 
     async def aclose(self) -> None:
         """Close the world models. Calls to worlds fail afterwards."""
-        self._pipeline_makers.clear()
-        self._pipelines.clear()
+        self._bindings = None
         await self._exit_stack.aclose()
 
     @asynccontextmanager
@@ -135,7 +119,7 @@ class Simulator:
         `seed` defaults to the scenario's. `stream` names an independent series of draws. The clock is virtual unless
         the scenario or `clock` says otherwise. Raises `DocumentError` if the first records of a program cannot be made.
         """
-        alone = not self._pipeline_makers
+        alone = self._bindings is None
         await self.start()
         try:
             if self._has_initial:
@@ -164,12 +148,11 @@ class Simulator:
         has a keeper. `now`: the start of its time, default the scenario's. Raises `UsageError` if the simulator is not
         started.
         """
-        if not self._pipeline_makers:
+        if self._bindings is None:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
         origin = self._origin(self._seed(seed), stream)
-        answer = self.answer if keeper is None else keeper.answer
         to = (*self.sinks, *sinks) if keeper is None else (keeper,)
-        world = World(name, origin, self._clock(clock, now), answer, grade_world, to, self._ledger_keep)
+        world = World(name, origin, self._clock(clock, now), keeper or self, grade_world, to, self._ledger_keep)
         if is_new:
             world.open()
         return world
@@ -181,21 +164,13 @@ class Simulator:
         """
         opening = steps[0].opening
         origin = self._origin(opening["seed"], opening["stream"])
-        world = World(name, origin, VirtualClock(steps[0].at), self.answer, grade_world)
+        world = World(name, origin, VirtualClock(steps[0].at), self, grade_world)
         for step in steps:
             world.repeat(step)
         return world
 
-    def adopt(self, world: World) -> None:
-        """Answer the calls of a world of another simulator from now on.
-
-        The scenario must be the same, except that perturbations may follow those of the other one.
-        """
-        world.continue_with(self._origin(world.origin.seed, world.origin.stream), self.answer)
-
     def _origin(self, seed: int, stream: str) -> Origin:
-        first = self._first_version(seed)
-        return Origin(self.scenario, seed, stream, first, self._timed, self._faults.lasting)
+        return Origin(seed, stream, self._first_version(seed))
 
     async def answer(self, world: World, call: Call) -> Observation:
         """Answer one call: open the turn, run the pipeline, commit, record.
@@ -218,33 +193,51 @@ class Simulator:
                 raise crash from error
             return answered.transition.observation
 
+    async def steer(self, world: World, act: Callable[[], T]) -> T:
+        """Run what someone does to a world, between its calls."""
+        async with world.lock:
+            return act()
+
+    def refit(self, faults: Faults, steered: Record) -> Faults:
+        """Return the perturbations after an event that added, enabled or disabled one."""
+        return self._fault_sets.refit(faults, steered)
+
     async def _run(self, world: World, turn: Turn) -> AnsweredCall:
         answered = await self._run_pipeline(world, turn)
-        if not self._faults.lasting:
+        lasting = world.version.faults.lasting
+        if not lasting and ("", LISTED) not in world.version.memories:
             return answered
-        transition = announce_list_changes(answered.transition, self._faults.lasting, turn, world.beginning())
+        transition = announce_list_changes(answered.transition, lasting, turn, world.beginning())
         return replace(answered, transition=transition)
 
     async def _run_pipeline(self, world: World, turn: Turn) -> AnsweredCall:
-        pipeline = self._pipelines.get(turn.tool.id) or self._compile(turn.tool.id)
+        faults = world.version.faults
+        assert isinstance(faults, FaultSet)
+        pipeline = faults.pipelines.get(turn.tool.id) or await self._compile(faults, turn.tool.id)
         if pipeline is not None:
             return await pipeline.run(turn)
-        if not self._pipeline_makers:
-            raise Crash(turn.tool.id, "the simulator is closed")
-        added = added_answer(self._faults.lasting, turn) if world.lists(turn.tool.id) else None
+        added = added_answer(faults.lasting, turn) if world.lists(turn.tool.id) else None
         if added is not None:
             return AnsweredCall(None, Transition(added[0]), (added[1],), is_stub=False)
-        unknown = self._program_hook("unknown_tool", turn.tool.server)
+        unknown = program_hook(self.scenario, "unknown_tool", turn.tool.server)
         transition = Transition(self._unknown_tool(turn.tool)) if unknown is None else unknown(turn)
         return AnsweredCall(transition, transition, (), is_stub=False)
 
-    def _compile(self, tool_id: str) -> Pipeline | None:
+    async def _compile(self, faults: FaultSet, tool_id: str) -> Pipeline | None:
         """Compile the pipeline of a tool; None for a tool that the scenario does not have."""
-        make = self._pipeline_makers.get(tool_id)
-        if make is None:
+        if self._bindings is None:
+            raise Crash(tool_id, "the simulator is closed")
+        tool = self.scenario.domain.tools.get(tool_id)
+        if tool is None:
             return None
-        self._pipelines[tool_id] = make()
-        return self._pipelines[tool_id]
+        if faults.bindings is None:
+            concealed = faults.compiled.concealed
+            is_alike = concealed == self._fault_sets.declared.compiled.concealed
+            faults.bindings = (
+                self._bindings if is_alike else await self._bindings.concealing(concealed, self._exit_stack)
+            )
+        faults.pipelines[tool_id] = Pipeline(faults.compiled.of(tool_id), faults.bindings.step(tool))
+        return faults.pipelines[tool_id]
 
     def _tool(self, tool_id: str) -> Tool:
         """Return the tool, or a placeholder for an unknown name."""
@@ -263,68 +256,6 @@ class Simulator:
         if spec.unknown_tool == "rpc":
             return Observation(RpcError(UNKNOWN_TOOL, f"Unknown tool: {tool.name}"))
         return Observation(ToolResult(f"Unknown tool: {tool.name}", form="text", is_error=True))
-
-    def _pipeline(
-        self, tool: Tool, answering: Sequence[tuple[WorldModelEntry, Predictor]], fallback: Predictor | None
-    ) -> Pipeline:
-        from mcp_sim.generate.instances import repairer  # noqa: PLC0415 (listing tools must not wait for it)
-
-        domain = self.scenario.domain
-        plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
-        step = WorldStep(
-            arguments=Validator(tool.input_schema, FORMATS),
-            output=None if tool.output_schema is None else Validator(tool.output_schema),
-            inspect=inspection(plan, domain),
-            stubs=tuple(stub for stub in self.scenario.stubs if in_reach((stub.tool,), tool)),
-            sources=tuple(self._source(tool, entry, predictor, fallback) for entry, predictor in answering),
-            interaction=self.scenario.interactions.get(tool.id, NO_INTERACTION),
-            repair=None if tool.output_schema is None or plan.backend == PROGRAM else repairer(tool.output_schema),
-            refuse=self._program_hook("invalid_arguments", tool.server) or refused,
-        )
-        return Pipeline(self._faults.by_tool[tool.id], step)
-
-    def _source(self, tool: Tool, entry: WorldModelEntry, predictor: Predictor, fallback: Predictor | None) -> Source:
-        is_planned, is_alone = entry.kind == "builtin", len(self.scenario.world_models) == 1
-        return Source(
-            predictor,
-            entry.world_model.max_attempts,
-            fallback if entry.world_model.fallback else None,
-            "" if is_planned and is_alone else entry.kind,
-            self._judges_arguments(tool.id, entry),
-            is_planned,
-        )
-
-    def _judges_arguments(self, tool: str, entry: WorldModelEntry) -> bool:
-        """Whether calls of a tool whose arguments violate the inputSchema are answered like others."""
-        program = self.scenario.domain.program_of(tool)
-        if program is None:
-            return entry.world_model.judges_arguments
-        return program.functions[tool].options.get("validate") is False
-
-    def _program_hook(self, name: str, server: str) -> Callable[[Turn], Transition] | None:
-        """Return what the program of a server answers in place of the server; None if it leaves that to the server."""
-        domain = self.scenario.domain
-        tools = self.scenario.servers[server].tools if server in self.scenario.servers else ()
-        programs = (
-            domain.programs
-            if len(self.scenario.servers) == 1
-            else [program for program in domain.programs if not program.functions.keys().isdisjoint(tools)]
-        )
-        if not any(name in program.hooks for program in programs):
-            return None
-        from mcp_sim.generate.values import inventor  # noqa: PLC0415 (only programs need it)
-        from mcp_sim.programs.backend import hook_answer  # noqa: PLC0415 (only programs need it)
-
-        answers = (hook_answer(name, program, domain) for program in programs)
-        answer = next((found for found in answers if found is not None), None)
-        invent = inventor(domain)
-        return None if answer is None else lambda turn: answer(turn, invent)
-
-    async def _bind(self, entry: WorldModelEntry) -> Predictor:
-        domain = self.scenario.domain
-        if self._faults.concealed:
-            domain = replace(domain, concealed=self._faults.concealed)
-        return await self._exit_stack.enter_async_context(entry.world_model.bind(domain))
 
     def base(self, seed: int | None = None) -> State:
         """Return the state that worlds of this seed begin with. It is generated once, when it is first read."""
@@ -372,7 +303,8 @@ class Simulator:
     def _first_version(self, seed: int) -> Version:
         """Return the version that worlds of this seed begin with."""
         facts = tuple(entry.expectation.facts() for entry in self.scenario.expectations)
-        return Version(self.base(seed), (0,) * self._faults.counters, facts, HashTrieMap(), HashTrieMap())
+        declared = self._fault_sets.declared
+        return Version(self.base(seed), (0,) * declared.counters, facts, declared, HashTrieMap(), HashTrieMap())
 
     def _seed(self, seed: int | None) -> int:
         return self.scenario.seed if seed is None else seed

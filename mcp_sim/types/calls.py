@@ -297,5 +297,8 @@ class Step:
     """As in the call."""
     actor: str = ""
     """Of an event."""
+    steered: Record = field(default_factory=dict[str, Any])
+    """Of an event: what the actor did to the world besides its records, as `{"inject": {...}}`, `{"enable": ID}`,
+    `{"disable": ID}` or `{"advance_ms": ...}`."""
     opening: Record = field(default_factory=dict[str, Any])
     """Of a reset: seed, stream, clock, intensity."""

@@ -13,7 +13,8 @@ from mcp_sim.types.scenario import PerturbationEntry, in_reach
 IN_FORCE = "in-force"
 """The memory key of a perturbation of the catalogue: whether it was decided for a call, and so is in force."""
 
-_LISTED = "listed"
+LISTED = "listed"
+"""The memory key of a world: which perturbations of the catalogue clients have been notified of."""
 _CHANGED: Record = {"method": "notifications/tools/list_changed", "params": {}}
 
 
@@ -48,16 +49,16 @@ def announce_list_changes(
 ) -> Transition:
     """Return the transition, with a notification if the list of tools has changed. `start` is a turn at the start."""
     memory = turn.memories.of("")
-    before = memory.get(_LISTED)
+    before = memory.get(LISTED)
     if before is None:
-        before = _announced(lasting, start)
-    now = _announced(lasting, turn)
-    memory.set(_LISTED, now)
+        before = announced(lasting, start)
+    now = announced(lasting, turn)
+    memory.set(LISTED, now)
     if now == before:
         return transition
     observation = transition.observation
-    announced = replace(observation, notifications=(*observation.notifications, _CHANGED))
-    return replace(transition, observation=announced)
+    notifying = replace(observation, notifications=(*observation.notifications, _CHANGED))
+    return replace(transition, observation=notifying)
 
 
 def added_answer(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[Observation, Decision] | None:
@@ -70,5 +71,6 @@ def added_answer(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[Observa
     return None
 
 
-def _announced(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[str, ...]:
+def announced(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[str, ...]:
+    """Return the ids of the perturbations in force that clients are notified of."""
     return tuple(one.entry.id for one in lasting if one.entry.perturbation.announces() and one.in_force(turn))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -43,6 +43,30 @@ ACTED_UNTIL = ("", "acted-until")
 
 
 @dataclass(slots=True)
+class Faults:
+    """The perturbations of a world as they are now, compiled."""
+
+    scenario: Scenario
+    """The scenario with these perturbations."""
+    counters: int
+    """How many counters their triggers have."""
+    timed: tuple[PerturbationEntry, ...]
+    """Those that act by themselves."""
+    lasting: tuple[CatalogueFault, ...]
+    """Those of the catalogue."""
+    injected: tuple[Record, ...]
+    """Those that were added since the world's start, as in a document."""
+    switched: Mapping[str, bool]
+    """Those that were enabled or disabled since then, by id."""
+
+    @property
+    def steering(self) -> list[Record]:
+        """What leads from the declared perturbations to these, as events of a ledger name it."""
+        switches = [{"enable" if is_on else "disable": name} for name, is_on in self.switched.items()]
+        return [*({"inject": entry} for entry in self.injected), *switches]
+
+
+@dataclass(slots=True)
 class Version:
     """Everything of a world that a call may change. It is kept by reference: a snapshot and a fork are O(1)."""
 
@@ -51,6 +75,7 @@ class Version:
     """The counters of triggers."""
     facts: tuple[Any, ...]
     """The facts of each expectation, in their order."""
+    faults: Faults
     occurrences: HashTrieMap[str, int]
     """How often each call was made, by its scope."""
     memories: HashTrieMap[tuple[str, str], Any]
@@ -87,14 +112,9 @@ class Unsaved:
 class Origin:
     """The start of a world, to which it resets: what all worlds of one scenario and seed have in common."""
 
-    scenario: Scenario
     seed: int
     stream: str
     first: Version
-    timed: tuple[PerturbationEntry, ...] = ()
-    """The perturbations that act by themselves."""
-    lasting: tuple[CatalogueFault, ...] = ()
-    """The perturbations of the catalogue."""
 
 
 @dataclass(slots=True)
@@ -183,18 +203,18 @@ def mark_acted(version: Version, start: datetime, now: datetime) -> tuple[int, V
 
 
 def scheduled_acts(
-    origin: Origin, start: datetime, since: int, now: datetime
+    timed: Sequence[PerturbationEntry], start: datetime, since: int, now: datetime
 ) -> Iterator[tuple[datetime, PerturbationEntry, int]]:
     """Yield the times, from `since` until `now`, at which perturbations act by themselves, each with its number."""
-    for entry in origin.timed:
+    for entry in timed:
         for number, at in entry.perturbation.occasions(start, start + since * MICROSECOND, now):
             yield at, entry, number
 
 
-def changes_of_act(origin: Origin, state: State, entry: PerturbationEntry, number: int, at: datetime) -> Due | None:
-    """Return what a scheduled perturbation does to a state; None if that is nothing."""
+def changes_of_act(origin: Origin, version: Version, entry: PerturbationEntry, number: int, at: datetime) -> Due | None:
+    """Return what a scheduled perturbation does to a world; None if that is nothing."""
     draws = Draws(origin.seed, origin.stream, f"{entry.id}/act", number)
-    actor, changes = entry.perturbation.act(Occasion(at, state, draws), origin.scenario.domain)
+    actor, changes = entry.perturbation.act(Occasion(at, version.state, draws), version.faults.scenario.domain)
     return Due(at, actor, tuple(changes)) if changes else None
 
 
@@ -222,6 +242,7 @@ def version_after(before: Version, turn: Turn, state: State) -> Version:
         state,
         tuple(turn.memories.counts),
         before.facts,
+        before.faults,
         before.occurrences.insert(turn.draws.scope, turn.draws.occurrence + 1),
         turn.memories.committed(),
         turn.index,
@@ -254,16 +275,17 @@ def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, 
     )
 
 
-def applied_after(known: frozenset[str], step: Step, origin: Origin, start: datetime) -> frozenset[str]:
+def applied_after(version: Version, step: Step, origin: Origin, start: datetime) -> frozenset[str]:
     """Return the ids of the perturbations that were applied, or in force at some call, up to this step."""
-    if not step.perturbations and not origin.lasting and step.entry != "event":
+    known, faults = version.applied, version.faults
+    if not step.perturbations and not faults.lasting and step.entry != "event":
         return known
     found = {decided.id for decided in step.perturbations if decided.outcome == "applied"}
-    if step.entry == "event":
-        found.update(entry.id for entry in origin.timed if _acts_at(entry, start, step.at))
-    elif step.entry == "call" and origin.lasting:
+    if step.entry == "event" and step.committed:
+        found.update(entry.id for entry in faults.timed if _acts_at(entry, start, step.at))
+    elif step.entry == "call" and faults.lasting:
         found.update(
-            one.entry.id for one in origin.lasting if one.entry.id not in known and _lasts(one, step, origin, start)
+            one.entry.id for one in faults.lasting if one.entry.id not in known and _lasts(one, step, origin, start)
         )
     return known if found <= known else known | found
 

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from itertools import islice
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
@@ -55,14 +56,21 @@ def crash_line(world: str, crash: Crash, arguments: Record, measured: Mapping[st
     return encode({"world": world, "crash": body, "measured": measured})
 
 
-def fork_line(world: str, parent: str, n: int, stream: str) -> bytes:
-    """Return the line that opens a forked world: its steps continue those of its parent after step `n`."""
-    return encode({"world": world, "fork": {"of": parent, "n": n, "stream": stream}})
+def fork_line(world: str, parent: str, n: int, stream: str, actor: str = "") -> bytes:
+    """Return the line that opens a forked world: its steps continue those of its parent after step `n`.
+
+    A world that is its own parent returns to that step. `actor`: who did it, where that is known.
+    """
+    return encode({"world": world, "fork": {"of": parent, "n": n, "stream": stream, **_by(actor)}})
 
 
-def answer_line(world: str, answer: str) -> bytes:
-    """Return the line of the agent's final answer."""
-    return encode({"world": world, "answer": answer})
+def answer_line(world: str, answer: str, actor: str = "") -> bytes:
+    """Return the line of the agent's final answer, and who submitted it, where that is known."""
+    return encode({"world": world, "answer": answer, **_by(actor)})
+
+
+def _by(actor: str) -> Record:
+    return {"actor": actor} if actor else {}
 
 
 def step_bytes(step: Step) -> bytes:
@@ -72,7 +80,12 @@ def step_bytes(step: Step) -> bytes:
         case "reset":
             return head + b"," + encode(step.opening)[1:]
         case "event":
-            return head + b',"actor":%b,"committed":%b}' % (encode(step.actor), changes_bytes(step.committed))
+            steered = b',"steered":%b' % encode(step.steered) if step.steered else b""
+            return head + b',"actor":%b,"committed":%b%b}' % (
+                encode(step.actor),
+                changes_bytes(step.committed),
+                steered,
+            )
         case "call":
             return head + _call_bytes(step) + b"}"
 
@@ -166,7 +179,7 @@ def transition_of(body: Record) -> Transition:
 
 def step_from_json(body: Record) -> Step:
     """Return the entry that `step_bytes` wrote."""
-    opening = {name: body[name] for name in ("seed", "stream", "clock", "intensity", "faults") if name in body}
+    opening = {name: body[name] for name in ("seed", "stream", "clock", "intensity", "faults", "actor") if name in body}
     truth = None if body.get("truth") is None else transition_of(body["truth"])
     served = None if body.get("served") is None else observation_of(body["served"])
     return Step(
@@ -187,7 +200,8 @@ def step_from_json(body: Record) -> Step:
         errors=tuple(ConditionFailure(**error) for error in body.get("errors", ())),
         answers=body.get("answers", {}),
         caller=body.get("caller", ""),
-        actor=body.get("actor", ""),
+        actor=body.get("actor", "") if body["entry"] == "event" else "",
+        steered=body.get("steered", {}),
         opening=opening,
     )
 
@@ -195,16 +209,21 @@ def step_from_json(body: Record) -> Step:
 class _Newest(Generic[T]):
     """The newest of some items: at most `keep`, and 64 MB. What was added since the newest mark can be taken back."""
 
-    __slots__ = ("_added", "_bytes", "_dropped", "_items", "_size", "keep")
+    __slots__ = ("_added", "_bytes", "_dropped", "_items", "_measure", "keep")
 
     def __init__(self, keep: int, size: Callable[[T], int], items: Iterable[T] = ()) -> None:
         self.keep = keep
-        self._size = size
+        self._measure = size
         self._items = deque(items, maxlen=keep)
         self._bytes = sum(map(size, self._items))
         self._added = 0
         self._dropped: list[T] | None = None
         """What was dropped since the newest mark, if there is one."""
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes."""
+        return self._bytes
 
     def mark(self) -> int:
         """Return the number of items that were added so far, to which `rewind` returns."""
@@ -216,7 +235,7 @@ class _Newest(Generic[T]):
         items = [*(self._dropped or ()), *self._items]
         items = items[: len(items) - (self._added - mark)]
         self._items, self._dropped = deque(items, maxlen=self.keep), []
-        self._bytes, self._added = sum(map(self._size, items)), mark
+        self._bytes, self._added = sum(map(self._measure, items)), mark
 
     def _add(self, item: T, size: int) -> None:
         if len(self._items) == self.keep:
@@ -229,7 +248,7 @@ class _Newest(Generic[T]):
 
     def _drop(self) -> None:
         item = self._items.popleft()
-        self._bytes -= self._size(item)
+        self._bytes -= self._measure(item)
         if self._dropped is not None:
             self._dropped.append(item)
 
@@ -254,13 +273,19 @@ class Ledger(_Newest[bytes]):
     def fork(self) -> Ledger:
         """Return a ledger with the same entries that grows on its own."""
         twin = Ledger(self.keep)
-        twin._items, twin._bytes = self._items.copy(), self._bytes
+        twin._items, twin._bytes, twin._added = self._items.copy(), self._bytes, self._added
         return twin
 
     @property
-    def size(self) -> int:
-        """Its size in bytes."""
-        return self._bytes
+    def added(self) -> int:
+        """How many entries were added so far; the newest has this number, counted from 1."""
+        return self._added
+
+    def after(self, number: int) -> list[tuple[int, bytes]]:
+        """Return the lines with a greater number, as far as they are kept, each with its number."""
+        oldest = self._added - len(self._items) + 1
+        skipped = min(max(0, number + 1 - oldest), len(self._items))
+        return list(enumerate(islice(self._items, skipped, None), oldest + skipped))
 
     @property
     def newest(self) -> Record:

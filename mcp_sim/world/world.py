@@ -6,72 +6,44 @@ Only a world writes state.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import count
-from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any
 
 from anyio import Lock
 
-from mcp_sim.types import Call, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
+from mcp_sim.types import Call, Change, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.kinds import Sink
-from mcp_sim.types.scenario import PerturbationEntry, Scenario
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world import steering
 from mcp_sim.world.catalogue import list_tools
 from mcp_sim.world.commits import (
-    ACTED_UNTIL,
     AnsweredCall,
+    Faults,
     Origin,
     Unsaved,
     Version,
     absorbed_changes,
     applied_after,
-    changes_of_act,
-    is_due,
-    mark_acted,
     past_call,
-    scheduled_acts,
     scope_of,
     state_after,
     step_of,
     turn_without_call,
     version_after,
 )
-from mcp_sim.world.deferred_commits import fitting
+from mcp_sim.world.engine import Engine, Judge
 from mcp_sim.world.idempotency import KeyedCalls
+from mcp_sim.world.moments import Mark, Moment
 from mcp_sim.world.state import State
-from mcp_sim.world.trace import History, Ledger, crash_line, fork_line, step_line
-
-MOST_VERSIONS = 256
-"""The most versions of the state that are kept for perturbations that read them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A world as it was before a call, to which it returns if the call cannot be saved."""
-
-    version: Version
-    crashed: str
-    clock: Clock
-    ledger: Ledger
-    entries: int
-    history: History
-    pasts: int
-    past_versions: deque[PastVersion]
-    unsaved: Unsaved | None
-
-
-class Judge(Protocol):
-    """Grades worlds."""
-
-    def __call__(self, world: World, answer: str | None, *, strict: bool) -> Grade: ...
+from mcp_sim.world.trace import History, Ledger, answer_line, crash_line, fork_line, step_line
 
 
 class World:
@@ -85,7 +57,7 @@ class World:
         name: str,
         origin: Origin,
         clock: Clock,
-        answer: Callable[[World, Call], Awaitable[Observation]],
+        engine: Engine,
         judge: Judge,
         sinks: Sequence[Sink] = (),
         ledger_keep: int = 1000,
@@ -100,10 +72,12 @@ class World:
         self.ledger = Ledger(ledger_keep)
         self.history = History(ledger_keep)
         self.keyed_calls = KeyedCalls()
-        self.past_versions = deque[PastVersion](maxlen=MOST_VERSIONS if origin.scenario.reads_past_versions else 0)
+        self.past_versions = deque[PastVersion](maxlen=steering.versions_kept(origin.first.faults))
+        self.answer: str | None = None
+        """The final answer that the agent was said to have given."""
         self.unsaved: Unsaved | None = None
         """What a store has not saved yet; None for a world that is kept in memory only."""
-        self._answer = answer
+        self.engine = engine
         self._judge = judge
         self._sinks = sinks
         self._forks = count(1)
@@ -128,8 +102,36 @@ class World:
         """
         call = Call(tool, dict(arguments or {}), dict(answers or {}), key, caller)
         if key is None:
-            return await self._answer(self, call)
-        return await self.keyed_calls.once(key, call, lambda: self._answer(self, call))
+            return await self.engine.answer(self, call)
+        return await self.keyed_calls.once(key, call, lambda: self.engine.answer(self, call))
+
+    async def inject(self, fault: Record, actor: str = steering.OPERATOR) -> str:
+        """Add a fault from the next call on, as in a document: `{"lost_ack": {}, "tools": "create_deal"}`.
+
+        Return its id. A reset removes it. Raises `DocumentError` with its problems.
+        """
+        return await self.engine.steer(self, lambda: steering.inject(self, fault, actor))
+
+    async def enable(self, fault: str, actor: str = steering.OPERATOR) -> None:
+        """Enable a fault by its id, until the next reset. Raises `UsageError` if there is none."""
+        await self.engine.steer(self, lambda: steering.switch(self, fault, actor, on=True))
+
+    async def disable(self, fault: str, actor: str = steering.OPERATOR) -> None:
+        """Disable a fault by its id, until the next reset. Raises `UsageError` if there is none."""
+        await self.engine.steer(self, lambda: steering.switch(self, fault, actor, on=False))
+
+    async def advance(self, span: timedelta, actor: str = steering.OPERATOR) -> None:
+        """Let world time pass. Raises `UsageError` on a real clock."""
+        await self.engine.steer(self, lambda: steering.advance(self, span, actor))
+
+    async def change(self, changes: Sequence[Change], actor: str) -> None:
+        """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
+        await self.engine.steer(self, lambda: steering.change(self, changes, actor))
+
+    @property
+    def now(self) -> datetime:
+        """The time of the world."""
+        return self.clock.start + self.clock.elapsed()
 
     @property
     def view(self) -> State:
@@ -143,13 +145,13 @@ class World:
 
     @property
     def scenario(self) -> Scenario:
-        return self.origin.scenario
+        return self.version.faults.scenario
 
     def catalogue(self, server: str) -> list[Tool]:
         """Return the tools of one server as this world lists them now."""
         scenario = self.scenario
         tools = [scenario.listed(scenario.domain.tools[tool]) for tool in scenario.servers[server].tools]
-        lasting = self.origin.lasting
+        lasting = self.version.faults.lasting
         if not lasting:
             return tools
         return [
@@ -165,30 +167,63 @@ class World:
         """Whether a tool of this id is listed now."""
         return any(one.id == tool for server in self.scenario.servers for one in self.catalogue(server))
 
-    def fork(self, name: str | None = None, stream: str | None = None) -> World:
+    def fork(self, name: str | None = None, stream: str | None = None, actor: str = "") -> World:
         """Return a second world with the same state and history. With a `stream` of its own, its draws differ.
 
         Raises `UsageError` for a world in a store, which keeps one line of history.
         """
-        if self.unsaved is not None:
-            raise UsageError(f"the world {self.name} is kept in a store, and cannot be forked")
+        self._refuse_if_stored("forked")
         origin = self.origin if stream is None else replace(self.origin, stream=stream)
         twin_name = name or f"{self.name}-fork-{next(self._forks)}"
-        twin = World(twin_name, origin, self.clock.fork(), self._answer, self._judge, self._sinks, self.ledger.keep)
-        twin.version, twin.crashed = self.version, self.crashed
-        twin.ledger, twin.history = self.ledger.fork(), self.history.fork()
-        twin.past_versions = self.past_versions.copy()
-        for sink in self._sinks:
-            sink.write(fork_line(twin_name, self.name, self.version.n, origin.stream))
+        twin = World(twin_name, origin, self.clock, self.engine, self._judge, self._sinks, self.ledger.keep)
+        twin._become(self._here())
+        twin.ledger = self.ledger.fork()
+        twin._write(fork_line(twin_name, self.name, self.version.n, origin.stream, actor))
         return twin
 
-    def reset(self) -> None:
-        """Return to the start: state, clock, counters, memory. The ledger continues."""
+    def moment(self) -> Moment:
+        """Return what the world is now; O(1) in its records."""
+        return self._here().kept()
+
+    def _here(self) -> Moment:
+        """Return what the world is now, sharing what it will change."""
+        elapsed = self.clock.elapsed()
+        return Moment(self.version, self.crashed, elapsed, self.history, self.past_versions, self.answer)
+
+    def return_to(self, moment: Moment, actor: str = "") -> None:
+        """Become what the world was at an earlier moment. The ledger continues; keys of calls are forgotten."""
+        self._refuse_if_stored("taken back")
+        self._write(fork_line(self.name, self.name, moment.version.n, self.origin.stream, actor))
+        self._become(moment)
+
+    def _become(self, moment: Moment) -> None:
+        self.version, self.crashed, self.answer = moment.version, moment.crashed, moment.answer
+        self.clock = self.clock.resumed(moment.elapsed, 0.0)
+        self.history, self.past_versions = moment.history.fork(), moment.past_versions.copy()
+        self.keyed_calls = KeyedCalls()
+
+    def _refuse_if_stored(self, done: str) -> None:
+        if self.unsaved is not None:
+            raise UsageError(f"the world {self.name} is kept in a store, and cannot be {done}")
+
+    def _write(self, line: bytes) -> None:
+        """Add a line that is no step to the sinks and the ledger."""
+        for sink in self._sinks:
+            sink.write(line)
+        self.ledger.append(line)
+
+    def submit(self, answer: str, actor: str = "") -> None:
+        """Note the agent's final answer, by which the world is graded until it is reset."""
+        self._write(answer_line(self.name, answer, actor))
+        self.answer = answer
+
+    def reset(self, actor: str = "") -> None:
+        """Return to the start: state, clock, counters, memory, faults. The ledger continues."""
         n = self.version.n
         self.clock = self.clock.restarted()
-        self.version, self.crashed = replace(self.origin.first, n=n), ""
+        self.version, self.crashed, self.answer = replace(self.origin.first, n=n), "", None
         self._forget()
-        self.open()
+        self.open(actor)
 
     def _forget(self) -> None:
         """Forget what later calls read of earlier ones; the ledger stays."""
@@ -197,21 +232,13 @@ class World:
         if self.unsaved is not None:
             self.unsaved.clear()
 
-    def continue_with(self, origin: Origin, answer: Callable[[World, Call], Awaitable[Observation]]) -> None:
-        """Let another simulator answer from now on. Its perturbations begin with those that the world has so far."""
-        self.origin, self._answer = origin, answer
-        counts = self.version.counts
-        self.version = replace(self.version, counts=(*counts, *origin.first.counts[len(counts) :]))
-        kept = MOST_VERSIONS if origin.scenario.reads_past_versions else 0
-        self.past_versions = deque(self.past_versions, maxlen=kept)
-
     def grade(self, answer: str | None = None, *, strict: bool = False) -> Grade:
         """Return the grade of the world as it is now: verdicts, outcome, reward.
 
-        `answer` is the agent's final answer, if it is known. With `strict`, a verdict that rests on a guess is
-        inconclusive.
+        `answer` is the agent's final answer, by default the one that was submitted. With `strict`, a verdict that rests
+        on a guess is inconclusive.
         """
-        return self._judge(self, answer, strict=strict)
+        return self._judge(self, self.answer if answer is None else answer, strict=strict)
 
     # what a store calls
 
@@ -228,6 +255,7 @@ class World:
             self.history.mark(),
             self.past_versions.copy(),
             unsaved,
+            self.answer,
         )
 
     def rewind(self, mark: Mark) -> None:
@@ -236,11 +264,11 @@ class World:
         self.ledger, self.history = mark.ledger, mark.history
         self.ledger.rewind(mark.entries)
         self.history.rewind(mark.pasts)
-        self.past_versions, self.unsaved = mark.past_versions, mark.unsaved
+        self.past_versions, self.unsaved, self.answer = mark.past_versions, mark.unsaved, mark.answer
 
     # what the simulator calls
 
-    def open(self) -> None:
+    def open(self, actor: str = "") -> None:
         """Write the step that opens the world, or reopens it."""
         opening: Record = {
             "seed": self.origin.seed,
@@ -251,38 +279,14 @@ class World:
             opening["intensity"] = self.scenario.intensity
         if not self.scenario.has_faults:
             opening["faults"] = False
-        self._record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version, {})
+        if actor:
+            opening["actor"] = actor
+        self.record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version, {})
 
     def tick(self) -> None:
         """Let the time of one call pass, then commit what has become due."""
         self.clock.advance(self.scenario.clock.per_call)
-        now = self.clock.start + self.clock.elapsed()
-        index = self.version.index + 1
-        due, state = self.version.state.split_agenda(lambda entry: is_due(entry, now, index))
-        if due:
-            self.version = replace(self.version, state=state)
-        late = [(entry.at if entry.call is None else now, partial(self._late, entry)) for entry in due]
-        acts = [*late, *self._acts(now)] if self.origin.timed else late
-        for at, commit in sorted(acts, key=itemgetter(0)):
-            commit(at)
-
-    def _late(self, entry: Due, at: datetime) -> None:
-        """Commit an entry of the agenda, if it still fits."""
-        changes = fitting(self.version.state, entry.changes, self.scenario.domain)
-        self._commit_due(replace(entry, at=at, changes=changes))
-
-    def _acts(self, now: datetime) -> Iterator[tuple[datetime, Callable[[datetime], None]]]:
-        """Yield the acts of scheduled perturbations since the last call, with their times."""
-        since, self.version = mark_acted(self.version, self.clock.start, now)
-        if self.unsaved is not None:
-            self.unsaved.memories.add(ACTED_UNTIL)
-        for at, entry, number in scheduled_acts(self.origin, self.clock.start, since, now):
-            yield at, partial(self._act, entry, number)
-
-    def _act(self, entry: PerturbationEntry, number: int, at: datetime) -> None:
-        due = changes_of_act(self.origin, self.version.state, entry, number, at)
-        if due is not None:
-            self._commit_due(due)
+        steering.settle(self)
 
     def turn(self, call: Call, tool: Tool) -> Turn:
         """Open a turn on the newest version. Raises `BadArguments` for arguments that no JSON text can hold."""
@@ -295,7 +299,7 @@ class World:
             tool=tool,
             view=version.state,
             start=self.clock.start,
-            now=self.clock.start + self.clock.elapsed(),
+            now=self.now,
             draws=Draws(origin.seed, origin.stream, scope, occurrence),
             history=self.history,
             memories=Memories(version.memories, version.counts),
@@ -312,10 +316,10 @@ class World:
         transition, absorbed = answered.transition, absorbed_changes(answered)
         state = state_after(self.version.state, transition, absorbed)
         for due in transition.events:
-            self._commit_due(due)
+            self.commit_due(due)
         version = version_after(self.version, turn, state)
         step = step_of(version.n + 1, turn, answered, absorbed)
-        self._record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
+        self.record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
         if self.unsaved is not None:
             self.unsaved.note(turn)
         self.clock.advance(transition.observation.delay)
@@ -340,16 +344,22 @@ class World:
             version = replace(self.origin.first, n=self.version.n)
         else:
             state = self.version.state.apply((*step.committed, *step.absorbed))
+            faults = self.refit(step.steered)
             version = replace(self.version, state=state, index=step.index or self.version.index)
+            version = steering.with_faults(self, version, faults)
         self._add(step, self._noticed(step, version), line or step_line(self.name, step, {}), past)
 
-    def _commit_due(self, due: Due) -> None:
+    def refit(self, steered: Record) -> Faults:
+        """Return the faults of the world as they are after an event."""
+        return self.engine.refit(self.version.faults, steered) if steered else self.version.faults
+
+    def commit_due(self, due: Due) -> None:
         """Commit changes by someone other than the agent, as an event."""
         version = replace(self.version, state=self.version.state.apply(due.changes))
         step = Step(self.version.n + 1, "event", due.at, committed=due.changes, actor=due.actor)
-        self._record(step, version, {}, PastCall(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
+        self.record(step, version, {}, PastCall(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
 
-    def _record(self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None) -> None:
+    def record(self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None) -> None:
         """Add an entry: to the facts, sinks, ledger and history; then make the version visible.
 
         If anything fails on the way, the world is left as it was.
@@ -362,16 +372,17 @@ class World:
 
     def _noticed(self, step: Step, version: Version) -> Version:
         """Return the version with what expectations know after the entry, and with the number of the entry."""
-        scenario = self.scenario
+        scenario = version.faults.scenario
         facts = tuple(
             entry.expectation.notice(known, step, scenario)
             for entry, known in zip(scenario.expectations, version.facts, strict=True)
         )
-        applied = applied_after(version.applied, step, self.origin, self.clock.start)
+        applied = applied_after(version, step, self.origin, self.clock.start)
         return Version(
             version.state,
             version.counts,
             facts,
+            version.faults,
             version.occurrences,
             version.memories,
             version.index,

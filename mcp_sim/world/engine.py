@@ -1,0 +1,40 @@
+"""What a world asks of the simulator that answers its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from mcp_sim.types import Call, Observation, Record
+from mcp_sim.types.grades import Grade
+from mcp_sim.world.commits import Faults
+
+if TYPE_CHECKING:
+    from mcp_sim.world.world import World
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """Answers the calls of worlds, and lets others act on them between calls."""
+
+    async def answer(self, world: World, call: Call) -> Observation:
+        """Answer a call. Raises `Crash`, or `BadArguments`."""
+        ...
+
+    async def steer(self, world: World, act: Callable[[], T]) -> T:
+        """Run what someone does to a world while no call is answered, and keep what it changes."""
+        ...
+
+    def refit(self, faults: Faults, steered: Record) -> Faults:
+        """Return the perturbations after one was added, enabled or disabled, as an event names it.
+
+        Raises `DocumentError` with the problems of the perturbation, `UsageError` if there is none of that id.
+        """
+        ...
+
+
+class Judge(Protocol):
+    """Grades worlds."""
+
+    def __call__(self, world: World, answer: str | None, *, strict: bool) -> Grade: ...
