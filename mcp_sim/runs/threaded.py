@@ -183,7 +183,7 @@ class ThreadedWorld:
         self._thread.portal.call(self.world.enable, fault, ACTOR)
 
     def disable(self, fault: str) -> None:
-        """Disable a fault by its id. Its counters stand still meanwhile. Raises `UsageError` if there is none."""
+        """Disable a fault by its id. Meanwhile its counters do not move. Raises `UsageError` if there is none."""
         self._thread.portal.call(self.world.disable, fault, ACTOR)
 
     def fork(self) -> ThreadedWorld:
