@@ -127,7 +127,8 @@ async def test_records_are_changed_by_a_named_actor_unless_they_were_written_sin
     async with crm("").open() as world:
         deal = {**(world.view.get("deal", "deal_0001") or {}), "stage": "lost"}
         await world.change([Change("put", "deal", "deal_0001", deal, expected=0)], "colleague")
-        assert (await world.call("get_deal", {"deal_id": "deal_0001"})).body.value["stage"] == "lost"  # pyright: ignore[reportAttributeAccessIssue]
+        shown: Any = (await world.call("get_deal", {"deal_id": "deal_0001"})).body
+        assert shown.value["stage"] == "lost"
         with pytest.raises(StaleChange):
             await world.change([Change("remove", "deal", "deal_0001", expected=0)], "colleague")
         assert [event["actor"] for event in events(world)] == ["colleague"]
@@ -165,8 +166,9 @@ async def test_a_world_that_is_taken_back_is_what_it_was(crm: Crm, tmp_path: Pat
 
 
 async def test_grade_and_explain_read_what_was_done_to_a_world_from_its_trace(
-    crm: Crm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    crm: Crm, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     simulator, trace = crm(EXPECT), str(tmp_path / "run.jsonl")
     await traced(simulator, Path(trace))
     assert main(["grade", trace, "--scenario", simulator.scenario.path]) == 0
