@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from answers import Json, data_of, only_text, same, wraps
+from answers import Json, conforms, data_of, only_text, same, wraps
 
 from mcp_sim.recordings import Answer, RecordedCall
 
@@ -182,7 +182,7 @@ class ImpliedRecords:
         return [other for other in facts if type(other) is type(value) and other != value]
 
     def note(self, call: RecordedCall) -> None:
-        """Take in a call and its answer."""
+        """Take in a call and its answer. What an answer shows that violates its outputSchema cannot be served."""
         self._calls += 1
         succeeded = "result" in call.answer and not call.answer["result"].get("isError")
         if not self.reads(call.tool):
@@ -191,7 +191,8 @@ class ImpliedRecords:
                 self._write(call)
         elif not succeeded and NOT_FOUND.search(json.dumps(call.answer)):
             self._miss(call)
-        for shown in identified(call, self._containers):
+        is_valid = conforms(call.answer, self._tools.get(call.tool, {}).get("outputSchema"))
+        for shown in identified(call, self._containers) if is_valid else ():
             record = self._like(shown)
             if is_removal(call) and (record is None or record.removed):
                 continue
@@ -417,8 +418,8 @@ def follow(implied: Iterable[Implied], tables: Mapping[str, Mapping[Any, Mapping
     held = _by_key(tables)
     result = Followed()
     for record in (one for one in implied if one.removed or not one.uncertain):
-        facts = record.settled
-        names = {name for name, value in facts.items() if str(value) != record.key}
+        facts = {name: value for name, value in record.settled.items() if str(value) != record.key}
+        names = set(facts)
         found = [one for one in held.get(record.key, ()) if not names or names & set(one)]
         result.records += 1
         if record.removed:
@@ -445,11 +446,12 @@ def _holds(record: Mapping[str, Json], name: str, value: Json) -> bool:
 
 
 def _by_key(tables: Mapping[str, Mapping[Any, Mapping[str, Json]]]) -> dict[str, list[Mapping[str, Json]]]:
-    """Return all records by key, and the objects within them by what identifies them."""
+    """Return all records by key and by name, and the objects within them by what identifies them."""
     held = dict[str, list[Mapping[str, Json]]]()
     for entity, rows in tables.items():
         for key, record in rows.items():
-            held.setdefault(str(key), []).append(record)
+            for name in {str(key), *(str(record[name]) for name in NAMES if is_key(record.get(name)))}:
+                held.setdefault(name, []).append(record)
             for shown in _objects(record, (), entity, ()):
                 if shown.path or shown.identity[1] != str(key):
                     held.setdefault(shown.identity[1], []).append(at_path(record, shown.path))

@@ -167,10 +167,12 @@ class PastVersion:
 class Instruction:
     """What a language model is asked to make of the true answer.
 
-    `problems` returns what an observation lacks of it, as sentences; empty if it follows the instruction.
+    `problems` returns what an observation lacks of it, as sentences; empty if it follows the instruction. If the true
+    answer lacks nothing either, this proves nothing: the model is asked which changes the instruction asks for.
     """
 
     text: str
+    truth: Observation
     problems: Callable[[Observation], Sequence[str]]
 
 

@@ -165,8 +165,18 @@ def find_key(view: Readable, entity: str, value: Json) -> Key | None:
     value = to_integer(value)
     if not isinstance(value, str | int) or isinstance(value, bool):
         return None
-    if view.get(entity, value) is not None:
-        return value
-    is_number = isinstance(value, str) and value.isdecimal() and len(value) < _MOST_DIGITS
-    other: Key | None = str(value) if isinstance(value, int) else int(value) if is_number else None
-    return other if other is not None and view.get(entity, other) is not None else None
+    return next((key for key in _notations(value) if view.get(entity, key) is not None), None)
+
+
+def was_written(view: View, entity: str, key: Key) -> bool:
+    """Whether a record of this key has ever been written or deleted. 7 and "7" are the same key."""
+    return any(view.version(entity, one) > 0 for one in _notations(key))
+
+
+def _notations(key: Key) -> Iterator[Key]:
+    """Yield a key as it is, and as a text or as a number if it may be written so."""
+    yield key
+    if isinstance(key, int):
+        yield str(key)
+    elif key.isdecimal() and len(key) < _MOST_DIGITS:
+        yield int(key)

@@ -304,12 +304,13 @@ async def test_a_create_that_only_the_model_accepts_is_a_write_that_is_held_to_w
         assert [change["key"] for change in world.ledger.newest["step"]["committed"]] == ["ticket_00007"]
 
 
-async def test_the_id_of_a_new_record_may_be_in_a_text_or_in_blocks(tmp_path: Path) -> None:
+async def test_the_id_of_a_new_record_may_be_in_a_text_in_blocks_or_under_another_name(tmp_path: Path) -> None:
 
     others = [one for one in TOOLS if one["name"] != "create_ticket"]
     tools = [tool("create_ticket", ["title"]), *others]
     simulator = desk_in(tmp_path, UNSPECIFIED)
-    for reply in ("Created ticket with ID: T-7", {"content": [{"type": "text", "text": '{"id": "T-7"}'}] * 2}):
+    blocks = {"content": [{"type": "text", "text": '{"id": "T-7"}'}] * 2}
+    for reply in ("Created ticket with ID: T-7", blocks, {"reference_id": "T-7", "title_id": "one"}):
         async with serving() as engine:
             simulator(engine.url)
             (tmp_path / "desk.tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")

@@ -64,12 +64,25 @@ def board(folder: Path, url: str, *rows: Json) -> Simulator:
     return Simulator(load(path, trust=True))
 
 
-async def test_a_list_may_leave_out_all_records_of_a_state(tmp_path: Path) -> None:
+async def test_a_list_may_leave_out_all_records_of_a_state_if_the_model_insists(tmp_path: Path) -> None:
     rows = task(1), task(2, "done"), task(3)
     answer = shown(rows[0], rows[2])
     async with serving(saying(answer)) as engine, board(tmp_path, engine.url, *rows).open() as world:
         assert value(await world.call("list_tasks", {})) == json.loads(answer)
-        assert measured(world)["attempts"] == 1
+        assert "tasks has 2 rows, but other rows exist for this call: 3" in engine.asked[1].question
+    async with serving(saying(answer, shown(rows[2]))) as engine, board(tmp_path, engine.url, *rows).open() as world:
+        assert value(await world.call("list_tasks", {})) == {"tasks": [rows[2], rows[0], rows[1]]}
+
+
+async def test_which_records_an_argument_asks_for_is_for_the_model_to_say_if_it_insists(tmp_path: Path) -> None:
+    rows = task(1), task(2)
+    async with serving(saying(shown(rows[1]))) as engine, board(tmp_path, engine.url, *rows).open() as world:
+        assert value(await world.call("find_tasks", {"status": "todo"})) == {"tasks": [rows[1]]}
+        assert measured(world)["attempts"] == 2
+        engine.respond = saying(json.dumps(task(3)))
+        await world.call("create_task", {"title": "Task 3"})
+        engine.respond = saying(shown(rows[1]))
+        assert value(await world.call("find_tasks", {"status": "todo"})) == {"tasks": [rows[1], task(3)]}
 
 
 async def test_a_list_may_leave_out_what_a_call_has_created_and_another_one_has_finished(tmp_path: Path) -> None:

@@ -111,3 +111,12 @@ async def test_a_removed_file_is_gone_under_the_name_that_answers_showed_it_by(
         assert value(await said(engine, world, shown, "write_file", {"path": "notes/old.md", "content": "Old."}))
         assert (await said(engine, world, shown, "read_file", {"path": "notes/old.md"})).ok
         assert kept(world) == [shown]
+
+
+async def test_a_removed_id_is_not_given_again_in_another_notation(desk: Desk) -> None:
+    async with serving() as engine, desk(engine.url).open() as world:
+        await said(engine, world, json.dumps({**BELL, "id": 7}), "get_ticket", {"ticket_id": "7"})
+        await said(engine, world, "Deleted.", "update_ticket", {"ticket_id": "7", "delete": True})
+        again = await said(engine, world, json.dumps({**BELL, "id": "7"}), "create_ticket", {"title": "Bell"})
+        assert value(again)["id"] not in (7, "7")
+        assert not (await said(engine, world, json.dumps(BELL | {"id": 7}), "get_ticket", {"ticket_id": "7"})).ok

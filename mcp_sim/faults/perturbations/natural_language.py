@@ -51,9 +51,11 @@ class NaturalLanguage(Perturbation):
     """Have a language model alter the result by an instruction in natural language; `must` checks the outcome.
 
     The prompt contains the call, the world, the true result and the instruction. The altered result must be valid under
-    the tool's outputSchema and satisfy `must`; otherwise the model is asked again. The effect of the call is unchanged.
-    If no language model answers the tool (`builtin`, stubs), or its results are invalid, the `fallback` alters the
-    result: another kind of the answer stage, with its options.
+    the tool's outputSchema and satisfy `must`; otherwise the model is asked again. If the true result satisfies `must`
+    as well, as it does without `must`, the model is asked which of the changed values the instruction asks for: all
+    must be asked for. So write a `must` that the true result violates where you can. The effect of the call is
+    unchanged. If no language model answers the tool (`builtin`, stubs), or its results are invalid, the `fallback`
+    alters the result: another kind of the answer stage, with its options.
     """
 
     stage = Stage.ANSWER
@@ -93,7 +95,8 @@ class NaturalLanguage(Perturbation):
             if not truth.observation.ok:
                 return turn.no_effect(truth)
             with turn.memories.aside(staged):
-                bent = await proceed(replace(turn, instruction=self._instruction(truth.observation)))
+                asked = Instruction(self.instruction.strip(), truth.observation, self.must.problems)
+                bent = await proceed(replace(turn, instruction=asked))
             if not bent.obeyed:
                 return await fallback(turn, _knowing(turn, truth, proceed))
             if _says_the_same(bent.observation, truth.observation):
@@ -102,11 +105,6 @@ class NaturalLanguage(Perturbation):
             return replace(truth, observation=bent.observation, measured=measured)
 
         return apply
-
-    def _instruction(self, truth: Observation) -> Instruction:
-        body = truth.body
-        text = body.encoded.decode() if isinstance(body, ToolResult) else ""
-        return Instruction(f"{self.instruction.strip()}\n\nThe true observation:\n{text}", self.must.problems)
 
     def is_hostile(self) -> bool:
         return _made(self.fallback).is_hostile()

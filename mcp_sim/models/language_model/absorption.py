@@ -22,7 +22,7 @@ from mcp_sim.types.json_schema.shapes import is_nullable
 from mcp_sim.types.lexicon.past_events import is_past_event
 from mcp_sim.types.result_parts import Path, get_part, replace_part
 from mcp_sim.types.time_formats import parse_time, time_format
-from mcp_sim.types.views import find_key
+from mcp_sim.types.views import find_key, was_written
 
 OMITTED: Any = object()
 """The correction of a row that does not exist."""
@@ -294,7 +294,7 @@ def is_absent(view: View, facts: FixedFacts, domain: Domain, entity: Entity, key
         return False  # it may be archived
     if entity.natural and entity.name not in domain.entities:
         return False  # what only a name identifies may exist again
-    return view.version(entity.name, key) > 0 or is_closed(domain, entity)
+    return was_written(view, entity.name, key) or is_closed(domain, entity)
 
 
 def is_closed(domain: Domain, entity: Entity) -> bool:

@@ -32,6 +32,7 @@ from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_values import value_at
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, replace_part, split_path
+from mcp_sim.types.views import was_written
 
 MAX_ROUNDS = 5
 """How often one answer is corrected, since a correction may show another contradiction."""
@@ -154,7 +155,7 @@ class Adoption:
         key = value_at(self.turn.call.arguments, argument)
         if not isinstance(key, str | int) or isinstance(key, bool):
             return False
-        is_known = self.turn.view.version(entity.name, key) > 0 or has_usual_form(self.turn.view, entity, key)
+        is_known = was_written(self.turn.view, entity.name, key) or has_usual_form(self.turn.view, entity, key)
         return is_known and is_absent(self.turn.view, self.facts, self.domain, entity, key)
 
     def _certain(self) -> Observation | None:

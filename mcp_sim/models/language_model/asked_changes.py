@@ -12,7 +12,7 @@ from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_object, types_of
-from mcp_sim.types.views import find_key
+from mcp_sim.types.views import find_key, was_written
 
 NOTHING, UNKNOWN = "none", "unknown"
 MAX_CHANGES = 100
@@ -130,7 +130,7 @@ def _typed_key(key: Key, entity: Entity) -> Key:
 
 def _may_appear(reported: ReportedChange, key: Key, entity: Entity, view: View, domain: Domain) -> bool:
     """Whether a record may be new: its id was never used, and an update does not name a record of a given entity."""
-    was_used = view.version(entity.name, key) > 0 and not entity.natural
+    was_used = was_written(view, entity.name, key) and not entity.natural
     return not was_used and not (reported.op == "update" and entity.name in domain.specified)
 
 

@@ -17,7 +17,7 @@ from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import Path, get_part, split_path
-from mcp_sim.types.views import find_key
+from mcp_sim.types.views import find_key, was_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class CallAgreement:
 
     def _is_taken(self, entity: Entity, key: Key) -> bool:
         """Whether an id is that of a record that is or was there, and that the call does not ask for."""
-        was_used = self.turn.view.version(entity.name, key) > 0
+        was_used = was_written(self.turn.view, entity.name, key)
         is_asked_for = self._is_asked_for(self.turn.view.get(entity.name, key))
         return was_used and not is_asked_for and key not in scalars(self.turn.call.arguments)
 

@@ -132,10 +132,10 @@ class Conversation:
         except Unanswered:
             return None
 
-    async def ask_about(self, turn: Turn, user: str, schema: Record, attempt: int) -> Reply | None:
-        """Return the model's reply to a question of a program; None if there is none."""
+    async def ask_about(self, turn: Turn, user: str, schema: Record, purpose: str) -> Reply | None:
+        """Return the model's reply to a question about a call; None if there is none."""
         asked = messages(self.system, self._shortened(turn, len(user)), user, ())
-        request = Request(asked, schema, _seed(turn, f"imagine/{attempt}"), self._affinity(turn), prompt.STOP)
+        request = Request(asked, schema, _seed(turn, purpose), self._affinity(turn), prompt.STOP)
         try:
             return await self.ask(request)
         except Unanswered:

@@ -127,6 +127,7 @@ MARKS = (
     "**World:**",
     "**Answer:**",
     "**Instruction:**",
+    "**Changes:**",
     *CHAT_MARKS,
 )
 """Markup of prompts, which no real system shows."""

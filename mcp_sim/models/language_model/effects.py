@@ -21,7 +21,7 @@ from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_parts import split_path
-from mcp_sim.types.views import find_key
+from mcp_sim.types.views import find_key, was_written
 
 _FAILED = re.compile(
     r"\W*(?:\w+ )?(?:error|failed|failure|invalid|cannot|could not|unable|no such|unknown|exception|traceback)\b"
@@ -223,9 +223,16 @@ class Effect:
         """Yield the id that the reply shows of each new record; its own id if the arguments determine it."""
         shown = [key for key in self._shown_ids(entity, subjects) if self._may_issue(entity, key)]
         if not shown and len(new) == 1 and entity.key not in _fields_of(observation):
-            shown = [key for key in _ids_in(observation) if self._may_issue(entity, key)]
+            found = _ids_in(observation) or self._only_id(_fields_of(observation))
+            shown = [key for key in found if self._may_issue(entity, key)]
         for change in new:
             yield change.key if self._is_given(change.key) or not shown else shown.pop(0)
+
+    def _only_id(self, fields: Record) -> list[Key]:
+        """Return the only id among these fields that the call does not give, whatever record it is called after."""
+        ids = [value for name, value in fields.items() if snake(name).endswith("_id") and isinstance(value, str | int)]
+        new: list[Key] = [key for key in ids if not isinstance(key, bool) and not self._is_given(key)]
+        return new if len(new) == 1 else []
 
     def _is_given(self, key: Key) -> bool:
         return any(equal(key, value) for value in self.turn.call.arguments.values())
@@ -237,7 +244,7 @@ class Effect:
     def _may_issue(self, entity: Entity, key: Key) -> bool:
         """Whether a new record may get this id: it is unused, and was not deleted."""
         view = self.turn.view
-        return view.get(entity.name, key) is None and (entity.natural or view.version(entity.name, key) == 0)
+        return find_key(view, entity.name, key) is None and (entity.natural or not was_written(view, entity.name, key))
 
     def _removed_elsewhere(self, changes: Sequence[Change], entity: Entity) -> Iterator[Change]:
         """Yield the removal of a deleted record under the other names that answers showed it by."""

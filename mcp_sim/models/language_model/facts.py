@@ -16,6 +16,7 @@ from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key, was_written
 
 MAX_NAMED = 20
 """How many records one turn lists at most besides those that its plan names."""
@@ -88,7 +89,7 @@ def _rows_of(turn: Turn, entity: str, disclosure: Disclosure) -> Record:
 def _is_settled(turn: Turn, domain: Domain, at: tuple[str, Key]) -> bool:
     """Whether it is known that a record exists, or that it does not; what is asked of an open entity exists."""
     entity, key = at
-    is_known = turn.view.get(entity, key) is not None or turn.view.version(entity, key) > 0
+    is_known = find_key(turn.view, entity, key) is not None or was_written(turn.view, entity, key)
     return is_known or is_closed(domain, domain.entities[entity])
 
 

@@ -36,7 +36,7 @@ class Imagination:
         validator, user = Validator(schema), prompt.imagined_turn(turn, about)
         for attempt in range(self.attempts):
             self.asked += 1
-            reply = from_thread.run(self.conversation.ask_about, turn, user, schema, attempt)
+            reply = from_thread.run(self.conversation.ask_about, turn, user, schema, f"imagine/{attempt}")
             try:
                 value = None if reply is None else parse_json(observation_text(reply), reply.content)
             except Rejected:

@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from mcp_sim.models.language_model.compiled_tools import CompiledTool
-from mcp_sim.models.language_model.fixed_facts import FixedFacts, scope_of
+from mcp_sim.models.language_model.fixed_facts import EMPTY, FixedFacts, scope_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, value_at
@@ -38,10 +38,11 @@ class ListedRows:
     def corrected(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
         """Return the rows that the page must have, by those that the world has for it; None if it has them.
 
-        A shown row stays as it is. After a complaint, the same rows lack only what calls created.
+        A shown row stays as it is. After a complaint, the same rows lack only what calls created; if the call asks for
+        all records, they lack what is not hidden by its state.
         """
         if self.is_repeated and rows:
-            return self._with_missing(rows, known, self._is_created)
+            return self._with_missing(rows, known, lambda row: self._asks_for_everything or self._is_created(row))
         if rows and (None in map(self._key, known) or all(self._key(row) is None for row in rows)):
             return None  # what identifies nothing cannot be compared
         if not self.is_exact:
@@ -74,10 +75,17 @@ class ListedRows:
         return [*rows[: max(len(rows), len(known)) - len(missing)], *missing] if missing else None
 
     def _may_be_hidden(self, row: Json, rows: list[Json]) -> bool:
-        """Whether the scope of the tool may leave out a row: a state or a flag of it is that of no shown row."""
+        """Whether the tool may leave out a row: a call may have hidden it, or a state of it is outside of its scope.
+
+        Then a state or a flag of the row is that of no shown row. The model is asked again before it is believed, but
+        not about what a call has moved.
+        """
+        if self._was_hidden(row):
+            return True
+        if not rows or not (self.is_repeated or self._has_moved(row)):
+            return False
         others = [self._scope(self._record(one)) for one in rows]
-        mine = self._scope(self._record(row)) if others else {}
-        return any(value not in _values(others, name) for name, value in mine.items()) or self._was_hidden(row)
+        return any(value not in _values(others, name) for name, value in self._scope(self._record(row)).items())
 
     def _was_hidden(self, row: Json) -> bool:
         """Whether a call may have hidden the record of a row."""
@@ -105,6 +113,12 @@ class ListedRows:
         """The fields that arguments of the call filter by."""
         arguments = self.facts.turn.call.arguments
         return {one.field for name, one in self.tool.plan.filters.items() if name in arguments}
+
+    @property
+    def _asks_for_everything(self) -> bool:
+        """Whether the call asks for all records of the entity: the tool has no pages, and no argument has a value."""
+        arguments = self.facts.turn.call.arguments
+        return not self.tool.plan.paging.is_asked and all(value in EMPTY for value in arguments.values())
 
     @property
     def _has_guessed_scope(self) -> bool:

@@ -22,6 +22,12 @@ from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.field_schemas import FieldSchemas
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.imagination import Imagination
+from mcp_sim.models.language_model.instructed_changes import (
+    MAX_CHANGES,
+    changes_between,
+    judgement_schema,
+    problems_of,
+)
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reach import Reach
 from mcp_sim.models.language_model.reply import CUT_OFF, NOT_JSON, Reply, ended
@@ -183,13 +189,35 @@ class ModelPredictor:
         self, turn: Turn, tool: CompiledTool, instruction: Instruction, rejected: tuple[Attempt, ...]
     ) -> Transition:
         """Return the true observation, altered by an instruction. It does not become part of the transcript."""
-        user = prompt.instructed_turn(turn, self._facts(turn, tool), instruction.text)
+        body = instruction.truth.body
+        truth = body.encoded.decode() if isinstance(body, ToolResult) else ""
+        user = prompt.instructed_turn(turn, self._facts(turn, tool), instruction.text, truth)
         reply = await self._conversation.ask_model(turn, user, tool.reply_schema, rejected)
         with _with_raw_reply(reply):
             read = read_observation(reply, tool.schema)
             _refuse(self._leaks(turn, read, reply))
             observation, _ = conform(read, tool.schema, tool.validator, is_last=self._is_last(rejected))
-        return _measured(Transition(observation, obeyed=True), reply, rejected, {})
+            _refuse(instruction.problems(observation))
+            verified = "must" if instruction.problems(instruction.truth) else "model"
+            if verified == "model":
+                observation = await self._verified(turn, instruction, observation, len(rejected))
+        return _measured(Transition(observation, obeyed=True), reply, rejected, {"verified": verified})
+
+    async def _verified(
+        self, turn: Turn, instruction: Instruction, observation: Observation, attempt: int
+    ) -> Observation:
+        """Return an altered answer whose changes are asked for, as the model says; the true one if nothing differs.
+
+        Raises `Rejected` if a change is not asked for.
+        """
+        changes = changes_between(instruction.truth, observation)
+        if not changes:
+            return instruction.truth
+        if len(changes) > MAX_CHANGES:
+            raise Rejected("", [f"more than {MAX_CHANGES} values differ from the true observation: change fewer"])
+        user, schema = prompt.judged_turn(turn, instruction.text, changes), judgement_schema(changes)
+        _refuse(problems_of(changes, await self._conversation.ask_about(turn, user, schema, f"verify/{attempt}")))
+        return observation
 
     # facts and earlier answers
 

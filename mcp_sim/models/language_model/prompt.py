@@ -61,11 +61,19 @@ def whole_turn(turn: Turn, facts: Record) -> str:
     return encodable(f"{_action(turn)}\n\n{_world(facts)}\n\n**Answer:** the whole observation")
 
 
-def instructed_turn(turn: Turn, facts: Record, instruction: str) -> str:
+def instructed_turn(turn: Turn, facts: Record, instruction: str, truth: str) -> str:
     """Return a turn that asks for the true observation, altered by an instruction."""
     return encodable(
-        f"{_action(turn)}\n\n{_world(facts)}\n\n**Instruction:** {instruction}\n\n"
+        f"{_action(turn)}\n\n{_world(facts)}\n\n**Instruction:** {instruction}\n\nThe true observation:\n{truth}\n\n"
         "**Answer:** the whole observation, as the instruction wants it even where that is not true"
+    )
+
+
+def judged_turn(turn: Turn, instruction: str, changes: list[Record]) -> str:
+    """Return a turn that asks which changes of an observation an instruction asks for."""
+    return encodable(
+        f"{_action(turn)}\n\n**Instruction:** {instruction}\n\n**Changes:**\n{_fenced(changes)}\n\n"
+        "**Answer:** the numbers of the changes that the instruction asks for"
     )
 
 

@@ -62,6 +62,47 @@ async def test_an_answer_in_another_layout_alone_is_no_effect(crm: Crm) -> None:
         assert outcomes(world) == [["no_effect"]]
 
 
+ODD = "perturbations: [{natural_language: {instruction: Show the amount in cents.%s}, id: odd, tools: get_deal}]"
+AS_TRUE = ", must: {error: false}"
+
+
+@pytest.mark.parametrize("must", ["", AS_TRUE])
+async def test_a_change_that_no_condition_proves_counts_if_the_model_finds_that_it_is_asked_for(
+    must: str, crm: Crm
+) -> None:
+    wrong = {**await deal(crm), "amount": 10_000}
+    answers = saying(json.dumps(wrong), '{"asked": [1]}')
+    async with serving(answers) as engine, asking(crm(ODD % must), engine.url).open() as world:
+        assert await served_value(world, "get_deal", DEAL) == wrong
+        shown = engine.asked[1].question
+        assert WORDS in shown
+        assert '{"number":1,"place":"amount","true":100,"altered":10000}' in shown
+        assert outcomes(world) == [["applied"]]
+
+
+async def test_what_an_instruction_does_not_ask_for_must_stay(crm: Crm) -> None:
+    true = await deal(crm)
+    first, second = {**true, "title": "Odd", "amount": 10_000}, {**true, "amount": 10_000}
+    answers = saying(json.dumps(first), '{"asked": [2]}', json.dumps(second), '{"asked": [1]}')
+    async with serving(answers) as engine, asking(crm(ODD % ""), engine.url).open() as world:
+        assert await served_value(world, "get_deal", DEAL) == second
+        assert "the instruction does not change title: leave it as it is" in engine.asked[2].question
+        assert outcomes(world) == [["applied"]]
+
+
+@pytest.mark.parametrize("verdict", ['{"asked": []}', '{"asked": "all"}', "Yes."])
+async def test_a_change_that_is_not_asked_for_is_not_served(verdict: str, crm: Crm) -> None:
+    true = await deal(crm)
+    wrong = json.dumps({**true, "title": "Odd"})
+    async with serving(saying(wrong, verdict, wrong, verdict)) as engine:
+        entry = ODD.replace("cents.%s", "cents., fallback: {drop_fields: {fields: [amount]}}")
+        async with asking(crm(entry), engine.url).open() as world:
+            left = {name: value for name, value in true.items() if name != "amount"}
+            assert await served_value(world, "get_deal", DEAL) == left
+            assert truth(world) == true
+            assert len(engine.asked) == 4
+
+
 async def test_a_model_that_never_obeys_is_replaced_by_the_fallback(crm: Crm) -> None:
     answers = saying(json.dumps(await deal(crm)))
     async with serving(answers) as engine, asking(crm(BENT), engine.url).open() as world:

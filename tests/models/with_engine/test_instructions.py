@@ -47,9 +47,11 @@ async def test_an_instruction_is_in_its_slot_and_what_is_made_of_the_answer_is_v
     engine: str, tmp_path: Path
 ) -> None:
     model = {**OFF, "cache": str(tmp_path), "max_attempts": 8}
-    scenario = bending(with_model("crm", engine, **model), must={"error": False})
+    plain = with_model("crm", engine, **model)
+    async with Simulator(plain).open(seed=2) as world:
+        before = world.view.get("deal", world.view.last_key("deal") or "") or {}
+    scenario = bending(plain, must={"error": False, "value": {"title": {"not": before["title"]}}})
     async with Simulator(scenario).open(seed=2) as world:
-        before = world.view.get("deal", world.view.last_key("deal") or "")
         served, step = await get_deal(world), world.ledger.newest["step"]
         assert [(one["id"], one["outcome"]) for one in step["perturbations"]] == [("cents", "applied")]
         assert step["truth"]["observation"]["result"] == before != served
