@@ -234,3 +234,14 @@ async def test_control_characters_in_an_answer_do_no_harm(desk: Desk) -> None:
 def test_what_looks_like_a_comment_or_a_comma_too_many_in_a_text_stays() -> None:
     written = '{"a": "see http://x/y, ] and /* this */", "b": "\\",}", "c": [1,],}'
     assert parse_json(written, written) == {"a": "see http://x/y, ] and /* this */", "b": '",}', "c": [1]}
+
+
+async def test_an_error_may_have_data_as_its_text(desk: Desk) -> None:
+    refusal = {"error": {"code": "conflict", "message": "Taken."}}
+    answer = json.dumps({"isError": True, "text": refusal})
+    async with serving(saying(answer)) as engine, desk(engine.url).open() as world:
+        body = (await world.call("create_ticket", {"title": "one"})).body
+        assert isinstance(body, ToolResult)
+        assert body.is_error
+        assert json.loads(body.content[0]["text"]) == refusal
+        assert measured(world)["attempts"] == 1

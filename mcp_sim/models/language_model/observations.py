@@ -71,9 +71,13 @@ def _rpc_error(body: Record) -> RpcError | None:
 
 
 def _refusal(body: Record) -> ToolResult | None:
-    if body.keys() != {"isError", "text"} or body["isError"] is not True or not isinstance(body["text"], str):
+    """Return an error with a text, or with data that its text is the JSON of."""
+    if body.keys() != {"isError", "text"} or body["isError"] is not True:
         return None
-    return ToolResult(body["text"], form="text", is_error=True)
+    text: Json = body["text"]
+    if isinstance(text, dict | list):
+        return ToolResult(text, form="json", is_error=True)
+    return ToolResult(text, form="text", is_error=True) if isinstance(text, str) else None
 
 
 @cache

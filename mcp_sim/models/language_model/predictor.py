@@ -36,6 +36,7 @@ from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.programs import PROGRAM
@@ -232,9 +233,11 @@ class ModelPredictor:
             return {}
         body = draft.transition.observation.body
         if isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT and self._is_certain(tool, draft):
-            shown: Json = {"isError": True, "text": body.value} if body.is_error else body.value
             view = turn.view.after(draft.transition.changes)
-            return {"likely": self._disclosure.value(view, tool.plan.entity, shown)}
+            shown = self._disclosure.value(view, tool.plan.entity, body.value)
+            if not body.is_error:
+                return {"likely": shown}
+            return {"likely": {"isError": True, "text": shown if isinstance(shown, str) else encode(shown).decode()}}
         written = [*self._written(draft)]
         return {"written": written} if written and len(str(written)) <= MAX_DRAFT else {}
 
