@@ -37,6 +37,7 @@ COMMANDS = {
     "grade": "judge the worlds of a trace by the expectations of their scenario",
     "show": "show a trace as a table of calls, answers, changes and faults, or one step in full",
     "explain": "show which faults fire at each call of a trace, and why the others do not",
+    "view": "write traces as one HTML file that shows them in a browser",
     "diff": "compare two traces, or recorded sessions with the live server",
     "trust": "trust documents, so that they may run code, send keys, and name files anywhere",
     "check": "check scenarios and tool specs, and report every problem with its place",

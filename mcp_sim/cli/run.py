@@ -9,9 +9,11 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 
@@ -71,6 +73,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     reports.add_argument("--json", metavar="FILE", help="write everything as JSON; - for stdout")
     reports.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     reports.add_argument("--markdown", type=Path, metavar="FILE", help="write a report for a pull request")
+    reports.add_argument("--html", type=Path, metavar="FILE", help="write a page that shows each step of the runs")
     reports.add_argument("--traces", type=Path, metavar="DIR", help="write the trace of every run into a folder")
 
 
@@ -83,13 +86,14 @@ def run(args: argparse.Namespace) -> int:
     for logger in ("mcp", "httpx2", "openai", "uvicorn", "mcp_sim.server"):
         logging.getLogger(logger).setLevel(logging.ERROR)
     results, failure, received = list[RunResult](), None, list[int]()
-    try:
-        received = anyio.run(_run, scenario, plans, agent, results, args)
-    except (AgentNotStarted, Crash) as error:
-        failure = error
-    report = _report(scenario, plans, results, args)
-    if failure is None or results:
-        _write(report, args)
+    with _trace_folder(args) as traces:
+        try:
+            received = anyio.run(_run, scenario, plans, agent, results, args, traces)
+        except (AgentNotStarted, Crash) as error:
+            failure = error
+        report = _report(scenario, plans, results, args)
+        if failure is None or results:
+            _write(report, args, traces)
     if failure is not None:
         print(f"mcp-sim: {failure}", file=sys.stderr)
         return CRASHED
@@ -102,11 +106,12 @@ async def _run(
     agent: AgentCommand,
     results: list[RunResult],
     args: argparse.Namespace,
+    traces: Path | None,
 ) -> list[int]:
     """Make the runs. Return the signals that ended them."""
     from mcp_sim.runs.runner import Settings, cancelled_by_signals, run_all  # noqa: PLC0415 (loads the SDK)
 
-    settings = Settings(agent, args.clock or scenario.clock.mode or "real", args.jobs, args.strict, args.traces)
+    settings = Settings(agent, args.clock or scenario.clock.mode or "real", args.jobs, args.strict, traces)
     ticker = Ticker(len(plans))
 
     def done(result: RunResult) -> None:
@@ -232,10 +237,20 @@ def _seconds(text: str) -> float:
 
 def _check_folders(args: argparse.Namespace) -> None:
     """Raise `UsageError` before anything runs, if a report names a folder that does not exist."""
-    for option in ("json", "junit", "markdown"):
+    for option in ("json", "junit", "markdown", "html"):
         path = getattr(args, option)
         if path not in (None, "-") and not Path(path).absolute().parent.is_dir():
             raise UsageError(f"--{option} {path}: there is no folder {Path(path).parent}")
+
+
+@contextmanager
+def _trace_folder(args: argparse.Namespace) -> Generator[Path | None]:
+    """Yield the folder for the traces: the requested one, or one for the time that it takes to write the page."""
+    if args.traces is not None or args.html is None:
+        yield args.traces
+        return
+    with TemporaryDirectory(prefix="mcp-sim-") as folder:
+        yield Path(folder)
 
 
 # reports --------------------------------------------------------------------------------------------------------------
@@ -244,6 +259,8 @@ def _check_folders(args: argparse.Namespace) -> None:
 def _report(scenario: Scenario, plans: Sequence[RunPlan], results: list[RunResult], args: argparse.Namespace) -> Report:
     order = {plan: at for at, plan in enumerate(plans)}
     results.sort(key=lambda result: order[result.plan])
+    if args.traces is None:
+        results = [replace(result, trace=None) for result in results]
     summary = summarise(scenario, results)
     return Report(
         scenario, args.scenario, tuple(args.agent), results, summary, args.require, len(plans), tuple(_options(args))
@@ -259,7 +276,7 @@ def _options(args: argparse.Namespace) -> list[str]:
     return [*words, "--strict"] if args.strict else words
 
 
-def _write(report: Report, args: argparse.Namespace) -> None:
+def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> None:
     """Write the files that were asked for, and print the report."""
     as_json = json.dumps(report.to_json(), indent=2, ensure_ascii=False) if args.json else ""
     if args.json == "-":
@@ -279,3 +296,7 @@ def _write(report: Report, args: argparse.Namespace) -> None:
         from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (rarely needed)
 
         replace_file(args.markdown, markdown(report))
+    if args.html is not None and traces is not None:
+        from mcp_sim.cli.viewer.runs import runs_page  # noqa: PLC0415 (rarely needed)
+
+        replace_file(args.html, runs_page(report, traces, is_kept=args.traces is not None))

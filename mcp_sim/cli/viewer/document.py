@@ -1,0 +1,258 @@
+"""Collect what the viewer shows of traces as one JSON document.
+
+A world of the document has its own entries, as the trace has them, and for a fork its parent. What the trace does not
+have follows from its scenario: verdicts, the faults that could have fired, and the records that the world began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mcp_sim import __version__
+from mcp_sim.cli.grade import grades_of, reference_of
+from mcp_sim.cli.traces import WorldTrace, read_entries, read_header, worlds_of
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.explain import Explainer, Finding, as_it_ran
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import Key, Record
+from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
+from mcp_sim.world.trace import FORMAT
+
+MOST_BYTES = 2_000_000
+"""The most bytes of records that worlds began with and no step wrote. The page says how many it leaves out."""
+
+Place = tuple[str, Key]
+"""An entity and the key of one of its records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a run knows about its world beyond the trace: its grade, and the command that repeats it."""
+
+    grade: Record
+    repeat: str
+
+
+@dataclass(slots=True)
+class _Origin:
+    """A scenario of the document, and what its worlds need of it."""
+
+    json: Record
+    scenario: Scenario | None = None
+    explainers: dict[tuple[float, bool], Explainer] = field(default_factory=dict[tuple[float, bool], Explainer])
+    touched: dict[int, set[Place]] = field(default_factory=dict[int, set[Place]])
+    """The written records by the seed of their world."""
+
+
+class Collector:
+    """Collects traces. `reference` names the scenario of all of them, if it is not to be looked for."""
+
+    def __init__(self, reference: str = "", scenario: Scenario | None = None, trust: Iterable[Path] = ()) -> None:
+        self._reference, self._scenario, self._trust = reference, scenario, tuple(trust)
+        self._origins: dict[tuple[str, str], _Origin] = {}
+        self._traces, self._worlds = list[Record](), list[Record]()
+
+    def add(self, path: Path, judged: Mapping[str, Judged] | None = None, *, is_kept: bool = True) -> None:
+        """Add a trace. `judged` is by world; without `is_kept`, commands do not mention the file.
+
+        Raises `UsageError` if the file is not a trace.
+        """
+        header, entries = read_header(path), list(read_entries(path))
+        try:
+            origin = self._origin(header)
+            trace = {"file": str(path) if is_kept else "", "scenario": [*self._origins].index(_identity(header))}
+            found = self._add_worlds(entries, len(self._traces))
+            self._traces.append(trace)
+            self._judge(path, worlds_of(entries), found, origin, judged or {})
+        except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
+
+    def document(self, note: str = "") -> Record:
+        """Return the document, with a note about all of its worlds."""
+        bases = sum(len(origin.touched) for origin in self._origins.values() if origin.scenario is not None)
+        for origin in self._origins.values():
+            if origin.scenario is not None:
+                simulator = Simulator(origin.scenario)
+                origin.json["bases"] = {
+                    str(seed): _base(simulator, seed, touched, MOST_BYTES // bases)
+                    for seed, touched in origin.touched.items()
+                }
+        return {
+            "version": __version__,
+            "note": note,
+            "scenarios": [origin.json for origin in self._origins.values()],
+            "traces": self._traces,
+            "worlds": self._worlds,
+        }
+
+    # parts
+
+    def _origin(self, header: Record) -> _Origin:
+        """Return the scenario of a trace; without one that is as it was, it has a note."""
+        identity = _identity(header)
+        if identity not in self._origins:
+            reference = self._reference or reference_of(header)
+            scenario, note = self._loaded(reference, header)
+            name, sha256 = identity
+            self._origins[identity] = _Origin(
+                {
+                    "name": name,
+                    "sha256": sha256,
+                    "reference": reference or "",
+                    "note": note,
+                    "task": scenario.task if scenario else "",
+                    "faults": [_fault(entry) for entry in scenario.perturbations] if scenario else [],
+                    "bases": {},
+                },
+                scenario,
+            )
+        return self._origins[identity]
+
+    def _loaded(self, reference: str | None, header: Record) -> tuple[Scenario | None, str]:
+        """Return the scenario of a trace, or None and why it is not used."""
+        missing = "verdicts, faults that did not fire and records that no step wrote are missing"
+        if reference is None:
+            return None, f"The scenario was not found, so {missing}; name it with --scenario."
+        try:
+            scenario = self._scenario or load(reference, trust=self._trust)
+            if scenario.sha256 != header.get("sha256"):
+                return None, f"{reference} has changed since the run, so {missing}."
+            Simulator(scenario).base(scenario.seed).counts()
+        except McpSimError as error:
+            if self._reference:
+                raise
+            return None, f"The scenario could not be used, so {missing}: {error}"
+        return scenario, ""
+
+    def _add_worlds(self, entries: Iterable[Record], trace: int) -> dict[str, Record]:
+        """Add the worlds of a trace, and return them by name."""
+        found: dict[str, Record] = {}
+        places: dict[str, int] = {}
+        for entry in entries:
+            name, fork = entry["world"], entry.get("fork")
+            if fork is not None or name not in found:
+                parent = None if fork is None else {"world": places.get(fork["of"]), "n": fork["n"]}
+                stream = None if fork is None else fork["stream"]
+                found[name] = {"trace": trace, "name": name, "fork": parent, "stream": stream, "entries": []}
+                places[name] = len(self._worlds)
+                self._worlds.append(found[name])
+            if "answer" in entry:
+                found[name]["answer"] = entry["answer"]
+            elif fork is None:
+                found[name]["entries"].append(_compact(entry))
+        return found
+
+    def _judge(
+        self,
+        path: Path,
+        traced: Mapping[str, WorldTrace],
+        found: Mapping[str, Record],
+        origin: _Origin,
+        judged: Mapping[str, Judged],
+    ) -> None:
+        """Add grades, findings and commands to the worlds of a trace."""
+        for name, world in found.items():
+            if name in judged:
+                world["grade"], world["repeat"] = judged[name].grade, judged[name].repeat
+        if origin.scenario is None:
+            return
+        if origin.scenario.expectations:
+            rest = {name: one for name, one in traced.items() if name not in judged}
+            for name, grade in grades_of(_whole(rest), origin.scenario, path, None, strict=False):
+                found[name]["grade"] = grade.to_json()
+        for name, world_trace in _whole(traced).items():
+            found[name]["findings"] = _findings(world_trace, _explainer(origin, origin.scenario, world_trace))
+            _note_touched(world_trace, origin)
+
+
+def _identity(header: Record) -> tuple[str, str]:
+    return str(header.get("scenario")), str(header.get("sha256"))
+
+
+def _whole(worlds: Mapping[str, WorldTrace]) -> dict[str, WorldTrace]:
+    """Return the worlds whose first steps the trace has."""
+    return {name: one for name, one in worlds.items() if one.steps and one.steps[0]["entry"] == "reset"}
+
+
+def _compact(entry: Record) -> Record:
+    """Return an entry without its world, and without the changes in `truth` if they are those that were written."""
+    kept = {name: value for name, value in entry.items() if name != "world"}
+    step: Record = entry.get("step", {})
+    truth = step.get("truth")
+    if truth and truth["changes"] == step["committed"]:
+        kept["step"] = {**step, "truth": {"observation": truth["observation"]}}
+    return kept
+
+
+def _fault(entry: PerturbationEntry) -> Record:
+    return {
+        "id": entry.id,
+        "kind": entry.kind,
+        "tools": list(entry.tools),
+        "enabled": entry.enabled,
+        "timed": entry.perturbation.is_timed(),
+    }
+
+
+# faults ---------------------------------------------------------------------------------------------------------------
+
+
+def _explainer(origin: _Origin, scenario: Scenario, world_trace: WorldTrace) -> Explainer:
+    ran = as_it_ran(scenario, world_trace.steps)
+    return origin.explainers.setdefault((ran.intensity, ran.has_faults), Explainer(ran))
+
+
+def _findings(world_trace: WorldTrace, explainer: Explainer) -> Record:
+    """Return the faults that could have fired at the own calls of a world, by step; conditions are numbered."""
+    conditions, steps = dict[str, int](), dict[str, list[Any]]()
+    first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
+    for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
+        if findings and step["n"] >= first:
+            steps[str(step["n"])] = [_finding(one, conditions) for one in findings]
+    return {"conditions": list(conditions), "steps": steps}
+
+
+def _finding(one: Finding, conditions: dict[str, int]) -> Record:
+    why = [[conditions.setdefault(why.condition, len(conditions)), why.found, int(why.held)] for why in one.why]
+    extras = {name: text for name, text in (("note", one.note), ("error", one.error)) if text}
+    return {"id": one.id, "kind": one.kind, "decided": one.decided, "outcome": one.outcome, "why": why, **extras}
+
+
+# records --------------------------------------------------------------------------------------------------------------
+
+
+def _note_touched(world_trace: WorldTrace, origin: _Origin) -> None:
+    """Note which records a world wrote under which seed."""
+    touched = set[Place]()
+    for step in world_trace.steps:
+        if step["entry"] == "reset":
+            touched = origin.touched.setdefault(step["seed"], set())
+        for change in (*step.get("committed", ()), *step.get("absorbed", ())):
+            touched.add((change["entity"], change["key"]))
+
+
+def _base(simulator: Simulator, seed: int, touched: set[Place], most: int) -> Record:
+    """Return the first records by entity: their number, those that were written, and others within `most` bytes."""
+    state = simulator.base(seed)
+    counts = state.counts()
+    return {
+        entity: {"count": count, "records": list(_some(state.rows(entity), entity, touched, most // len(counts)))}
+        for entity, count in counts.items()
+    }
+
+
+def _some(
+    rows: Iterable[tuple[Key, Record]], entity: str, touched: set[Place], most: int
+) -> Iterator[tuple[Key, Record]]:
+    left = most
+    for key, record in rows:
+        if (entity, key) in touched:
+            yield key, record
+        elif left > 0:
+            left -= len(encode(record))
+            yield key, record

@@ -1,0 +1,223 @@
+// One step: what the agent asked and saw, what was true, what was written, and which faults had a part in it.
+
+function stepView(world, at, app) {
+  const entry = world.entries[at];
+  if (!entry) return h("p", { class: "dim" }, "The trace has no steps.");
+  if (entry.crash) return crashView(entry);
+  const step = entry.step;
+  const parts = [stepHead(world, at, app)];
+  if (step.entry === "call") {
+    parts.push(section("Asked", ...askedParts(step)), answers(world, at, app), faultsAt(world, step, app));
+  } else if (step.entry === "event") {
+    parts.push(section(`Written by ${step.actor}`, writtenParts(world, at, app)));
+  } else {
+    parts.push(section("Opening", valueBlock({ ...step, n: undefined, entry: undefined, at: undefined }, "Opening")));
+  }
+  parts.push(linksFrom(world, step, app), reproduction(world, at));
+  if (Object.keys(entry.measured ?? {}).length) parts.push(folding("Measured", valueBlock(entry.measured, "Measured")));
+  return h("div", { class: "view" }, parts);
+}
+
+const folding = (title, ...children) => h("details", { class: "part" }, h("summary", {}, title), ...children);
+
+function stepHead(world, at, app) {
+  const step = world.entries[at].step;
+  const titles = { reset: "World begins", event: step.actor, call: step.tool };
+  const where = [step.index ? `call ${step.index}` : null, `step ${step.n}`, step.at?.replace("T", " ").replace("Z", "")];
+  const chips = [];
+  if (step.guessed) chips.push(chip("guess", "guessed", "The answer follows from a plan that is a guess"));
+  if (step.stub) chips.push(chip("plain", "stub", "A stub of the scenario answered"));
+  if (step.source) chips.push(chip("plain", `answered by ${step.source}`));
+  if (step.caller) chips.push(chip("plain", `caller ${step.caller}`));
+  if (at < world.own) chips.push(chip("plain", `inherited from ${world.parent.name}`));
+  const head = h("div", { class: "head" }, h("h2", {}, titles[step.entry]), h("p", { class: "dim" }, where.filter(Boolean).join(" · ")), h("p", { class: "chips" }, chips));
+  const applied = (step.perturbations ?? []).filter((one) => one.outcome === "applied");
+  return [head, ...applied.map((one) => callout(one, step, app))];
+}
+
+function callout(one, step, app) {
+  return h(
+    "p",
+    { class: "callout" },
+    button(one.id, () => app.show("faults", { fault: one.id })),
+    ` (${spaced(one.kind)}, ${one.why}) was applied. `,
+    consequence(step),
+  );
+}
+
+function consequence(step) {
+  if (!step.truth) return "The call never reached the world.";
+  const changed = (step.truth.changes ?? step.committed).length;
+  const written = step.committed.length;
+  const late = step.served?.delay_ms ? `, after ${step.served.delay_ms.toLocaleString("en")} ms` : "";
+  const saw = step.served && differ(step) ? "The agent saw something else than what was true" : `The agent saw what was true${late}`;
+  const wrote = written ? `${plural(written, "change")} ${written === 1 ? "was" : "were"} written` : changed ? "nothing was written, although the call means to write" : "nothing was written";
+  return `${saw}; ${wrote}.`;
+}
+
+function askedParts(step) {
+  const parts = [Object.keys(step.arguments).length ? valueBlock(step.arguments, "Arguments", 100) : h("p", { class: "dim" }, "No arguments.")];
+  if (step.answers) parts.push(h("h4", {}, "Answers of the client to questions"), valueBlock(step.answers, "Answers"));
+  return parts;
+}
+
+// What the agent saw, what was true, and what was written, side by side.
+function answers(world, at, app) {
+  const step = world.entries[at].step;
+  const truth = step.truth?.observation;
+  const columns = [];
+  if (step.served && truth && differ(step)) {
+    const found = comparison(bodyOf(step.served), bodyOf(truth), ["The agent saw", "True"]);
+    const count = found.differences ? chip("fault", plural(found.differences, "difference")) : null;
+    columns.push(column("The agent saw", step.served, found.blocks[0], count), column("True", truth, found.blocks[1], null));
+  } else {
+    const saw = servedOf(step);
+    columns.push(column(truth ? "The agent saw what was true" : "The agent saw", saw, saw ? valueBlock(bodyOf(saw), "Answer") : null, null));
+    if (!truth) columns.push(h("section", { class: "column" }, h("h3", {}, "True"), h("p", { class: "dim" }, "The world was not asked.")));
+  }
+  columns.push(h("section", { class: "column" }, h("h3", {}, "Written"), writtenParts(world, at, app)));
+  return h("div", { class: `columns of${columns.length}` }, columns);
+}
+
+function column(title, observation, content, extra) {
+  const chips = [extra];
+  if (observation?.is_error) chips.push(chip("bad", "error"));
+  if (observation?.rpc_error) chips.push(chip("bad", "JSON-RPC error"));
+  if (observation?.broken) chips.push(chip("bad", spaced(observation.broken.how)));
+  if (observation?.delay_ms) chips.push(chip("plain", `after ${observation.delay_ms.toLocaleString("en")} ms`));
+  const rest = [];
+  if (observation?.text !== undefined) rest.push(h("h4", {}, "As text"), valueBlock(observation.text, "As text"));
+  if (observation?.notifications) rest.push(h("h4", {}, "Notifications"), valueBlock(observation.notifications, "Notifications"));
+  return h("section", { class: "column" }, h("h3", {}, title, " ", chips), content, rest);
+}
+
+function bodyOf(observation) {
+  if (observation.rpc_error) return observation.rpc_error;
+  if (observation.broken) return observation.broken;
+  return observation.blocks ?? observation.result;
+}
+
+function writtenParts(world, at, app) {
+  const step = world.entries[at].step;
+  const changes = world.records.changes[at];
+  const meant = step.truth?.changes;
+  const parts = changes.length ? [growing(changes, (change) => changeView(change, at, app), 20)] : [h("p", { class: "dim" }, "Nothing.")];
+  if (meant) {
+    parts.push(h("h4", {}, "The unmodified call would have written"), meant.length ? valueBlock(meant, "Meant changes") : h("p", { class: "dim" }, "Nothing."));
+  }
+  return parts;
+}
+
+function changeView(change, at, app) {
+  const word = changeWord(change);
+  const name = button(`${change.entity} ${change.key}`, () => app.show("state", { record: [change.entity, change.key] }));
+  return h("div", { class: `change ${word.replace(" ", "-")}` }, h("p", {}, chip(CHANGE_KINDS[word] ?? "plain", word), " ", name), fieldTable(change.before, change.op === "put" ? change.record : null));
+}
+
+const CHANGE_KINDS = { created: "good", changed: "write", written: "write", deleted: "bad" };
+
+function changeWord(change) {
+  if (change.op === "reserve") return "used up";
+  if (change.op === "remove") return "deleted";
+  if (change.absorbed && !change.before) return "mentioned";
+  return change.before === undefined ? "written" : change.before ? "changed" : "created";
+}
+
+// The fields of a record, with those that a write changed.
+function fieldTable(before, after) {
+  if (!isObject(before ?? {}) || !isObject(after ?? {})) return h("div", { class: "fields" }, cell(before), " → ", cell(after));
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const rows = names.map((name) => [name, before?.[name], after?.[name]]).filter(([, was, is]) => !before || !after || !same(was, is));
+  if (!rows.length) return before && after ? h("p", { class: "dim" }, "No field differs.") : null;
+  const values = (was, is) => {
+    if (!before) return [cell(is)];
+    if (!after) return [h("del", {}, cell(was))];
+    return [h("del", {}, cell(was)), h("span", { class: "arrow", "aria-label": "becomes" }, " → "), h("ins", {}, cell(is))];
+  };
+  return h("table", { class: "fields" }, h("tbody", {}, rows.map(([name, was, is]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, values(was, is))))));
+}
+
+function faultsAt(world, step, app) {
+  const findings = world.findings(step);
+  const errors = step.errors ?? [];
+  if (!findings.length && !errors.length) return null;
+  const rows = findings.map((one) => h("li", { class: one.outcome === "applied" ? "fired" : "" }, outcomeChip(one), " ", button(one.id, () => app.show("faults", { fault: one.id })), ` ${spaced(one.kind)} `, reasonText(one)));
+  const broken = errors.map((one) => h("li", {}, chip("bad", "error"), ` ${one.id} (${spaced(one.kind)}): ${one.why}`));
+  return section("Faults that could have fired", h("ul", { class: "findings" }, rows, broken));
+}
+
+const OUTCOMES = {
+  applied: ["fault", "fired", ""],
+  preempted: ["plain", "preempted", "another fault answered first"],
+  no_effect: ["plain", "no effect", "there was nothing to change"],
+  capped: ["plain", "capped", "it has fired as often as it may"],
+};
+
+const outcomeOf = (finding) => (finding.decided ? finding.outcome || "decided" : "not met");
+
+function outcomeChip(finding) {
+  const [kind, text] = OUTCOMES[outcomeOf(finding)] ?? ["plain", outcomeOf(finding)];
+  return chip(kind, text);
+}
+
+// Why a fault fired or did not: the conditions with what they were compared with.
+function reasonText(finding) {
+  const because = OUTCOMES[outcomeOf(finding)]?.[2];
+  const conditions = finding.why.map((one) =>
+    h("span", { class: one.held ? "condition held" : "condition" }, one.held ? "✓ " : "✗ ", one.condition, one.found ? h("span", { class: "dim" }, ` (${one.found})`) : null),
+  );
+  const rest = [because, finding.note, finding.error && `error: ${finding.error}`, finding.why.length ? "" : (finding.reason || "always")];
+  return [conditions, h("span", { class: "dim" }, ` ${rest.filter(Boolean).join("; ")}`)];
+}
+
+function linksFrom(world, step, app) {
+  const verdicts = world.deciding.get(step.n) ?? [];
+  const forks = world.forks.filter(([n]) => n === step.n);
+  if (!verdicts.length && !forks.length) return null;
+  return [
+    verdicts.length ? section("Expectations that depend on this step", h("ul", { class: "findings" }, verdicts.map((one) => h("li", {}, pill(one.outcome), " ", button(one.id, () => app.show("verdicts")), ` ${one.because}`)))) : null,
+    forks.length ? section("Worlds that begin here", h("ul", { class: "findings" }, forks.map(([, index]) => h("li", {}, button(world.viewer.worlds[index].name, () => app.open(index)))))) : null,
+  ];
+}
+
+function crashView({ crash, measured }) {
+  return h(
+    "div",
+    { class: "view" },
+    h("div", { class: "head" }, h("h2", {}, crash.tool), h("p", { class: "dim" }, "mcp-sim crashed; nothing was simulated or written")),
+    h("p", { class: "callout bad" }, crash.error),
+    section("Asked", valueBlock(crash.arguments, "Arguments")),
+    crash.attempts?.length ? section("Answers of the world model that could not be served", valueBlock(crash.attempts, "Attempts")) : null,
+    Object.keys(measured ?? {}).length ? folding("Measured", valueBlock(measured, "Measured")) : null,
+  );
+}
+
+// reproduction
+
+function reproduction(world, at) {
+  const step = world.entries[at].step;
+  const commands = [];
+  const again = replayed(world, at);
+  if (again) commands.push(h("p", { class: "dim" }, `Repeat the ${plural(again.calls, "call")} up to here in a new world:`), copyable(again.command));
+  if (world.json.repeat) commands.push(h("p", { class: "dim" }, "Repeat the run with its agent:"), copyable(world.json.repeat));
+  if (world.trace.file) {
+    const only = world.viewer.worlds.filter((one) => one.trace === world.json.trace).length > 1 ? ` --world ${quoted(worldOf(world, at))}` : "";
+    commands.push(h("p", { class: "dim" }, "Print this step:"), copyable(`mcp-sim show ${quoted(`${world.trace.file}:${step.n}`)}${only}`));
+  }
+  return commands.length ? section("Reproduce", commands) : null;
+}
+
+const worldOf = (world, at) => (at < world.own ? worldOf(world.parent, at) : world.name);
+
+// The command that makes the calls up to a step again, if such a command exists.
+function replayed(world, at) {
+  const opening = world.records.life(at).at;
+  const start = world.entries[opening]?.step;
+  if (!world.scenario.reference || !start || start.faults === false) return null;
+  if ((at < world.own ? start.stream : (world.json.stream ?? start.stream)) !== "") return null; // other draws
+  const calls = world.entries.slice(opening, at + 1).filter((entry) => entry.step?.entry === "call").map(({ step }) => JSON.stringify({ tool: step.tool, arguments: step.arguments }));
+  if (!calls.length) return null;
+  const intensity = start.intensity === undefined ? "" : ` --intensity ${start.intensity}`;
+  const command = `mcp-sim play ${quoted(world.scenario.reference)} --seed ${start.seed}${intensity} <<'CALLS'\n${calls.join("\n")}\nCALLS`;
+  return { calls: calls.length, command };
+}
