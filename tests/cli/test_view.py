@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.places import SUPPORT
-from support.viewer_traces import busy_trace, hostile_trace
+from support.viewer_traces import busy_trace, hostile_trace, steered_trace
 
 from mcp_sim.cli import main
 
@@ -104,6 +104,20 @@ def test_without_its_scenario_a_trace_is_shown_with_a_note(busy: Path, folder: P
     assert viewed(other, "--scenario", folder / "busy.yaml") == 0
     document = data_of(other.with_suffix(".html").read_text(encoding="utf-8"))
     assert document["worlds"][0]["grade"]["outcome"] == "failed"
+
+
+def test_undone_steps_are_a_branch_and_keep_their_forks(folder: Path) -> None:
+    trace = asyncio.run(steered_trace(folder))
+    assert viewed(trace) == 0
+    worlds = data_of(trace.with_suffix(".html").read_text(encoding="utf-8"))["worlds"]
+    main_world, twin, undone = worlds
+    assert [world["name"] for world in worlds] == ["main", "twin", "main (undone)"]
+    assert [entry["step"]["n"] for entry in main_world["entries"]] == [1, 2, 3]
+    assert [entry["step"]["n"] for entry in undone["entries"]] == [3, 4]
+    assert undone["fork"] == {"world": 0, "n": 2}
+    assert twin["fork"] == {"world": 2, "n": 4}
+    assert undone["entries"][0]["step"]["steered"]["inject"]["id"] == "down"
+    assert [fault["id"] for fault in twin["added"]] == ["down"]
 
 
 def test_records_that_no_step_wrote_are_bounded_and_counted(

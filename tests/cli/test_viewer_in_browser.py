@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.chromium import Tab, open_browser
-from support.viewer_traces import busy_trace, hostile_trace, repeated_trace
+from support.viewer_traces import busy_trace, hostile_trace, repeated_trace, steered_trace
 
 from mcp_sim.cli import main
 
@@ -23,7 +23,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages by name."""
     folder = tmp_path_factory.mktemp("pages")
     busy = asyncio.run(busy_trace(folder))
-    traces = {"busy": busy, "hostile": hostile_trace(folder), "long": repeated_trace(busy, folder, 10_000)}
+    steered = asyncio.run(steered_trace(folder))
+    long = repeated_trace(busy, folder, 10_000)
+    traces = {"busy": busy, "steered": steered, "hostile": hostile_trace(folder), "long": long}
     for name, trace in traces.items():
         assert main(["view", str(trace), "-o", str(folder / f"{name}.html")]) == 0
     return {name: folder / f"{name}.html" for name in traces}
@@ -171,6 +173,19 @@ def test_forks_are_a_tree_with_their_outcomes(shown: Open) -> None:
     assert page.locator("#world").input_value() == "3"
     assert page.locator(".row.is-inherited").count() > 5
     assert "12" in page.locator(".row.is-own .n").all_inner_texts()
+
+
+def test_what_somebody_did_to_a_world_and_undid_is_shown(shown: Open) -> None:
+    page = shown("steered", fragment="#world=1&step=5")
+    assert page.locator("#rows .saw").all_inner_texts()[2] == "added the fault down"
+    assert "down (error, always) was applied" in panel_of(page)
+    assert "mcp-sim play" not in panel_of(page)
+    page.keyboard.press("3")
+    assert "Fired at 2 of 2 calls in its reach." in page.locator("#fault-down").inner_text()
+    page.keyboard.press("5")
+    undone = page.locator(".node", has_text="main (undone)")
+    assert undone.locator(".pill").inner_text() == "undone"
+    assert page.locator("[role=group] [role=group] .name").all_inner_texts() == ["twin"]
 
 
 def test_the_keyboard_reaches_everything(shown: Open) -> None:

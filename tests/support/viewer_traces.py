@@ -55,6 +55,21 @@ async def busy_trace(folder: Path) -> Path:
     return await _traced(folder, "busy.jsonl", _busy)
 
 
+async def steered_trace(folder: Path) -> Path:
+    """Write a run that somebody steers: a fault is added, a world is forked, and then taken back to before both."""
+
+    async def play(world: World, _sink: Jsonl) -> None:
+        await world.call("list_companies", {})
+        moment = world.moment()
+        await world.inject({"error": {"status": 503}, "id": "down", "tools": "list_*"}, "ann")
+        await world.call("list_companies", {})
+        await world.fork("twin").call("list_companies", {})
+        world.return_to(moment, "ann")
+        await world.call("list_companies", {})
+
+    return await _traced(folder, "steered.jsonl", play)
+
+
 def repeated_trace(trace: Path, folder: Path, steps: int) -> Path:
     """Write a trace of many steps: those of the first world of a trace, again and again, and a fork of them."""
     header, *lines = map(decode, trace.read_bytes().splitlines())

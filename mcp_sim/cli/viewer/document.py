@@ -135,6 +135,9 @@ class Collector:
         places: dict[str, int] = {}
         for entry in entries:
             name, fork = entry["world"], entry.get("fork")
+            if fork is not None and fork["of"] == name and name in found:
+                self._take_back(found[name], places[name], fork["n"])
+                continue
             if fork is not None or name not in found:
                 parent = None if fork is None else {"world": places.get(fork["of"]), "n": fork["n"]}
                 stream = None if fork is None else fork["stream"]
@@ -145,7 +148,32 @@ class Collector:
                 found[name]["answer"] = entry["answer"]
             elif fork is None:
                 found[name]["entries"].append(_compact(entry))
+                if entry.get("step", {}).get("entry") == "reset":
+                    found[name].pop("answer", None)
         return found
+
+    def _take_back(self, world: Record, place: int, n: int) -> None:
+        """Move the steps of a world after step `n`, which were undone, into a branch of their own."""
+        entries: list[Record] = world["entries"]
+        fork: Record | None = world["fork"]
+        end = next((at for at, entry in enumerate(entries) if entry.get("step", {}).get("n", 0) > n), len(entries))
+        branch = {
+            "trace": world["trace"],
+            "name": f"{world['name']} (undone)",
+            "fork": {"world": place, "n": n} if fork is None or n >= fork["n"] else {**fork},
+            "stream": world["stream"],
+            "entries": entries[end:],
+            "undone": True,
+        }
+        del entries[end:]
+        if fork is not None:
+            fork["n"] = min(n, fork["n"])
+        if not branch["entries"]:
+            return
+        for other in self._worlds:
+            if other["fork"] is not None and other["fork"]["world"] == place and other["fork"]["n"] > n:
+                other["fork"]["world"] = len(self._worlds)
+        self._worlds.append(branch)
 
     def _judge(
         self,
@@ -166,7 +194,11 @@ class Collector:
             for name, grade in grades_of(_whole(rest), origin.scenario, path, None, strict=False):
                 found[name]["grade"] = grade.to_json()
         for name, world_trace in _whole(traced).items():
-            found[name]["findings"] = _findings(world_trace, _explainer(origin, origin.scenario, world_trace))
+            explainer = _explainer(origin, origin.scenario, world_trace)
+            known = {entry.id for entry in origin.scenario.perturbations}
+            added = [entry for entry in explainer.perturbations(world_trace.steps) if entry.id not in known]
+            found[name]["added"] = [_fault(entry) for entry in added]
+            found[name]["findings"] = _findings(world_trace, explainer)
             _note_touched(world_trace, origin)
 
 

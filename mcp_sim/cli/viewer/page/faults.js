@@ -16,7 +16,7 @@ function faultsView(world, at, app) {
 
 // The findings of each fault, with those that the scenario has first.
 function faultsOf(world) {
-  const faults = new Map(world.scenario.faults.map((one) => [one.id, { ...one, findings: [] }]));
+  const faults = new Map([...world.scenario.faults, ...(world.json.added ?? [])].map((one) => [one.id, { ...one, findings: [] }]));
   world.entries.forEach(({ step }, at) => {
     if (step?.entry !== "call") return;
     for (const finding of world.findings(step)) {
@@ -35,7 +35,7 @@ function faultPart(world, at, fault, app) {
     groups.get(reason).push(finding);
   }
   const fired = fault.findings.filter((finding) => outcomeOf(finding) === "applied").length;
-  const summary = !fault.enabled
+  const summary = !fault.enabled && !fault.findings.length
     ? "is disabled"
     : fault.timed
       ? "acts by itself, not at calls"

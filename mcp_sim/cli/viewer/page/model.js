@@ -89,7 +89,7 @@ class World {
   }
 
   get outcome() {
-    return this.grade?.outcome ?? (this.entries.some((entry) => entry.crash) ? "crashed" : "");
+    return outcomeOfWorld(this.viewer, this.index);
   }
 }
 

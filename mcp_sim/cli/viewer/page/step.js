@@ -8,6 +8,8 @@ function stepView(world, at, app) {
   const parts = [stepHead(world, at, app)];
   if (step.entry === "call") {
     parts.push(section("Asked", ...askedParts(step)), answers(world, at, app), faultsAt(world, step, app));
+  } else if (step.steered) {
+    parts.push(section(`What ${step.actor} did`, h("p", {}, steering(step.steered)), valueBlock(step.steered, "What was done")));
   } else if (step.entry === "event") {
     parts.push(section(`Written by ${step.actor}`, writtenParts(world, at, app)));
   } else {
@@ -215,7 +217,9 @@ function replayed(world, at) {
   const start = world.entries[opening]?.step;
   if (!world.scenario.reference || !start || start.faults === false) return null;
   if ((at < world.own ? start.stream : (world.json.stream ?? start.stream)) !== "") return null; // other draws
-  const calls = world.entries.slice(opening, at + 1).filter((entry) => entry.step?.entry === "call").map(({ step }) => JSON.stringify({ tool: step.tool, arguments: step.arguments }));
+  const life = world.entries.slice(opening, at + 1);
+  if (life.some((entry) => entry.step?.steered)) return null;
+  const calls = life.filter((entry) => entry.step?.entry === "call").map(({ step }) => JSON.stringify({ tool: step.tool, arguments: step.arguments }));
   if (!calls.length) return null;
   const intensity = start.intensity === undefined ? "" : ` --intensity ${start.intensity}`;
   const command = `mcp-sim play ${quoted(world.scenario.reference)} --seed ${start.seed}${intensity} <<'CALLS'\n${calls.join("\n")}\nCALLS`;

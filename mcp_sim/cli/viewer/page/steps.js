@@ -83,15 +83,23 @@ class StepList {
 function headline({ step, crash }) {
   if (crash) return [h("b", {}, crash.tool), " ", h("span", { class: "dim" }, brief(crash.arguments))];
   if (step.entry === "reset") return [h("b", {}, "World begins")];
-  if (step.entry === "event") return [h("b", {}, step.actor), " ", h("span", { class: "dim" }, "acts by itself")];
+  if (step.entry === "event") return [h("b", {}, step.actor), " ", h("span", { class: "dim" }, step.steered ? "steers the world" : "acts by itself")];
   return [h("b", {}, step.tool), " ", h("span", { class: "dim" }, brief(step.arguments))];
 }
 
 function outcomeLine({ step, crash }) {
   if (crash) return crash.error;
   if (step.entry === "reset") return `seed ${step.seed}, ${step.clock.mode} clock${step.faults === false ? ", without faults" : ""}`;
+  if (step.steered) return steering(step.steered);
   if (step.entry === "event") return step.committed.map((one) => `${VERBS[one.op]} ${one.entity} ${one.key}`).join(", ");
   return observed(servedOf(step));
+}
+
+function steering(steered) {
+  if (steered.inject) return `added the fault ${steered.inject.id}`;
+  if (steered.advance_ms !== undefined) return `advanced the clock by ${(steered.advance_ms / 1000).toLocaleString("en")} s`;
+  const [[verb, id]] = Object.entries(steered);
+  return `${verb}d the fault ${id}`;
 }
 
 const VERBS = { put: "wrote", remove: "removed", reserve: "used up" };

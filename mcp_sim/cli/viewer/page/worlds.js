@@ -46,7 +46,11 @@ function worldsView(world, at, app) {
 
 const isRoot = (viewer, index) => (viewer.worlds[index].fork?.world ?? null) === null;
 
-const outcomeOfWorld = (viewer, index) => viewer.worlds[index].grade?.outcome ?? (viewer.worlds[index].entries.some((entry) => entry.crash) ? "crashed" : "");
+function outcomeOfWorld(viewer, index) {
+  const world = viewer.worlds[index];
+  if (world.undone) return "undone";
+  return world.grade?.outcome ?? (world.entries.some((entry) => entry.crash) ? "crashed" : "");
+}
 
 function branch(viewer, index, chosen, app) {
   const json = viewer.worlds[index];
