@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,27 @@ async def test_an_answer_of_ten_megabytes_is_not_served(desk: Desk) -> None:
     async with serving(giving(huge, completion(MADE))) as engine, desk(engine.url).open() as world:
         assert value(await world.call("create_ticket", {"title": "one"})) == ticket()
         assert max(len(message["content"]) for message in last_asked(engine)) < 100_000
+
+
+ENDLESS = {
+    "a text that is never closed": '{"summary": "' + '\\"a' * 100_000,
+    "a comment that is never closed": "{/" + "*/" * 150_000,
+    "comments that are never closed": "{" + "/*" * 150_000,
+    "empty lines": "One." + "\n" * 300_000 + "Two.",
+    "blank lines": "One." + " \n" * 150_000 + "Two.",
+    "blanks after an id": "Created. ID" + " " * 300_000 + ".",
+}
+
+
+@pytest.mark.time_limit(120)
+@pytest.mark.parametrize("name", ENDLESS)
+async def test_a_reply_that_repeats_itself_is_read_in_linear_time(name: str, desk: Desk) -> None:
+    answer = completion(ENDLESS[name])
+    async with serving(giving(answer)) as engine, desk(engine.url).open() as world:
+        for tool, arguments in (("explain", {"topic": "x"}), ("create_ticket", {"title": "one"})):
+            with suppress(Crash):
+                await world.call(tool, arguments)
+        assert len(engine.asked) >= 2
 
 
 async def test_a_slow_model_keeps_no_other_world_waiting(desk: Desk) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.desk import Desk, said, tool, value
-from support.endpoint import serving
+from support.endpoint import saying, serving
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
@@ -120,3 +120,25 @@ async def test_a_removed_id_is_not_given_again_in_another_notation(desk: Desk) -
         again = await said(engine, world, json.dumps({**BELL, "id": "7"}), "create_ticket", {"title": "Bell"})
         assert value(again)["id"] not in (7, "7")
         assert not (await said(engine, world, json.dumps(BELL | {"id": 7}), "get_ticket", {"ticket_id": "7"})).ok
+
+
+async def test_arguments_may_be_about_an_object_that_the_call_adds_to_a_record(tmp_path: Path) -> None:
+    names = ["project_id", "title", "priority"]
+    tools = [
+        tool("create_project", ["name", "priority"]),
+        tool("get_project", ["project_id"]),
+        tool("add_project_task", names),
+    ]
+    (tmp_path / "projects.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    project = {"id": "p-1", "name": "Garden", "priority": "high", "tasks": list[Json]()}
+    extended = {**project, "tasks": [{"id": "t-1", "title": "Pour", "priority": "urgent"}]}
+    async with serving(saying(json.dumps(project))) as engine:
+        model = {"openai": {"base_url": engine.url, "model": "tiny"}}
+        scenario = {"mcp_sim": 1, "tools": "projects.json", "world_model": model}
+        (tmp_path / "projects.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+        async with Simulator(load(tmp_path / "projects.yaml", trust=True)).open() as world:
+            await world.call("create_project", {"name": "Garden", "priority": "high"})
+            engine.respond = saying(json.dumps(extended))
+            added = dict(zip(names, ["p-1", "Pour", "urgent"], strict=True))
+            assert value(await world.call("add_project_task", added)) == extended
+            assert value(await world.call("get_project", {"project_id": "p-1"})) == extended

@@ -48,13 +48,29 @@ class CallAgreement:
     def _misstated(self) -> Iterator[Contradiction]:
         """Yield what the answer shows of the written record otherwise than the arguments say."""
         arguments = self.turn.call.arguments
-        for subject in self._written():
+        for subject in (one for one in self._written() if not self._has_new_part(one)):
             for argument, name in self.plan.sets.items():
                 given, shown = value_at(arguments, argument), subject.value.get(name, NOWHERE)
                 agrees = equal(given, shown) if self._is_choice(name) else restates(given, shown)
                 if NOWHERE not in (given, shown) and given is not None and not agrees:
                     problem = f"{name} is {given!r}, as the call says, not {shown!r}"
                     yield Contradiction((*subject.path, name), problem, given)
+
+    def _has_new_part(self, subject: Subject) -> bool:
+        """Whether the call has created an object within the record, so that its arguments are about that object.
+
+        `add_project_task(project_id, title, priority)` answers with the project and the new task in it.
+        """
+        arguments, depth = self.turn.call.arguments, len(subject.path)
+        for part in self.subjects:
+            is_inside = part.path[:depth] == subject.path and len(part.path) > depth
+            if is_inside and self.turn.view.get(*part.identity) is None:
+                shared = [
+                    name for name in arguments if name in part.value and name not in (self.plan.key, part.key_field)
+                ]
+                if len(shared) > 1 and all(restates(arguments[name], part.value[name]) for name in shared):
+                    return True
+        return False
 
     def _is_choice(self, name: str) -> bool:
         """Whether a field has one of a few values, of which one may be a part of another."""

@@ -28,7 +28,7 @@ _FAILED = re.compile(
     r"|.{0,120}\b(?:not found|does not exist|doesn't exist|already exists|is not valid|not allowed)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_ID_IN_TEXT = re.compile(r"\b(?:id|uuid|key|number|no)\b[\"'`*]*\s*[:=#]?\s*[\"'`*(]*([\w.-]*\w)", re.IGNORECASE)
+_ID_IN_TEXT = re.compile(r"\b(?:id|uuid|key|number|no)\b[\"'`*]*+\s*+[:=#]?\s*+[\"'`*(]*+([\w.-]*\w)", re.IGNORECASE)
 _REMOVALS = terms("verbs.certain.delete", "verbs.likely.delete")
 _NUMBERED = re.compile(r"(?:#|\b[A-Za-z]+[-_])\d+\b")
 

@@ -25,14 +25,18 @@ COMPLAINT = "That answer cannot be used."
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
 _HEADING = re.compile(r"(?:\A\s*|\n)\*\*Environment Observation:\*\*[ \t]*\n?")
 _TURN = re.compile(
-    r"(?:\A\s*|\n+)"
+    r"(?:\A\s*+|(?<!\n)\n++)"
     r"(?:### (?:Turn \d+|State)\n|\*\*(?:Action|World|Answer|Environment Observation):\*\*|\*\*Problems:\*\*\n- )"
-    rf"|(?:\A|\n)\s*{re.escape(COMPLAINT)}"
+    rf"|(?:\A|(?<!\s)[^\S\n]*+\n)\s*+{re.escape(COMPLAINT)}"
 )
-"""The beginning of a part of the prompt, within a reply that repeats it or goes on by itself."""
+"""The beginning of a part of the prompt, within a reply that repeats it or goes on by itself.
+
+This pattern and those below take time linear in the reply: a run of white space, or a text that is never closed, is
+read once.
+"""
 _FENCES = re.compile(r"```[A-Za-z]*\n(.*?)\n?```", re.DOTALL)
-_STRING = r'("(?:[^"\\]|\\.)*")'
-_COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_STRING = r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))'
+_COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMAS = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """One half of a surrogate pair, as an escape."""
