@@ -124,13 +124,14 @@ async def test_a_removed_id_is_not_given_again_in_another_notation(desk: Desk) -
 
 async def test_arguments_may_be_about_an_object_that_the_call_adds_to_a_record(tmp_path: Path) -> None:
     names = ["project_id", "title", "priority"]
-    tools = [
-        tool("create_project", ["name", "priority"]),
-        tool("get_project", ["project_id"]),
-        tool("add_project_task", names),
-    ]
+    task = {**tool("add_project_task", names), "description": "Add a task to a project"}
+    level: Json = {"type": "string", "enum": ["low", "high", "urgent"]}
+    task["inputSchema"]["properties"]["priority"] = level
+    project_tools = [tool("create_project", ["name", "priority"]), tool("get_project", ["project_id"])]
+    project_tools[0]["inputSchema"]["properties"]["priority"] = level
+    tools = [*project_tools, task]
     (tmp_path / "projects.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
-    project = {"id": "p-1", "name": "Garden", "priority": "high", "tasks": list[Json]()}
+    project = {"id": "p-1", "name": "Garden", "status": "new", "priority": "high", "tasks": list[Json]()}
     extended = {**project, "tasks": [{"id": "t-1", "title": "Pour", "priority": "urgent"}]}
     async with serving(saying(json.dumps(project))) as engine:
         model = {"openai": {"base_url": engine.url, "model": "tiny"}}
