@@ -124,10 +124,10 @@ async def test_a_removed_id_is_not_given_again_in_another_notation(desk: Desk) -
 
 async def test_arguments_may_be_about_an_object_that_the_call_adds_to_a_record(tmp_path: Path) -> None:
     names = ["project_id", "title", "priority"]
-    task = {**tool("add_project_task", names), "description": "Add a task to a project"}
+    task: Json = {**tool("add_project_task", names), "description": "Add a task to a project"}
     level: Json = {"type": "string", "enum": ["low", "high", "urgent"]}
     task["inputSchema"]["properties"]["priority"] = level
-    project_tools = [tool("create_project", ["name", "priority"]), tool("get_project", ["project_id"])]
+    project_tools: list[Json] = [tool("create_project", ["name", "priority"]), tool("get_project", ["project_id"])]
     project_tools[0]["inputSchema"]["properties"]["priority"] = level
     tools = [*project_tools, task]
     (tmp_path / "projects.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
