@@ -6,7 +6,7 @@ A trial starts one or two `mcp-sim serve` processes over stdio with one store, s
 and kills each process at a random time, some of them while they start. Two processes share a trace or have one each.
 The store and the traces go on through all trials. Counted are answered calls that the store lacks (lost), stored calls
 that were not sent or are there twice (invented), traced lines that are not stored after a kill, and traces and worlds
-that differ from the store after a restart. The exit code is 1 if there are any.
+that differ from the store after a restart. The exit code is 1 if there are any. stderr shows the progress.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from table import print_table
 
 from mcp_sim import Simulator, __version__
 from mcp_sim.cli.files import open_stored_trace
+from mcp_sim.cli.terminal import Progress
 from mcp_sim.simulator.persistence import StoreKeeper, identity
 from mcp_sim.types.kinds import stores
 
@@ -42,6 +43,7 @@ META: dict[str, Any] = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 LONGEST_START = 60.0
+TRIALS_BETWEEN_LINES = 10
 
 
 @dataclass
@@ -182,13 +184,22 @@ async def reopened(path: Path, trace: Path) -> int:
             return world.view.count("deal") - simulator.base().count("deal")
 
 
+def show(done: int, trials: int, findings: Findings) -> None:
+    """Show on stderr what was counted so far: on a terminal in one line, else in a line for every ten trials."""
+    text = f"trials, {findings.problems:,} problems"
+    if sys.stderr.isatty():
+        Progress(sys.stderr, trials).show(done, text)
+    elif done % TRIALS_BETWEEN_LINES == 0 or done == trials:
+        print(f"{done} of {trials} {text}, {len(findings.answered):,} calls answered", file=sys.stderr, flush=True)
+
+
 def main(trials: int, calls: int, seed: int) -> int:
     draws, findings = random.Random(seed), Findings()
     with TemporaryDirectory() as name:
         for number in range(trials):
             run_trial(Path(name), number, calls, draws, findings)
-            if findings.problems:
-                print(f"trial {number}: {findings.problems} problems so far", file=sys.stderr)
+            show(number + 1, trials, findings)
+        Progress(sys.stderr, trials).clear()
         log = (Path(name) / "log").read_text(encoding="utf-8")
     rows: list[tuple[str, int]] = [
         ("calls sent", len(findings.sent)),

@@ -126,3 +126,4 @@ def test_killed_servers_lose_and_invent_no_calls_and_leave_a_trace_that_agrees_w
     assert counted["processes killed"] == "3"
     assert counted["calls answered"] != "0"
     assert counted["answered calls lost"] == counted["calls invented"] == "0"
+    assert done.stderr.startswith("2 of 2 trials, 0 problems")
