@@ -19,7 +19,10 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import main_type
 
-_NUMBERED = re.compile(r"(.*?)(\d+)(\D{0,2})", re.DOTALL)
+_NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D{0,2})", re.DOTALL)
+_LONGEST_NUMBERED = 1000
+"""The longest key that is continued by a number. Callers may choose longer ones."""
+
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,64}")
 _MIXED = re.compile(r"((?:[A-Za-z]+[_-])*(?:[a-z]{1,4}(?=[A-Z\d])|[A-Z]{1,4}(?=[a-z\d]))?)([A-Za-z0-9]{7,32})")
@@ -188,7 +191,7 @@ def _after(last: Key | None, like: Key | None) -> Key | None:
     """Return the next key with the same prefix and width; None if keys like `like` are not numbered."""
     if isinstance(last, int):
         return last + 1
-    if last is None or not isinstance(like, str) or _is_random(like):
+    if last is None or not isinstance(like, str) or len(last) > _LONGEST_NUMBERED or _is_random(like):
         return None
     before, pattern = _NUMBERED.fullmatch(last), _NUMBERED.fullmatch(like)
     if before is None or pattern is None or before[1] != pattern[1] or before[3] != pattern[3]:

@@ -6,7 +6,7 @@ number of records.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from mcp_sim.generate.keys import initial_keys
 from mcp_sim.generate.links import Targets
@@ -94,18 +94,21 @@ def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:
     return levels
 
 
+def _links(entity: Entity) -> Iterator[str]:
+    return (field.link for field in entity.fields.values() if field.link is not None)
+
+
 def _linked_first(entities: Mapping[str, Entity]) -> list[str]:
     """Sort entities so that each follows those it links to. Entities in a cycle keep their declared order."""
     ordered: dict[str, None] = {}
-
-    def visit(name: str, trail: tuple[str, ...]) -> None:
-        if name in ordered or name in trail or name not in entities:
-            return
-        for field in entities[name].fields.values():
-            if field.link is not None:
-                visit(field.link, (*trail, name))
-        ordered[name] = None
-
-    for name in entities:
-        visit(name, ())
+    for first in entities:
+        trail: dict[str, Iterator[str]] = {first: _links(entities[first])}
+        while trail:  # no recursion: a chain of links may be long
+            name, links = next(reversed(trail.items()))
+            following = next((one for one in links if one in entities and one not in trail and one not in ordered), None)
+            if following is None:
+                ordered[name] = None
+                del trail[name]
+            else:
+                trail[following] = _links(entities[following])
     return list(ordered)

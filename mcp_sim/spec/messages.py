@@ -55,6 +55,10 @@ def error_messages(error: ValidationError, model: type[BaseModel], value: Json) 
         yield path, _combined([one.detail for one in errors], model, path)
 
 
+LARGEST_SHOWN = 1024
+"""The bits of the largest number that is shown. Python writes none of more than 4,300 digits."""
+
+
 def shown(value: Json) -> str:
     """Return a value as a message shows it: shortened, and only the type of a container."""
     match value:
@@ -66,6 +70,8 @@ def shown(value: Json) -> str:
             return "null"
         case bool():
             return "true" if value else "false"
+        case int() if value.bit_length() > LARGEST_SHOWN:
+            return f"a number of {value.bit_length()} bits"
         case _:
             text = repr(value)
             return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."

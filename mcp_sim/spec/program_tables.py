@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping
+from keyword import iskeyword
+from math import isfinite
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.spec.messages import shown
+from mcp_sim.spec.messages import LARGEST_SHOWN, shown
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.errors import Severity, did_you_mean
@@ -26,6 +29,7 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 """Key of a table -> the types of its value, and what it is."""
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _RESERVED = frozenset({"now", "random", "caller", "each", "invent", "imagine", "changes"})
 _MEANS_SCHEMA = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "default"})
 """A valid schema with one of these is a JSON Schema, and not a default."""
@@ -49,8 +53,24 @@ _TYPES: Mapping[type, str] = {
 }
 
 
+_MOST_ERRORS = 100
+"""The most errors that are noted; then the tables are not read further."""
+
+
+class TooManyProblems(Exception):
+    """Raised when so many errors of tables are noted that the rest is not worth reading."""
+
+
 def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
-    """Return the entities that the literal declares. Problems are noted at their lines."""
+    """Return the entities that the literal declares. Problems are noted at their lines.
+
+    Raises `TooManyProblems`.
+    """
+    wrong = [(one.lineno, why) for one in ast.walk(node) if (why := _why_no_constant(one)) is not None]
+    for line, why in wrong[:_MOST_ERRORS]:
+        note(line, "tables", f"must be JSON, but holds {why}", "error")
+    if wrong:
+        return {}
     try:
         declared = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -60,7 +80,21 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
         note(node.lineno, "tables", message, "error")
         return {}
     tables = {str(name): part for name, part in cast("dict[Any, Any]", declared).items()}
-    return {name: _Table(name, node, note).read(part, tables) for name, part in tables.items()}
+    noted = _Limited(note)
+    return {name: _Table(name, node, noted).read(part, tables) for name, part in tables.items()}
+
+
+class _Limited:
+    """Notes problems, up to a number of errors."""
+
+    def __init__(self, note: Note) -> None:
+        self._note, self._errors = note, 0
+
+    def __call__(self, line: int, path: str, message: str, severity: Severity) -> None:
+        self._note(line, path, message, severity)
+        self._errors += severity == "error"
+        if self._errors == _MOST_ERRORS:
+            raise TooManyProblems
 
 
 class _Table:
@@ -72,7 +106,7 @@ class _Table:
     def read(self, part: Any, tables: Mapping[str, Any]) -> Entity:
         """Return the table as an entity. `tables`: all tables of the program."""
         name = self._name
-        if not name.isidentifier() or name.startswith("_") or name in _RESERVED:
+        if not name.isidentifier() or iskeyword(name) or name.startswith("_") or name in _RESERVED:
             self._error((), "is no name for a table: it must be a Python name, and no attribute of a world")
         body = self._body(part)
         fields, links = self._named(body, "fields"), self._named(body, "links")
@@ -83,9 +117,9 @@ class _Table:
         names = dict.fromkeys([*fields, *links])
         hidden = self._known(body.get("hidden", ()), names)
         for field, target in links.items():
-            if target not in tables:
+            if not isinstance(target, str) or target not in tables:
                 self._error(
-                    ("links", field), f"links to the unknown table {target!r}{did_you_mean(str(target), tables)}"
+                    ("links", field), f"links to the unknown table {target!r:.60}{did_you_mean(str(target), tables)}"
                 )
         schemas = {field: self._schema(field, fields.get(field, {"type": "string"})) for field in names}
         return Entity(
@@ -124,9 +158,9 @@ class _Table:
 
     def _known(self, hidden: Iterable[Any], names: Mapping[str, Any]) -> list[Any]:
         for field in hidden:
-            if field not in names:
-                self._error(("hidden",), f"unknown field {field!r}{did_you_mean(str(field), names)}")
-        return [*hidden]
+            if not isinstance(field, str) or field not in names:
+                self._error(("hidden",), f"unknown field {field!r:.60}{did_you_mean(str(field), names)}")
+        return [field for field in hidden if isinstance(field, str)]
 
     def _schema(self, field: str, value: Any) -> Record:
         """Return the JSON Schema of a field, given as such or as a default."""
@@ -186,6 +220,21 @@ def _of_default(value: Json) -> Record:
     if kind is None:  # None: any value, once there is one
         return {"type": [*dict.fromkeys(_TYPES.values()), "null"], "default": value}
     return {"type": kind, "default": [*value] if isinstance(value, tuple) else value}
+
+
+def _why_no_constant(node: ast.AST) -> str | None:
+    return why_no_json(node.value) if isinstance(node, ast.Constant) else None
+
+
+def why_no_json(value: Any) -> str | None:
+    """Return what a number or text is that no JSON text can have; None if it can."""
+    if type(value) is int and value.bit_length() > LARGEST_SHOWN:
+        return shown(value)
+    if isinstance(value, float) and not isfinite(value):
+        return "a number that is too large"
+    if isinstance(value, str) and _SURROGATE.search(value):
+        return f"half of a character, {value!r:.60}"
+    return None
 
 
 def _no_json(value: Any) -> str | None:

@@ -12,7 +12,7 @@ from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_effects import read_effects
 from mcp_sim.spec.program_modules import imports
 from mcp_sim.spec.program_resources import add_resource
-from mcp_sim.spec.program_tables import read_tables
+from mcp_sim.spec.program_tables import TooManyProblems, read_tables, why_no_json
 from mcp_sim.spec.sources import Sources, display
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
@@ -172,7 +172,7 @@ class _Reader:
         The tool or URI is '' if there is none, and None if it cannot be read.
         """
         call = node if isinstance(node, ast.Call) else None
-        kind = self._names.get(ast.unparse(call.func if call is not None else node), "")
+        kind = self._names.get(_dotted_name(call.func if call is not None else node), "")
         known = _OPTIONS.get(kind)
         if call is None or known is None:
             return kind, "", {}
@@ -188,7 +188,7 @@ class _Reader:
 
     def _literal(self, node: ast.expr, wanted: type, name: str) -> Any:
         value = _literal_of(node)
-        if type(value) is wanted:
+        if type(value) is wanted and why_no_json(value) is None:
             return value
         words = {bool: "True or False", str: "a text"}
         self._note(
@@ -242,7 +242,10 @@ class _Reader:
 
     def _tables(self) -> dict[str, Entity]:
         node = next((value for name, value in _assignments(self._module) if name == "tables"), None)
-        return {} if node is None else read_tables(node, self._note)
+        try:
+            return {} if node is None else read_tables(node, self._note)
+        except TooManyProblems:
+            return {}
 
 
 def _interface_names(module: ast.Module) -> dict[str, str]:
@@ -277,6 +280,15 @@ def _function(node: ast.FunctionDef) -> ProgramFunction:
         positional[0] if positional else "",
         arguments.kwarg is not None,
     )
+
+
+def _dotted_name(node: ast.expr) -> str:
+    """Return a name with dots (`programs.tool`); '' for any other expression."""
+    parts = list[str]()
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _assignments(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:

@@ -18,6 +18,7 @@ McpSimError
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -156,10 +157,17 @@ class Crash(McpSimError):
         super().__init__(f"{tool}: {error}")
 
 
+MOST_COMPARED = 2000
+LONGEST_COMPARED = 200
+"""How many choices, and how long a name, are compared for a suggestion."""
+
+
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` or `; choose from 'a', 'b'`, to append to a message."""
     known = sorted(choices)
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    at = bisect(known, name)  # of many choices, those that begin alike are compared
+    compared = known[max(0, at - MOST_COMPARED // 2) : at + MOST_COMPARED // 2]
+    near = get_close_matches(name, compared, n=1, cutoff=0.6) if len(name) <= LONGEST_COMPARED else []
     if near:
         return f"; did you mean {near[0]!r}?"
     shown = ", ".join(repr(choice) for choice in known[:12])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from support.libraries import ACT, library
 
+from mcp_sim import Simulator
 from mcp_sim.simulator.compile import check, load
+from mcp_sim.types import ToolResult
 
 HEADS = {
     "from mcp_sim.programs import tool": "@tool",
@@ -112,3 +115,63 @@ def test_a_value_that_may_be_either_is_a_default_and_reported(tmp_path: Path, va
     (found,) = [one for one in check([path]) if one.file.endswith("library.py")]
     assert (found.severity, found.line, found.path) == ("warning", 1, "tables.item.fields.name")
     assert f"is taken for a default: {why}" in found.message
+
+
+HOSTILE = {
+    "a number without an end": ("{'item': {'fields': {'size': 0x" + "f" * 20_000 + "}}}", "a number of 80000 bits"),
+    "a number as a name": ("{0x" + "f" * 20_000 + ": {}}", "a number of 80000 bits"),
+    "infinity": ("{'item': {'fields': {'size': {'type': 'number', 'maximum': -1e999}}}}", "a number that is too large"),
+    "half a character": (r"{'item': {'ids': '\ud800-1'}}", "half of a character"),
+    "a keyword": ("{'class': {}}", "is no name for a table"),
+    "a name of Python": ("{'__class__': {}}", "is no name for a table"),
+    "an attribute of the world": ("{'now': {}}", "is no name for a table"),
+    "hidden lists": ("{'item': {'hidden': [['id'], {}]}}", "unknown field ['id']"),
+    "links to lists": ("{'item': {'links': {'a': [1]}}}", "links to the unknown table [1]"),
+    "depth": ("{'item': {'fields': {'size': " + "-" * 900 + "1}}}", "must be a literal mapping"),
+    "10,000 unknown links": (
+        "{" + ", ".join(f"'t{n}': {{'links': {{'a': 'u{n}'}}}}" for n in range(10_000)) + "}",
+        "links to the unknown table 'u0'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("tables", "problem"), HOSTILE.values(), ids=HOSTILE)
+def test_tables_that_are_no_data_are_errors_and_few(tmp_path: Path, tables: str, problem: str) -> None:
+    path = library(tmp_path, f"tables = {tables}\n", ACT)
+    began = process_time()
+    found = [one for one in check([path]) if one.file.endswith("library.py")]
+    assert process_time() - began < 20
+    assert 0 < len(found) <= 100
+    assert problem in found[0].message
+    assert {one.severity for one in found} == {"error"}
+    "\n".join(map(str, found)).encode()
+
+
+@pytest.mark.parametrize("tail", [".a" * 900, "()" * 900, "[0]" * 900])
+def test_decorators_of_any_depth_are_read(tmp_path: Path, tail: str) -> None:
+    program = f"from mcp_sim.programs import tool\n\n@other{tail}\n@tool\ndef act(world, a, b):\n    return a\n"
+    path = library(tmp_path, program, ACT)
+    assert [*load(path).domain.programs[0].functions] == ["act"]
+
+
+@pytest.mark.parametrize("option", ["0x" + "f" * 20_000, r"'\ud800'", "verb=0x" + "f" * 20_000, r"verb='\ud800'"])
+def test_names_and_options_of_tools_that_are_no_data_are_errors(tmp_path: Path, option: str) -> None:
+    program = f"from mcp_sim.programs import tool\n\n@tool({option})\ndef act(world, a, b):\n    return a\n"
+    found = check([library(tmp_path, program, ACT)])
+    assert any("must be written as a text" in one.message for one in found)
+
+
+async def test_a_long_chain_of_linked_tables_and_keys_of_many_digits_need_no_recursion(tmp_path: Path) -> None:
+    chain = ", ".join(f"'t{n}': {{'links': {{'a': 't{n + 1}'}}}}" for n in range(1100))
+    program = (
+        "from mcp_sim.programs import tool\n\n"
+        f"tables = {{{chain}, 't1100': {{}}, 'item': {{'ids': 'i-1'}}, 'long': {{'ids': '{'9' * 20_000}'}}}}\n\n"
+        "@tool\ndef act(world, a, b):\n"
+        "    world.item.add(id='i-' + '9' * 20_000)\n"
+        "    return [world.item.add()['id'], len(world.long.add()['id']), world.t0.add()['id']]\n"
+    )
+    path = library(tmp_path, program, ACT)
+    async with Simulator(load(path, trust=True)).open() as world:
+        answer = await world.call("act", {"a": "", "b": ""})
+    assert isinstance(answer.body, ToolResult)
+    assert answer.body.value == ["i-2", 20_000, "t0_00001"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -13,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from support.places import ROOT
 
 from mcp_sim import Simulator, World
 from mcp_sim.server.testing import connected
@@ -23,6 +25,10 @@ from mcp_sim.types.json_values import decode
 from mcp_sim.types.kinds import stores
 from mcp_sim.world.sinks.stored_trace import StoredTrace
 from mcp_sim.world.trace import header_line
+
+DOCS = ROOT / "docs" / "serving.md"
+LEVELS = ("OFF", "NORMAL", "FULL", "EXTRA")
+"""What the numbers of `PRAGMA synchronous` mean."""
 
 HEADER = header_line("small-crm", "", "1")
 VERSION = ("counts", "facts", "occurrences", "memories", "index", "n", "applied")
@@ -112,6 +118,28 @@ def read_only(folder: Path) -> Generator[None]:
     finally:
         os.seteuid(user)
         folder.chmod(0o755)
+
+
+# durability -----------------------------------------------------------------------------------------------------------
+
+
+async def test_the_connection_of_a_store_has_the_durability_that_the_documentation_states(
+    crm: Callable[[str], Simulator], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stated = re.search(r"`PRAGMA journal_mode = (\w+)` and `synchronous = (\w+)`", DOCS.read_text(encoding="utf-8"))
+    assert stated is not None
+    made, connect = list[sqlite3.Connection](), sqlite3.connect
+
+    def noted(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        made.append(connect(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    for _ in range(2):  # a new file, and one that exists
+        async with stored(crm(""), tmp_path) as world:
+            await world.call("create_deal", deal(1))
+            found = [made[-1].execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+            assert found == [stated[1].lower(), LEVELS.index(stated[2])]
 
 
 # a store that cannot be written ---------------------------------------------------------------------------------------
