@@ -19,7 +19,7 @@ from mcp_sim.cli.terminal import Palette, first_few
 from mcp_sim.models.real_server.connection import RealServer
 from mcp_sim.models.world_models.upstream import Upstream
 from mcp_sim.recordings.drift import CallDrift, Drift, compare
-from mcp_sim.server.call_log import shorten
+from mcp_sim.server.call_log import printable, shorten
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.spec.importers.mcp import Mcp
 from mcp_sim.spec.messages import error_messages
@@ -106,8 +106,8 @@ def _headers(values: Sequence[str]) -> dict[str, str]:
 def _lines(drift: Drift, palette: Palette) -> Iterator[str]:
     yield palette.bold("tools")
     for tool in drift.tools:
-        yield f"{MARGIN}{palette.yellow(f'{tool.change:7}')}  {tool.name}"
-        yield from (f"{MARGIN * 2}{detail}" for detail in tool.details)
+        yield f"{MARGIN}{palette.yellow(f'{tool.change:7}')}  {printable(tool.name)}"
+        yield from (f"{MARGIN * 2}{printable(detail)}" for detail in tool.details)
     if not drift.tools:
         yield f"{MARGIN}equal"
     yield palette.bold(f"calls: {drift.made} made, {drift.made - len(drift.calls)} equal")
@@ -118,14 +118,15 @@ def _lines(drift: Drift, palette: Palette) -> Iterator[str]:
 
 def _call_lines(call: CallDrift, palette: Palette) -> Iterator[str]:
     where = f"({call.session}, call {call.seq})"
-    yield f"{MARGIN}{palette.yellow(f'{call.kind:7}')}  {call.tool} {shorten(call.arguments)} {where}"
-    yield from (f"{MARGIN * 2}{detail}" for detail in call.details)
+    shown = printable(f"{call.tool} {shorten(call.arguments)} {where}")
+    yield f"{MARGIN}{palette.yellow(f'{call.kind:7}')}  {shown}"
+    yield from (f"{MARGIN * 2}{printable(detail)}" for detail in call.details)
 
 
 def _notes(drift: Drift) -> Iterator[str]:
     """Yield what was not compared, and why."""
     if drift.may_write:
-        names = ", ".join(first_few(drift.may_write))
+        names = printable(", ".join(first_few(drift.may_write)))
         yield f"not called, since they may write: {names} (--tools NAME calls them all the same)"
     if drift.redacted:
         yield f"not called, since their arguments were redacted: {drift.redacted}"

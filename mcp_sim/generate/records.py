@@ -105,7 +105,9 @@ def _linked_first(entities: Mapping[str, Entity]) -> list[str]:
         trail: dict[str, Iterator[str]] = {first: _links(entities[first])}
         while trail:  # no recursion: a chain of links may be long
             name, links = next(reversed(trail.items()))
-            following = next((one for one in links if one in entities and one not in trail and one not in ordered), None)
+            following = next(
+                (one for one in links if one in entities and one not in trail and one not in ordered), None
+            )
             if following is None:
                 ordered[name] = None
                 del trail[name]

@@ -31,7 +31,7 @@ Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]
 
 MOST_DETAILS = 4
 LONGEST_SHOWN = 80
-_LABEL = re.compile(r"^[\s>#*•-]*([A-Za-z][\w ]{0,30}):(?:\s|$)", re.MULTILINE)
+_LABEL = re.compile(r"^[ \t>#*•-]{0,40}([A-Za-z][\w ]{0,30}):(?:\s|$)", re.MULTILINE)
 """A label at the beginning of a line of text."""
 
 
@@ -248,9 +248,22 @@ def _value_differences(before: Json, now: Json, path: str = "$") -> Iterator[str
 
 def _is_same(before: Json, now: Json) -> bool:
     if isinstance(before, str) and PLACEHOLDER.search(before):
-        pattern = "[\\s\\S]+".join(map(re.escape, PLACEHOLDER.split(before)))
-        return re.fullmatch(pattern, now if isinstance(now, str) else json.dumps(now)) is not None
+        return _fits(PLACEHOLDER.split(before), now if isinstance(now, str) else json.dumps(now))
     return before == now and isinstance(before, bool) == isinstance(now, bool)
+
+
+def _fits(parts: Sequence[str], text: str) -> bool:
+    """Whether a text consists of these parts, with anything but nothing between two of them."""
+    first, *between, last = parts
+    if not text.startswith(first):
+        return False
+    at = len(first)
+    for part in between:
+        found = text.find(part, at + 1)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return len(text) > at + len(last) and text.endswith(last)
 
 
 # tools ----------------------------------------------------------------------------------------------------------------

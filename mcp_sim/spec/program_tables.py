@@ -84,6 +84,11 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
     return {name: _Table(name, node, noted).read(part, tables) for name, part in tables.items()}
 
 
+def is_table_name(name: str) -> bool:
+    """Whether a program can have a table of this name: `world.NAME` must be nothing else."""
+    return name.isidentifier() and not iskeyword(name) and not name.startswith("_") and name not in _RESERVED
+
+
 class _Limited:
     """Notes problems, up to a number of errors."""
 
@@ -106,7 +111,7 @@ class _Table:
     def read(self, part: Any, tables: Mapping[str, Any]) -> Entity:
         """Return the table as an entity. `tables`: all tables of the program."""
         name = self._name
-        if not name.isidentifier() or iskeyword(name) or name.startswith("_") or name in _RESERVED:
+        if not is_table_name(name):
             self._error((), "is no name for a table: it must be a Python name, and no attribute of a world")
         body = self._body(part)
         fields, links = self._named(body, "fields"), self._named(body, "links")

@@ -165,6 +165,10 @@ class _Reader:
     def session(self, file: Path) -> Iterator[Session]:
         """Yield the session of a file, or nothing if it is invalid."""
         before = len(self.problems)
+        reason = "" if file == self._named else self._refused(file, file, "no such file")
+        if reason:
+            self._problem(file, 0, "", reason)
+            return
         lines = list(self._lines(file))
         if not lines:
             self._problem(file, 1, "", "expected a header with the server's name and initial state, got an empty file")
@@ -173,7 +177,10 @@ class _Reader:
         tools, state = self._tools(file, [header, *(line for _, line in rest)]), self._state(file, at, header)
         self._check_header(file, at, header)
         calls = [(at, line) for at, line in rest if line.get("type", "call") == "call"]
-        read = [self._call(file, at, seq, line) for seq, (at, line) in enumerate(calls, 1)]
+        read = list[RecordedCall | None]()
+        for seq, (at, line) in enumerate(calls, 1):
+            if len(self.problems) - before < MOST_PROBLEMS:
+                read.append(self._call(file, at, seq, line))
         if len(self.problems) == before:
             server, name = str(header.get("server") or file.parent.name), str(header.get("session") or file.stem)
             yield Session(server, name, file, tools, state, [call for call in read if call is not None], header)

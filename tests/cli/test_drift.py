@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import anyio
@@ -166,6 +167,19 @@ def test_redacted_secrets_are_equal_to_any_and_never_sent_or_printed(place: Path
     assert (code, report["made"], report["redacted"], called()) == (0, 1, 1, ["get_note"])
     _, report = against_live(capfd, [GET], {"get_note": live.replace("key", "lock")})
     assert "hunter2!" not in json.dumps(report)
+
+
+def test_odd_texts_are_compared_quickly_and_leave_the_terminal_alone(place: Path, capfd: Any) -> None:
+    hidden = "<redacted:token-1>".join("x" * 12)
+    texts = {"blank": ("\n" * 100_000, "\n" * 100_000 + "x"), "hidden": (hidden, "xy" * 2000 + "z"), "bell": ("a", "b")}
+    tools = [{**tool(name), "annotations": {"readOnlyHint": True}} for name in (*texts, "\x1b]0;owned\x07\x9b31m")]
+    recorded(tools[:-1], *((name, {}, before) for name, (before, _) in texts.items()))
+    Path("live.json").write_text(json.dumps(tools), encoding="utf-8")
+    Path("answers.json").write_text(json.dumps({name: now for name, (_, now) in texts.items()}), encoding="utf-8")
+    began = process_time()
+    assert main(["diff", "--against", f"{shlex.quote(sys.executable)} live.py", "notes"]) == 1
+    assert process_time() - began < 20
+    assert all(line.isprintable() for line in capfd.readouterr().out.splitlines())
 
 
 def test_a_server_over_http_is_compared(place: Path, capfd: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -11,10 +13,12 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio import run_process
 from support.over_http import listening
 from support.places import ROOT, SUPPORT
 from support.specs_made import GET, LIST, saved, value
 
+from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.runs.starter.source import read_source
 from mcp_sim.runs.starter.starter import make_starter
@@ -204,3 +208,68 @@ def test_if_no_server_answers_nothing_is_written(here: Path, capsys: pytest.Capt
     assert main(["init", "mcp.json"]) == 4
     assert capsys.readouterr().err.startswith("gone: ")
     assert [path.name for path in here.iterdir()] == ["mcp.json"]
+
+
+CODE = '"""\n\nimport os\nos.abort()\n"""'
+KEYWORDS = ["import", "known", "tool", "a-pet", "a_pet"]
+
+
+def pets_tools(noun: str, description: str = "", **more: Any) -> list[dict[str, Any]]:
+    """Return tools that create, get, list, update and delete records of one kind."""
+    key, name = f"{noun}_id", "name"
+    taken = {
+        "create": ([name], {name: TEXT, **more}),
+        "get": ([key], {key: TEXT}),
+        "list": ([], {"query": TEXT, "limit": {"type": "integer"}}),
+        "update": ([key], {key: TEXT, name: TEXT}),
+        "delete": ([key], {key: TEXT}),
+    }
+    return [
+        {
+            "name": f"{verb}_{noun}{'s' if verb == 'list' else ''}",
+            "description": f"{verb.capitalize()} a {noun}. {description}",
+            "inputSchema": {"type": "object", "properties": properties, "required": needed},
+        }
+        for verb, (needed, properties) in taken.items()
+    ]
+
+
+ODD_TOOLS = {
+    "code in descriptions and values": pets_tools("pet", CODE, color={"type": "string", "enum": [CODE, "\\", "\0"]}),
+    "code in arguments": pets_tools("pet", **{CODE: TEXT, "a):\n  abort()\ndef b(": TEXT}),
+    "code in names": [
+        *pets_tools("pet"),
+        *({**one, "name": f"{one['name']}{CODE}"} for one in pets_tools("dog")),
+        *({**COMPUTE, "name": name} for name in (CODE, "a\nimport os", "a\rimport os", "a\u2028import os", "a\0b")),
+    ],
+    "names of Python and of the program": [
+        {**one, "name": name} for one, name in zip(pets_tools("pet"), KEYWORDS, strict=True)
+    ],
+    "names that become one": [
+        *pets_tools("pet"),
+        *({**one, "name": one["name"].replace("_", "-")} for one in pets_tools("pet")),
+        *pets_tools("\ufb01sh"),
+        *pets_tools("fish"),
+    ],
+    "names that tables cannot have": [one for noun in ("pet", "class", "now", "__class__") for one in pets_tools(noun)],
+    "arguments that become one": pets_tools("pet", **{"a-b": TEXT, "a_b": TEXT, "": TEXT, "\ufb01": TEXT}),
+    "arguments with the names of the program": pets_tools("pet", world=TEXT, given=TEXT, rows=TEXT, list=TEXT),
+}
+
+
+@pytest.mark.parametrize("tools", ODD_TOOLS.values(), ids=ODD_TOOLS)
+async def test_a_first_program_for_odd_tools_is_code_of_its_own_and_answers(
+    tools: list[dict[str, Any]], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_SIM_TRUST", str(here))
+    command = [sys.executable, "-m", "mcp_sim", "init", "--program", saved(here / "pets.json", tools), "first"]
+    await run_process(command, env={**os.environ, "PYTHONPATH": str(ROOT)})  # raises unless it exits with 0
+    scenario = load("first/scenario.yaml")
+    assert not [problem for problem in scenario.warnings if problem.file.endswith(".py")]
+    module = ast.parse(await anyio.Path("first/pets.py").read_bytes())
+    assert [type(node) for node in module.body[:3]] == [ast.Expr, ast.ImportFrom, ast.Assign]
+    assert {type(node) for node in module.body[3:]} == {ast.FunctionDef}
+    assert any(plan.backend == "program" for plan in scenario.domain.plans.values())
+    async with Simulator(scenario).open() as world:
+        for tool in scenario.domain.tools.values():
+            await world.call(tool.id, dict.fromkeys(tool.input_schema.get("required", []), "x"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode, urlsafe_b64encode
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -76,3 +78,60 @@ def test_the_words_of_a_command_and_a_url_have_no_secrets() -> None:
     assert not [secret for secret in ("abc9", "pa55w", "0123456789", "k-77") if secret in found]
     assert found.startswith("serve --token <redacted:argument-")
     assert "--name=notes https://" in found
+
+
+SECRET = "hunter2-Swordfish/42+x"
+BASIC = b64encode(f"ada:{SECRET}".encode()).decode()
+ODD_PLACES: dict[str, Any] = {
+    "a named value": [{"name": "password", "value": SECRET}, {"key": "API_KEY", "value": SECRET}],
+    "pairs": [["Authorization", f"Token {SECRET}"], ["X-Api-Key", SECRET]],
+    "credentials at a key": {"headers": {"Authorization": f"Basic {BASIC}"}, "note": SECRET},
+    "credentials in a text": f"curl -H 'Authorization: Basic {BASIC}' # {SECRET}",
+    "a key that looks like another": {"ｐass\u200bword": SECRET},
+    "a query": f"https://h.example/?access_token={quote(SECRET, '')}&n=1#{quote(SECRET)}",
+    "a block of YAML": f"password: |\n  {SECRET}\nuser: ada",
+    "an option": f"tool --api-key {SECRET} --verbose",
+    "words with a blank": f"Use the API key: {SECRET} always",
+    "nested JSON": json.dumps(json.dumps({"config": {"db_password": SECRET}})),
+}
+
+
+@pytest.mark.parametrize("value", ODD_PLACES.values(), ids=ODD_PLACES)
+def test_secrets_in_odd_places_are_replaced(value: Any) -> None:
+    found = json.dumps(Redactor().redact(value, "place"), ensure_ascii=False)
+    assert "<redacted:" in found
+    assert not [form for form in (SECRET, BASIC, quote(SECRET, ""), quote(SECRET)) if form in found]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        quote(SECRET, ""),
+        quote(SECRET, "").replace("%2F", "%2f").replace("%2B", "%2b"),
+        quote(SECRET),
+        *(b64encode(before + SECRET.encode() + b":tail").decode() for before in (b"", b"a", b"ab", b"user:")),
+        urlsafe_b64encode(b"ab" + SECRET.encode()).decode(),
+    ],
+)
+def test_a_known_secret_is_found_in_other_encodings(form: str) -> None:
+    redactor = Redactor()
+    redactor.learn_environment({"NOTES_TOKEN": SECRET})
+    assert "<redacted:environment-1>" in str(redactor.redact(f"before {form} after", "place"))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"password": {"anyOf": [{"const": SECRET}, {"default": SECRET}]}}},
+        {"properties": {"login": {"default": {"user": "ada", "password": SECRET}}}},
+        {"examples": [{"password": SECRET}]},
+    ],
+)
+def test_secrets_in_the_values_of_schemas_are_replaced(schema: Any) -> None:
+    tools = [{"name": "login", "_meta": {"x/token": SECRET}, "inputSchema": schema}]
+    assert SECRET not in json.dumps(Redactor().redact_schemas(tools, "tools"))
+
+
+def test_properties_that_are_named_like_keywords_are_schemas() -> None:
+    tools = [{"inputSchema": {"properties": {"default": {"properties": {"token": {"type": "string1"}}}}}}]
+    assert Redactor().redact_schemas(tools, "tools") == tools

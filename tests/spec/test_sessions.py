@@ -147,7 +147,7 @@ def test_a_state_is_read_only_from_a_regular_file_of_the_folder(tmp_path: Path) 
 def test_a_pipe_among_sessions_or_instead_of_tools_is_refused_at_once(tmp_path: Path) -> None:
     write(tmp_path, "one", {}, CALL)
     os.mkfifo(tmp_path / "two.jsonl")
-    assert "two.jsonl: cannot be read: is not a regular file" in problems(tmp_path)
+    assert "two.jsonl: is not a regular file" in problems(tmp_path)
     (tmp_path / "two.jsonl").unlink()
     (tmp_path / "tools.json").unlink()
     os.mkfifo(tmp_path / "tools.json")
@@ -183,3 +183,20 @@ def test_a_file_that_is_too_large_or_no_text_is_refused(tmp_path: Path) -> None:
     assert "is larger than 64 MiB" in problems(tmp_path)
     (tmp_path / "one.jsonl").write_bytes(b"\xff\xfe{")
     assert "is not UTF-8 text" in problems(tmp_path)
+
+
+def test_a_session_that_is_a_link_to_a_file_elsewhere_is_refused(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "notes", tmp_path / "elsewhere.jsonl"
+    folder.mkdir()
+    elsewhere.write_text('{"type": "session", "tools": []}\n{"tool": "t", "result": {}}\n', encoding="utf-8")
+    (folder / "first.jsonl").symlink_to(elsewhere)
+    with pytest.raises(DocumentError, match=r"is outside the folder of first\.jsonl"):
+        read_sessions(folder)
+
+
+def test_of_many_calls_without_answers_the_first_hundred_problems_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "first.jsonl"
+    path.write_text('{"type": "session", "tools": []}\n' + "{}\n" * 100_000, encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        read_sessions(path)
+    assert len(caught.value.problems) <= 102

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -15,6 +16,7 @@ from mcp_sim.spec.sessions import FORMAT, TOOLS
 from mcp_sim.types import Json, Record
 
 MOST_NAMES = 10_000
+LONGEST_NAME = 60
 
 
 class SessionFile:
@@ -70,7 +72,7 @@ class Folder:
     def new_session(self, started: str, name: str | None = None) -> SessionFile:
         """Create the file of a session under a free name. Raises `OSError`."""
         self.place.mkdir(parents=True, exist_ok=True)
-        name = self.session or name or started.replace(":", "").replace("-", "").partition(".")[0]
+        name = self.session or _file_name(name or "") or started.replace(":", "").replace("-", "").partition(".")[0]
         for number in count(1):
             path = self.place / f"{name}{'' if number == 1 else f'-{number}'}.jsonl"
             try:
@@ -110,6 +112,11 @@ class Folder:
         fresh.replace(path)
         self._is_ours = True
         return True
+
+
+def _file_name(name: str) -> str:
+    """Return a name, such as that of a world in the trace of a stranger, as one of a file in this folder."""
+    return re.sub(r"[^\w.-]", "_", name).lstrip(".")[:LONGEST_NAME]
 
 
 def _text(value: Json, indent: int | None = None) -> str:

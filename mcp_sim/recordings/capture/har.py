@@ -14,6 +14,13 @@ Event: TypeAlias = tuple[float, int, str, Any]
 """Time, number of the exchange, kind and data: what `HttpRecorder` takes."""
 
 
+LONGEST = 1e9
+"""Milliseconds that an exchange can take; a longer time is wrong."""
+
+LATEST = 4e9
+"""The latest time of an exchange, in seconds since 1970; a later one is wrong."""
+
+
 def is_har(value: Json) -> bool:
     """Whether a JSON value is a HAR file."""
     return isinstance(as_object(as_object(value).get("log")).get("entries"), list)
@@ -40,7 +47,7 @@ def _events(number: int, entry: Record) -> Iterator[Event]:
         return
     start = _seconds(str(entry.get("startedDateTime")))
     took = entry.get("time")
-    end = start + (took / 1000 if isinstance(took, int | float) and took > 0 else 0.0)
+    end = start + (took / 1000 if isinstance(took, int | float) and 0 < took < LONGEST else 0.0)
     head = {
         "method": str(request.get("method")),
         "path": str(request.get("url", "")),
@@ -50,7 +57,8 @@ def _events(number: int, entry: Record) -> Iterator[Event]:
     yield start, number, "request", head
     yield start, number, "client", body or b""
     yield start, number, "asked", None
-    yield end, number, "response", {"status": response.get("status", 0), "headers": _headers(response)}
+    status = response.get("status")
+    yield end, number, "response", {"status": status if isinstance(status, int) else 0, "headers": _headers(response)}
     yield end, number, "server", _content(as_object(response.get("content")))
     yield end, number, "done", None
 
@@ -74,11 +82,16 @@ def _content(content: Record) -> bytes:
     text = content.get("text")
     if not isinstance(text, str):
         return b""
-    return b64decode(text) if content.get("encoding") == "base64" else text.encode()
+    if content.get("encoding") != "base64":
+        return text.encode()
+    try:
+        return b64decode(text)
+    except ValueError:
+        return b""
 
 
 def _seconds(text: str) -> float:
     try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
+        return min(max(datetime.fromisoformat(text).timestamp(), 0.0), LATEST)
+    except (ValueError, OverflowError):
         return 0.0

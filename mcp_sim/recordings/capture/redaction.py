@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from mcp_sim.recordings.capture.secret_words import SecretKeys, compiled_patterns, is_open_value, re2
 from mcp_sim.spec.foreign.secrets import find_secrets
@@ -32,19 +32,34 @@ MOST_PLACES = 3
 """The most places that are named for a kind of secret."""
 
 _NAME = re2.compile(
-    r"(?i)[a-z0-9_.-]*(?:passw|passphrase|passcode|secret|token|key|auth|credential|cookie|pwd|\bpin\b|otp|cvv|jwt|\bpat\b"
+    r"(?i)(?:(?:api|access|account|client|private|secret|signing) )?"
+    r"[a-z0-9_.-]*(?:passw|passphrase|passcode|secret|token|key|auth|credential|cookie|pwd|\bpin\b|otp|cvv|jwt|\bpat\b"
     r"|mnemonic|connection.?string)[a-z0-9_.-]*"
 )
 """A name in a text that may be that of a secret."""
 
-_VALUE = re.compile(
-    r"(?:\\*[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}"
-    r"(?:(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote)).){1,4096})(?P=quote)|(?P<bare>[^\s\"'`,;&<>{}\[\]()\\]{4,4096}))"
+_WORD = (
+    r"(?:(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote)).){1,4096})(?P=quote)"
+    r"|(?P<bare>[^\s\"'`,;&<>{}\[\]()\\]{4,4096}))"
 )
+_VALUE = re.compile(r"(?:\\*[\"'])?\s{0,4}(?:=>|[:=])\s{0,4}(?:[|>][+-]?\n\s{0,40})?" + _WORD)
+_OPTION_VALUE = re.compile(r"[= ]" + _WORD)
+"""What follows an option of a command: `--token VALUE`."""
+
+_NAMING, _NAMED = ("name", "key", "header", "variable"), frozenset({"value", "values"})
+"""Keys of an object that names a value, and the keys of the value: `{"name": "password", "value": "..."}`."""
 _LONG_PART = re.compile(r"[A-Za-z0-9_.~+=-]{16,}")
 
-_SCHEMA_VALUES = ("default", "const", "example", "examples")
-"""Keywords of a JSON Schema with values that it describes."""
+_SCHEMA_VALUES = ("default", "const", "example", "examples", "_meta")
+"""Keywords of a JSON Schema, or of a tool, with values."""
+
+_SCHEMA_PARTS = ("items", "anyOf", "oneOf", "allOf")
+"""Keywords of a JSON Schema with schemas of the same value."""
+
+_SCHEMA_NAMES = ("properties", "patternProperties", "$defs", "definitions")
+"""Keywords of a JSON Schema with schemas by name."""
+
+_SHORTEST_ENCODED = 8
 
 
 class Redactor:
@@ -72,7 +87,7 @@ class Redactor:
             self._numbers[kind] += 1
             self._placeholders[value] = f"<redacted:{kind}-{self._numbers[kind]}>"
         if _is_distinctive(value) and len(self._known) < MOST_KNOWN and value not in self._known:
-            for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, "")):
+            for form in _forms(value):
                 self._known.setdefault(form, self._placeholders[value])
             self._finder = None
         return self._placeholders[value]
@@ -104,8 +119,12 @@ class Redactor:
         scheme, _, rest = value.strip().partition(" ")
         self._learn_part(rest.strip() or scheme, kind)
         if scheme.lower() == "basic":
-            with suppress(Base64Error, ValueError):
-                self._learn_part(b64decode(rest).decode().partition(":")[2], kind)
+            self._learn_basic(rest, kind)
+
+    def _learn_basic(self, credentials: str, kind: str) -> None:
+        """Learn the password in the credentials of a user as HTTP encodes them."""
+        with suppress(Base64Error, ValueError):
+            self._learn_part(b64decode(credentials).decode().partition(":")[2], kind)
 
     def _learn_part(self, value: str, kind: str) -> None:
         for form in {value, unquote(value)}:
@@ -133,29 +152,53 @@ class Redactor:
     def _redacted(self, value: Json, place: str, kind: str | None) -> Json:
         """Return a value without secrets; `kind` is that of the key that it is under, if that is secret."""
         if isinstance(value, dict):
-            parts = cast("Record", value).items()
+            parts = cast("Record", value)
+            named = self._named_kind(parts)
             return {
-                self._text(name, place): self._redacted(part, f"{place}.{name}", self._kind(name) or kind)
-                for name, part in parts
+                self._text(name, place): self._redacted(
+                    part, f"{place}.{name}", self._kind(name) or (named if name.lower() in _NAMED else None) or kind
+                )
+                for name, part in parts.items()
             }
         if isinstance(value, list):
-            return [self._redacted(part, place, kind) for part in cast("list[Json]", value)]
+            return self._redacted_list(cast("list[Json]", value), place, kind)
         if kind is not None and self._is_secret(value, kind):
             return self._secret(value, kind, place)
         return self._text(value, place) if isinstance(value, str) else value
 
-    def _in_schema(self, value: Json, place: str, kind: str | None) -> Json:
+    def _redacted_list(self, values: list[Json], place: str, kind: str | None) -> list[Json]:
+        """Return a list without secrets. One of a name and a value, as headers are, is read as such."""
+        match values:
+            case [str() as name, str() as value] if kind is None and re.search(r"\d", value):
+                return [self._text(name, place), self._redacted(value, place, self._kind(name))]
+            case _:
+                return [self._redacted(part, place, kind) for part in values]
+
+    def _named_kind(self, parts: Record) -> str | None:
+        """Return the kind of secret that an object holds under `value`, by what it has under `name`."""
+        names = (part for name, part in parts.items() if name.lower() in _NAMING and isinstance(part, str))
+        return next((kind for name in names if (kind := self._kind(name)) is not None), None)
+
+    def _in_schema(self, value: Json, place: str, kind: str | None, *, has_names: bool = False) -> Json:
+        """Return a part of a list of tools without secrets.
+
+        `kind` is that of the value that a schema describes. `has_names`: the keys are names, and no keywords.
+        """
         if isinstance(value, dict):
-            named = cast("Record", value)
             parts = {
                 name: self._redacted(part, f"{place}.{name}", kind)
-                if kind is not None and name in _SCHEMA_VALUES
-                else self._in_schema(part, f"{place}.{name}", self._kind(name) or (kind if name == "items" else None))
-                for name, part in named.items()
+                if name in _SCHEMA_VALUES and not has_names
+                else self._in_schema(
+                    part,
+                    f"{place}.{name}",
+                    self._kind(name) or (kind if name in _SCHEMA_PARTS else None),
+                    has_names=name in _SCHEMA_NAMES and not has_names,
+                )
+                for name, part in cast("Record", value).items()
             }
             return {self._text(name, place): part for name, part in parts.items()}
         if isinstance(value, list):
-            return [self._in_schema(part, place, None) for part in cast("list[Json]", value)]
+            return [self._in_schema(part, place, kind) for part in cast("list[Json]", value)]
         return self._text(value, place) if isinstance(value, str) else value
 
     def _kind(self, name: str) -> str | None:
@@ -173,6 +216,8 @@ class Redactor:
         text = str(value)
         scheme, sign, rest = text.partition(" ")
         if sign and scheme.lower() in {"bearer", "basic", "token"}:
+            if scheme.lower() == "basic":
+                self._learn_basic(rest, kind)
             return f"{scheme} {self._secret(rest.strip(), kind, place)}"
         return self._note(self.learn(text, kind), place)
 
@@ -204,6 +249,8 @@ class Redactor:
             group = 1 if pattern.groups and found[1] is not None else 0
             secret: str = found[group]
             if secret and "<redacted:" not in secret and not is_open_value(secret):
+                if kind == "basic-credentials":
+                    self._learn_basic(secret, kind)
                 yield found.start(group), found.end(group), self._note(self.learn(secret, kind), place)
 
     def _without_assigned(self, text: str, place: str) -> str:
@@ -213,13 +260,17 @@ class Redactor:
         """Yield start, end and placeholder of values such as `password: "..."` and `API_KEY=...` in a text."""
         for name in _NAME.finditer(text):
             kind = self._kind(name[0].strip(".-"))
-            found = _VALUE.match(text, name.end()) if kind else None
+            follows = _OPTION_VALUE if name[0].startswith("--") else _VALUE
+            found = follows.match(text, name.end()) if kind else None
             if kind is None or found is None:
                 continue
             group = "quoted" if found["quoted"] is not None else "bare"
             secret = found[group]
-            is_plain = group == "bare" and not (re.search(r"\d", secret) or name[0].isupper())
+            is_marked = name[0].isupper() or text[max(0, name.start() - 1)] in "?&"
+            is_plain = group == "bare" and not (re.search(r"\d", secret) or is_marked)
             if not is_plain and not is_open_value(secret) and "<redacted:" not in secret:
+                if "%" in secret:  # the query of a URL
+                    self._learn_part(unquote(secret), kind)
                 yield found.start(group), found.end(group), self._note(self.learn(secret, kind), place)
 
     # the report -------------------------------------------------------------------------------------------------------
@@ -253,6 +304,22 @@ def _is_distinctive(value: str) -> bool:
     if len(value) < SHORTEST_KNOWN or is_open_value(value):
         return False
     return not value.isalpha() or len(value) >= SHORTEST_KNOWN + 2
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Yield the forms in which a secret appears: as it is, in JSON, in URLs, and anywhere in a text in Base64."""
+    yield value
+    yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+    for quoted in (quote(value, ""), quote(value), quote_plus(value)):
+        yield quoted
+        yield re.sub(r"%..", lambda sign: sign[0].lower(), quoted)
+    data = value.encode("utf-8", "surrogatepass")
+    for before in range(3):  # the characters that depend on the secret alone, for each place of its first byte
+        encoded = b64encode(bytes(before) + data).rstrip(b"=").decode()
+        whole = encoded[(0, 2, 3)[before] : (before + len(data)) * 8 // 6]
+        if len(whole) >= _SHORTEST_ENCODED:
+            yield whole
+            yield whole.replace("+", "-").replace("/", "_")
 
 
 def _is_path(value: str) -> bool:

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
+from unicodedata import normalize
 
 import yaml
 from pydantic import BaseModel, ConfigDict
@@ -17,6 +18,7 @@ from mcp_sim.types.errors import UsageError
 Words: TypeAlias = tuple[str, ...]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _LONGEST_NAME = 80
 
 re2: Any = import_module("re2")
@@ -72,7 +74,10 @@ class SecretKeys:
 
 def words_of(name: str) -> Words:
     """Return the words of a name, in lower case: `X-Api-Key` and `xApiKey` are `x`, `api`, `key`."""
-    return tuple(word.lower() for word in _WORD.findall(name)) if len(name) <= _LONGEST_NAME else ()
+    if len(name) > _LONGEST_NAME:
+        return ()
+    plain = name if name.isascii() else _INVISIBLE.sub("", normalize("NFKC", name))
+    return tuple(word.lower() for word in _WORD.findall(plain))
 
 
 def is_open_value(text: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from keyword import iskeyword
 from textwrap import wrap
 from typing import cast
+from unicodedata import normalize
 
+from mcp_sim.spec.program_tables import is_table_name
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import properties, required
@@ -17,6 +19,9 @@ from mcp_sim.types.programs import parameter_name
 
 _WIDTH = 110
 _VERBS = ("create", "get", "list", "search", "update", "delete")
+_USED = frozenset({"Refused", "found", "given", "known", "list", "row", "rows", "tables", "tool", "world"})
+"""Names that a program uses itself."""
+
 _HEAD = '''\
 """A program for {name}: a first version, from what was inferred of its tools. Edit it."""
 
@@ -46,11 +51,12 @@ def program_text(name: str, domain: Domain) -> str:
     """
     tools = {tool.id: tool for tool in domain.tools.values() if tool.server == name}
     plans = [domain.plans[tool] for tool in tools if _is_plain(domain.plans[tool], tools[tool], domain)]
+    functions = _function_names([tools[plan.tool].name for plan in plans])
     entities = dict.fromkeys(plan.entity for plan in plans if plan.entity is not None)
     tables = [line for entity in entities for line in _table(domain.entities[entity], entities)]
-    parts = [_HEAD.format(name=name, tables="\n".join(["tables = {", *tables, "}"]))]
-    parts += ["\n\n" + "\n".join(_function(plan, tools[plan.tool])) + "\n" for plan in plans]
-    left = [tools[tool].name for tool in tools if tool not in {plan.tool for plan in plans}]
+    parts = [_HEAD.format(name=re.sub(r"[^\w .-]", "_", name), tables="\n".join(["tables = {", *tables, "}"]))]
+    parts += ["\n\n" + "\n".join(_function(plan, tools[plan.tool], functions)) + "\n" for plan in plans]
+    left = [_printable(tools[tool].name) for tool in tools if tool not in {plan.tool for plan in plans}]
     comment = wrap(f"These tools keep the plan that was inferred: {', '.join(left)}", _WIDTH, break_on_hyphens=False)
     parts += ["\n\n", *(f"# {line}\n" for line in comment)] if left else []
     return "".join(parts)
@@ -59,7 +65,9 @@ def program_text(name: str, domain: Domain) -> str:
 def _is_plain(plan: Plan, tool: Tool, domain: Domain) -> bool:
     """Whether a few lines of Python do what a plan says."""
     entity = domain.entities.get(plan.entity or "")
-    if entity is None or entity.singleton or entity.open or entity.inside is not None or not entity.name.isidentifier():
+    if entity is None or entity.singleton or entity.open or entity.inside is not None:
+        return False
+    if not is_table_name(entity.name) or not _is_normal(entity.name) or not _has_parameters(tool):
         return False
     is_odd = plan.choices or plan.each or plan.holder or plan.how or tool.output_schema is not None
     named = {plan.key, plan.query, plan.paging.limit, plan.paging.offset, *plan.sets, *plan.filters} - {None}
@@ -67,6 +75,33 @@ def _is_plain(plan: Plan, tool: Tool, domain: Domain) -> bool:
     has_key = plan.key is not None or plan.verb in {"create", "list", "search"}
     is_equal = all(rule.op == "equals" and rule.only is rule.unless is None for rule in plan.filters.values())
     return plan.backend == "records" and plan.verb in _VERBS and not is_odd and is_flat and has_key and is_equal
+
+
+def _has_parameters(tool: Tool) -> bool:
+    """Whether all arguments can be parameters of one function, and hide no name that its body uses."""
+    names = [parameter_name(argument) for argument in properties(tool.input_schema)]
+    return len({*names} - _USED) == len(names) and all(name.isidentifier() and _is_normal(name) for name in names)
+
+
+def _is_normal(name: str) -> bool:
+    """Whether Python keeps an identifier as it is; it reads the ligature `ﬁ` as two letters."""
+    return normalize("NFKC", name) == name
+
+
+def _function_names(tools: Iterable[str]) -> Mapping[str, str]:
+    """Return a function for each tool. No two have the same name, or one that the program uses for something else."""
+    found: dict[str, str] = {}
+    for tool in tools:
+        name = re.sub(r"\W", "_", normalize("NFKC", tool))
+        name = name if name.isidentifier() else f"_{name}"
+        while iskeyword(name) or name in _USED or name in found.values():
+            name += "_"
+        found[tool] = name
+    return found
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else json.dumps(name)
 
 
 def _table(entity: Entity, tables: Container[str]) -> Iterator[str]:
@@ -94,9 +129,8 @@ def _literal(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _function(plan: Plan, tool: Tool) -> Iterator[str]:
-    name = re.sub(r"\W", "_", tool.name)
-    name = name if name.isidentifier() else f"_{name}"
+def _function(plan: Plan, tool: Tool, functions: Mapping[str, str]) -> Iterator[str]:
+    name = functions[tool.name]
     needed = required(tool.input_schema)
     arguments = sorted(properties(tool.input_schema), key=lambda argument: argument not in needed)
     taken = ", ".join(f"{parameter_name(one)}{'' if one in needed else '=None'}" for one in arguments)
