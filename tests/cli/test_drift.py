@@ -173,7 +173,8 @@ def test_odd_texts_are_compared_quickly_and_leave_the_terminal_alone(place: Path
     hidden = "<redacted:token-1>".join("x" * 12)
     texts = {"blank": ("\n" * 100_000, "\n" * 100_000 + "x"), "hidden": (hidden, "xy" * 2000 + "z"), "bell": ("a", "b")}
     tools = [{**tool(name), "annotations": {"readOnlyHint": True}} for name in (*texts, "\x1b]0;owned\x07\x9b31m")]
-    recorded(tools[:-1], *((name, {}, before) for name, (before, _) in texts.items()))
+    nothing: dict[str, Any] = {}
+    recorded(tools[:-1], *((name, nothing, before) for name, (before, _) in texts.items()))
     Path("live.json").write_text(json.dumps(tools), encoding="utf-8")
     Path("answers.json").write_text(json.dumps({name: now for name, (_, now) in texts.items()}), encoding="utf-8")
     began = process_time()

@@ -38,7 +38,7 @@ COMPUTE: dict[str, Any] = {
     "inputSchema": {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]},
 }
 
-TEXT = {"type": "string"}
+TEXT: Any = {"type": "string"}
 RENAME: dict[str, Any] = {
     "type": "object",
     "properties": {"pet_id": TEXT, "name": TEXT},
@@ -217,7 +217,7 @@ KEYWORDS = ["import", "known", "tool", "a-pet", "a_pet"]
 def pets_tools(noun: str, description: str = "", **more: Any) -> list[dict[str, Any]]:
     """Return tools that create, get, list, update and delete records of one kind."""
     key, name = f"{noun}_id", "name"
-    taken = {
+    taken: dict[str, tuple[list[str], dict[str, Any]]] = {
         "create": ([name], {name: TEXT, **more}),
         "get": ([key], {key: TEXT}),
         "list": ([], {"query": TEXT, "limit": {"type": "integer"}}),

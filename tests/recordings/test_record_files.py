@@ -132,14 +132,14 @@ def test_the_name_of_a_world_in_a_trace_chooses_no_other_folder(world: str, capf
 
 def test_an_odd_har_file_is_converted_as_far_as_it_can_be(capfd: Any) -> None:
     call = request(3, "tools/call", name="get_note", arguments={"id": "n-1"})
-    odd = [
+    odd: list[dict[str, Any]] = [
         {"time": 1e300},
         {"startedDateTime": "0001-01-01T00:00:00+14:00"},
         {"startedDateTime": "9999-12-31T23:59:59Z", "time": 1e8},
         {"response": {"status": "odd", "headers": 3, "content": {"encoding": "base64", "text": "%"}}},
         {"response": None, "connection": {}},
     ]
-    entries = [{**entry(3, call, reply(3, content=[])), **changes} for changes in odd]
+    entries: list[Any] = [{**entry(3, call, reply(3, content=[])), **changes} for changes in odd]
     Path("odd.har").write_text(json.dumps({"log": {"entries": [*entries, 7, {"request": 7}]}}), encoding="utf-8")
     assert main(["record", "-o", "notes", "--from", "odd.har"]) == 0
     calls = [json.loads(line) for path in Path("notes").glob("*") for line in path.read_text().splitlines()]
