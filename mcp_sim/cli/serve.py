@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, closing
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +25,7 @@ from mcp_sim.cli.terminal import first_few
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.deliverability import Transport, check_deliverable, only_server
-from mcp_sim.server.worlds import checked_name
+from mcp_sim.server.worlds import Worlds, checked_name
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
@@ -67,6 +68,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--world", action="append", default=[], metavar="NAME", help="name of a world; over HTTP may be repeated"
     )
     parser.add_argument("--store", type=Path, metavar="FILE", help="over stdio: keep the world in FILE between runs")
+    control = parser.add_argument_group("the control plane, for tests, trainers and people")
+    control.add_argument("--control", metavar="HOST:PORT", help="serve the control plane there; port 0: any free port")
+    control.add_argument(
+        "--control-token-file",
+        type=Path,
+        metavar="FILE",
+        help="file with its token; default: MCP_SIM_CONTROL_TOKEN, else a new token in a private file",
+    )
     _http_arguments(parser.add_argument_group("over HTTP, for many worlds and all servers of a scenario"))
 
 
@@ -121,6 +130,8 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()  # until all is loaded: there is nothing to collect yet, and looking costs a tenth of the start
     if args.ledger_keep < 1:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
+    if args.control_token_file is not None and args.control is None:
+        raise UsageError("--control-token-file needs --control HOST:PORT")
     transport: Transport = "stdio" if args.http is None else "http"
     if transport == "http":
         _serve_http().check(args)
@@ -198,10 +209,32 @@ async def _serve(
 
         freeze_collector()
         stdio = Stdio()
-        code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
+        async with _controlled(simulator, world, log, args):
+            code = await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
         judging.judge(world)
         judging.finish()
         return code
+
+
+@asynccontextmanager
+async def _controlled(
+    simulator: Simulator, world: World, log: CallLog, args: argparse.Namespace
+) -> AsyncGenerator[None]:
+    """Serve the control plane of one world within a block, if there is one."""
+    if args.control is None:
+        yield
+        return
+    # Imported late, since clients wait for a server over stdio.
+    from mcp_sim.cli.serve_control import controlled, token_of  # noqa: PLC0415 (loads an HTTP server)
+    from mcp_sim.server.control.controls import Controls, Setting  # noqa: PLC0415 (loads an HTTP server)
+
+    worlds = Worlds(partial(simulator.world, seed=args.seed, clock=world.clock.mode), args.max_worlds)
+    worlds.add(world)
+    controls = Controls(simulator, worlds, Setting(world.origin.seed, world.clock.mode, "stdio"))
+    with token_of(args) as token:
+        async with controlled(controls, token, args) as line:
+            log.say([line])
+            yield
 
 
 @asynccontextmanager

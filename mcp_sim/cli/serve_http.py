@@ -15,9 +15,12 @@ import anyio
 
 from mcp_sim import __version__
 from mcp_sim.cli.judging import Judging
+from mcp_sim.cli.serve_control import barring, controlled, token_of
 from mcp_sim.cli.startup import announcement, freeze_collector, logs_calls
 from mcp_sim.server.access import Access, access, environment
 from mcp_sim.server.call_log import CallLog
+from mcp_sim.server.control.controls import Controls, Setting
+from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, listen, parse_address, url
 from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
@@ -52,8 +55,8 @@ def run(simulator: Simulator, clock: Mode, log: CallLog, judging: Judging, args:
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = parse_address(args.http)
     rules = access(host, args.allow_host, args.token_file, environment())
-    with bind(host, port) as listener:
-        serve = partial(_serve, simulator, clock, log, judging, args, rules, listener)
+    with token_of(args) as token, bind(host, port) as listener:
+        serve = partial(_serve, simulator, clock, log, judging, args, barring(rules, token), listener, token)
         return anyio.run(serve, backend_options={"use_uvloop": _has_uvloop()})
 
 
@@ -65,6 +68,7 @@ async def _serve(
     args: argparse.Namespace,
     rules: Access,
     listener: socket.socket,
+    token: ControlToken | None,
 ) -> int:
     gc.disable()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -77,9 +81,11 @@ async def _serve(
         counts = simulator.base(args.seed).counts()
         limits, unread = _limits(args), _seconds("--unread", args.unread)
         server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
-        async with server.open() as app:
+        seed = simulator.scenario.seed if args.seed is None else args.seed
+        controls = Controls(simulator, worlds, Setting(seed, clock, "http"))
+        async with controlled(controls, token, args) as control, server.open() as app:
             freeze_collector()
-            begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, args)))
+            begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, control, args)))
             code = await listen(app, listener, begun, server.leave, limits.grace, unread)
         worlds.end()
         judging.finish()
@@ -87,7 +93,13 @@ async def _serve(
 
 
 def _announced(
-    scenario: Scenario, counts: Mapping[str, int], clock: Mode, rules: Access, where: str, args: argparse.Namespace
+    scenario: Scenario,
+    counts: Mapping[str, int],
+    clock: Mode,
+    rules: Access,
+    where: str,
+    control: str,
+    args: argparse.Namespace,
 ) -> Iterator[str]:
     """Yield what is logged once the server listens; with few logs, only the address if the port was chosen freely."""
     if logs_calls(args):
@@ -96,6 +108,8 @@ def _announced(
         yield from announcement(scenario, counts, seed, clock, args.scenario)
     elif parse_address(args.http)[1] == 0:
         yield f"mcp-sim listens on {where}"
+    if control:
+        yield control
 
 
 def _limits(args: argparse.Namespace) -> Limits:

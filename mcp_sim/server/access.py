@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from mcp_sim.server.worlds import checked_name, is_name
-from mcp_sim.types.errors import UsageError
+from mcp_sim.types.errors import McpSimError, UsageError
 
 TOKEN_VARIABLE = "MCP_SIM_TOKEN"  # noqa: S105 (the name of a variable, not a token)
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -27,6 +27,14 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 _ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\\]+)", re.IGNORECASE)
 """An origin of a page: a scheme and a host. Neither a user nor a path belongs to it."""
+
+
+class NotAdmitted(McpSimError):
+    """A request that is not admitted: the status of its response, and more for the operator of the server."""
+
+    def __init__(self, status: int, message: str, reason: str) -> None:
+        self.status, self.reason = status, reason
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,17 @@ class Access:
 
     names: frozenset[str]
     principals: Mapping[str, str]
+    barred: frozenset[str] = frozenset()
+    """The digests of tokens that are never admitted, since they belong to another listener."""
+
+    def check_names(self, host: bytes | None, origin: bytes | None) -> None:
+        """Raise `NotAdmitted` for a request by another name of the server, or from a foreign page."""
+        if not self.is_host(host):
+            reason = f"{_shown(host)} is not allowed as Host; --allow-host adds a name"
+            raise NotAdmitted(421, "Invalid Host header", reason)
+        if not self.is_origin(origin, host):
+            reason = f"{_shown(origin)} is not allowed as Origin; --allow-host adds a name"
+            raise NotAdmitted(403, "Invalid Origin header", reason)
 
     def is_host(self, host: bytes | None) -> bool:
         """Whether a Host header is allowed. An IP address always is, since DNS rebinding needs a name."""
@@ -59,21 +78,28 @@ class Access:
         """Return the world of a bearer token, None without one. Raises `PermissionError` for an unknown one."""
         scheme, _, token = (authorization or b"").partition(b" ")
         is_bearer = scheme.lower() == b"bearer" and bool(token.strip())
-        digest = _digest(token.strip()) if is_bearer else ""
-        if not self.principals:
-            return _world_of(digest) if is_bearer else None
-        if digest not in self.principals:
+        hashed = digest(token.strip()) if is_bearer else ""
+        if hashed in self.barred:
             raise PermissionError
-        return self.principals[digest]
+        if not self.principals:
+            return _world_of(hashed) if is_bearer else None
+        if hashed not in self.principals:
+            raise PermissionError
+        return self.principals[hashed]
 
 
 def access(bound: str, names: Collection[str], token_file: Path | None, environment: Mapping[str, str]) -> Access:
     """Return the rules of a server bound to a host. Raises `UsageError` for an invalid token file."""
     tokens = _from_file(token_file) if token_file is not None else {}
     if environment.get(TOKEN_VARIABLE):
-        digest = _digest(environment[TOKEN_VARIABLE].encode())
-        tokens.setdefault(digest, _world_of(digest))
-    return Access(frozenset({*LOOPBACK, bound.lower(), *(name.lower() for name in names)}), tokens)
+        hashed = digest(environment[TOKEN_VARIABLE].encode())
+        tokens.setdefault(hashed, _world_of(hashed))
+    return Access(names_of(bound, names), tokens)
+
+
+def names_of(bound: str, names: Collection[str]) -> frozenset[str]:
+    """Return the names of a server that is bound to a host, in lower case."""
+    return frozenset({*LOOPBACK, bound.lower(), *(name.lower() for name in names)})
 
 
 def environment() -> Mapping[str, str]:
@@ -90,11 +116,12 @@ def _from_file(path: Path) -> dict[str, str]:
     entries = [line.split() for line in lines if line.strip() and not line.startswith("#")]
     if not entries or any(len(words) > 2 for words in entries):
         raise UsageError(f"{path} must have lines of the form TOKEN, or NAME TOKEN")
-    digests = [(_digest(words[-1].encode()), words) for words in entries]
-    return {digest: checked_name(words[0]) if len(words) == 2 else _world_of(digest) for digest, words in digests}
+    digests = [(digest(words[-1].encode()), words) for words in entries]
+    return {hashed: checked_name(words[0]) if len(words) == 2 else _world_of(hashed) for hashed, words in digests}
 
 
-def _digest(token: bytes) -> str:
+def digest(token: bytes) -> str:
+    """Return what is kept of a token: comparing it takes no time from which the token could be guessed."""
     return sha256(token).hexdigest()
 
 
@@ -106,6 +133,10 @@ def _host_name(host: str) -> str | None:
     """Return a Host without its port, in lower case; an IPv6 address without its brackets. None if it is invalid."""
     parts = _HOST.fullmatch(host)
     return (parts["address"] or parts["name"]).lower() if parts else None
+
+
+def _shown(header: bytes | None) -> str:
+    return "nothing" if header is None else repr(header.decode("latin-1"))
 
 
 def _is_address(name: str) -> bool:

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from mcp_sim.server.access import TOKEN_VARIABLE, Access, WorldNames, explicit_names
+from mcp_sim.server.access import TOKEN_VARIABLE, Access, NotAdmitted, WorldNames, explicit_names
 from mcp_sim.server.exchange import (
     CONNECTION,
     EXCHANGE,
@@ -184,12 +184,10 @@ class HttpServer:
         host, origin = headers.get(b"host"), headers.get(b"origin")
         if self._is_leaving:
             raise _leaving()
-        if not self._access.is_host(host):
-            reason = f"{_shown(host)} is not allowed as Host; --allow-host adds a name"
-            raise Refusal(421, INVALID_REQUEST, "Invalid Host header", reason=reason)
-        if not self._access.is_origin(origin, host):
-            reason = f"{_shown(origin)} is not allowed as Origin; --allow-host adds a name"
-            raise Refusal(403, INVALID_REQUEST, "Invalid Origin header", reason=reason)
+        try:
+            self._access.check_names(host, origin)
+        except NotAdmitted as error:
+            raise Refusal(error.status, INVALID_REQUEST, str(error), reason=error.reason) from None
         authorization = headers.get(b"authorization")
         try:
             return self._access.principal(authorization)
@@ -245,10 +243,6 @@ def _check_single(headers: Sequence[tuple[bytes, bytes]]) -> None:
     if len(names) > len(set(names)):
         twice = next(name.decode() for name in names if names.count(name) > 1)
         raise Refusal(400, INVALID_REQUEST, "Bad Request", reason=f"the header {twice} occurs twice")
-
-
-def _shown(header: bytes | None) -> str:
-    return "nothing" if header is None else repr(header.decode("latin-1"))
 
 
 def _leaving() -> Refusal:

@@ -29,22 +29,22 @@ BACKLOG = 2048
 MOST_CONNECTIONS = 65_536
 
 
-def parse_address(text: str) -> tuple[str, int]:
-    """Parse `HOST:PORT`, an IPv6 address in brackets. Raises `UsageError`."""
+def parse_address(text: str, option: str = "--http") -> tuple[str, int]:
+    """Parse `HOST:PORT`, an IPv6 address in brackets. Raises `UsageError` that names the option."""
     with suppress(ValueError):
         parts = urlsplit(f"//{text}")
         if parts.hostname and parts.port is not None and parts.netloc == text and not parts.username:
             return parts.hostname, parts.port
-    raise UsageError(f"--http takes HOST:PORT, as in 127.0.0.1:8000 or [::1]:8000, not {text!r}")
+    raise UsageError(f"{option} takes HOST:PORT, as in 127.0.0.1:8000 or [::1]:8000, not {text!r}")
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Raises `UsageError` if the address cannot be bound."""
+def bind(host: str, port: int, option: str = "--http") -> socket.socket:
+    """Return a listening socket. Raises `UsageError` that names the option if the address cannot be bound."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        free = f"; choose another port, or --http {_written(host)}:0 for any free one"
+        free = f"; choose another port, or {option} {_written(host)}:0 for any free one"
         hint = free if error.errno == EADDRINUSE else ""
         raise UsageError(f"cannot listen on {_written(host)}:{port}: {_reason(error)}{hint}") from error
 

@@ -55,6 +55,20 @@ class Worlds:
     def __contains__(self, name: str) -> bool:
         return name in self._worlds
 
+    def names(self) -> list[str]:
+        """Return the names of the worlds, in the order in which they were created."""
+        return list(self._worlds)
+
+    def find(self, name: str) -> World | None:
+        """Return the world of this name, if it exists."""
+        return self._worlds.get(name)
+
+    def add(self, world: World) -> None:
+        """Add a world under its name, which is free. Raises `WorldUnavailable` if there is no room."""
+        if len(self._worlds) >= self._most:
+            raise WorldUnavailable(world.name, "There is no room for another world", is_full=True)
+        self._worlds[world.name] = world
+
     def check(self, name: str) -> None:
         """Raises `WorldUnavailable` if `get` would."""
         world = self._worlds.get(name)

@@ -15,6 +15,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
+from anyio import Event
+
 from mcp_sim.types import (
     BrokenDelivery,
     Change,
@@ -262,13 +264,23 @@ class Ledger(_Newest[bytes]):
     It has at most `keep` entries and 64 MB; older entries are in the trace only.
     """
 
-    __slots__ = ()
+    __slots__ = ("_changed",)
 
     def __init__(self, keep: int, lines: Iterable[bytes] = ()) -> None:
         super().__init__(keep, len, lines)
+        self._changed: Event | None = None
 
     def append(self, line: bytes) -> None:
         self._add(line, len(line))
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+    async def changed(self) -> None:
+        """Wait for the next entry."""
+        if self._changed is None:
+            self._changed = Event()
+        await self._changed.wait()
 
     def fork(self) -> Ledger:
         """Return a ledger with the same entries that grows on its own."""
@@ -281,11 +293,11 @@ class Ledger(_Newest[bytes]):
         """How many entries were added so far; the newest has this number, counted from 1."""
         return self._added
 
-    def after(self, number: int) -> list[tuple[int, bytes]]:
-        """Return the lines with a greater number, as far as they are kept, each with its number."""
+    def after(self, number: int, most: int) -> list[tuple[int, bytes]]:
+        """Return the first lines with a greater number, as far as they are kept, each with its number."""
         oldest = self._added - len(self._items) + 1
         skipped = min(max(0, number + 1 - oldest), len(self._items))
-        return list(enumerate(islice(self._items, skipped, None), oldest + skipped))
+        return list(enumerate(islice(self._items, skipped, skipped + most), oldest + skipped))
 
     @property
     def newest(self) -> Record:

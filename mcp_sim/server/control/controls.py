@@ -1,0 +1,271 @@
+"""What can be done to the worlds of a server. HTTP exposes these methods; programs in the same process call them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from secrets import token_hex
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+
+from mcp_sim import __version__
+from mcp_sim.server.control import models as m
+from mcp_sim.server.control.comparing import compare
+from mcp_sim.server.control.errors import Conflict, NotFound, of_fault
+from mcp_sim.server.control.following import Followed, follow
+from mcp_sim.server.control.reading import about_world, fault_state, read_records, summary
+from mcp_sim.server.control.snapshots import Snapshots
+from mcp_sim.server.control.writing import write_records
+from mcp_sim.server.deliverability import Transport, check_deliverable
+from mcp_sim.server.worlds import Worlds, WorldUnavailable
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import Record
+from mcp_sim.types.clock import Mode
+from mcp_sim.types.errors import DocumentError, StaleChange, UsageError, did_you_mean
+from mcp_sim.types.json_values import decode
+from mcp_sim.world.world import World
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 30.0
+"""Seconds that an act waits for the call that a world is answering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How worlds are served: the seed and clock of new ones, and the transport, if any, by which agents reach them."""
+
+    seed: int
+    clock: Mode
+    transport: Transport | None = None
+
+
+class Controls:
+    """Creates, reads, changes and ends the worlds of a server.
+
+    An act is done while its world answers no call, and is an event of its ledger with its actor. Reading never waits
+    for a call. What may take long is computed in a thread, one at a time, so that calls of other worlds go on.
+
+    Raises `ControlError` for what cannot be done.
+    """
+
+    def __init__(self, simulator: Simulator, worlds: Worlds, setting: Setting) -> None:
+        self._simulator, self._worlds, self._setting = simulator, worlds, setting
+        self._snapshots = Snapshots()
+        self._parents = WeakKeyDictionary[World, str]()
+        self._thread = CapacityLimiter(1)
+
+    # worlds
+
+    def about(self) -> m.About:
+        """Return what is served."""
+        scenario = self._simulator.scenario
+        return m.About(
+            name=scenario.name,
+            sha256=scenario.sha256,
+            task=scenario.task,
+            seed=self._setting.seed,
+            servers={name: list(spec.tools) for name, spec in scenario.servers.items()},
+            entities=list(scenario.domain.entities),
+            expectations=[entry.id for entry in scenario.expectations],
+            clock=self._setting.clock,
+            version=__version__,
+        )
+
+    def worlds(self, query: m.Page) -> m.WorldList:
+        """Return the worlds, in the order in which they were created."""
+        names = self._worlds.names()
+        page = [self.world(name) for name in names[query.offset : query.offset + query.limit]]
+        return m.WorldList(worlds=[summary(one, self._parents.get(one)) for one in page], total=len(names))
+
+    def world(self, name: str) -> World:
+        """Return a world itself. Raises `NotFound`."""
+        found = self._worlds.find(name)
+        if found is None:
+            raise NotFound(f"there is no world {name!r}{did_you_mean(name, self._worlds.names()[: m.MOST_ROWS])}")
+        return found
+
+    async def create(self, new: m.NewWorld) -> m.WorldSummary:
+        """Create a world."""
+        name = self._free(new.name)
+        seed = self._setting.seed if new.seed is None else new.seed
+        await self._apart(self._simulator.base(seed).counts)  # generates the records of a new seed
+        clock = new.clock or self._setting.clock
+        return self._added(self._simulator.world(self._free(name), seed=seed, stream=new.stream, clock=clock))
+
+    def inspect(self, name: str) -> m.WorldState:
+        """Return the state of a world, without its records."""
+        world = self.world(name)
+        return about_world(world, self._parents.get(world), self._snapshots.of(world))
+
+    async def close(self, name: str) -> None:
+        """End a world, once it has answered. Agents that name it again begin a new one, where that is allowed."""
+        world = self.world(name)
+        await self._do(world, lambda: None)
+        self._worlds.forget(name)
+
+    async def fork(self, name: str, request: m.ForkRequest) -> m.WorldSummary:
+        """Create a world that begins as another one is now."""
+        world, twin = self.world(name), self._free(request.name)
+        made = await self._do(world, lambda: world.fork(self._free(twin), request.stream, request.actor))
+        self._parents[made] = name
+        return self._added(made)
+
+    async def reset(self, name: str, request: m.Act) -> m.WorldSummary:
+        """Return a world to its start."""
+        world = self.world(name)
+        await self._do(world, lambda: world.reset(request.actor))
+        return summary(world, self._parents.get(world))
+
+    # snapshots
+
+    def snapshots(self, name: str) -> list[m.SnapshotState]:
+        """Return the snapshots of a world."""
+        return self.inspect(name).snapshots
+
+    async def snapshot(self, name: str, request: m.NewSnapshot) -> m.Identified:
+        """Take a snapshot of a world."""
+        world = self.world(name)
+        return m.Identified(id=await self._do(world, lambda: self._snapshots.take(world, request.name)))
+
+    async def restore(self, name: str, request: m.Restore) -> m.WorldSummary:
+        """Return a world to a snapshot."""
+        world = self.world(name)
+        moment = self._snapshots.get(world, request.snapshot)
+        await self._do(world, lambda: world.return_to(moment, request.actor))
+        return summary(world, self._parents.get(world))
+
+    def drop_snapshot(self, name: str, snapshot: str) -> None:
+        """Delete a snapshot of a world."""
+        self._snapshots.drop(self.world(name), snapshot)
+
+    # faults
+
+    def faults(self, name: str) -> list[m.Fault]:
+        """Return the faults of a world as they are now."""
+        world = self.world(name)
+        return [fault_state(world, entry) for entry in world.scenario.perturbations]
+
+    async def inject(self, name: str, request: m.NewFault) -> m.Identified:
+        """Add a fault."""
+        world = self.world(name)
+        try:
+            self._check_delivery(world, {"inject": request.fault})
+            return m.Identified(id=await self._steered(world.inject(request.fault, request.actor)))
+        except DocumentError as error:
+            raise of_fault(error) from None
+
+    async def switch(self, name: str, fault: str, request: m.Switch) -> m.Fault:
+        """Enable or disable a fault."""
+        world = self.world(name)
+        known = [entry.id for entry in world.scenario.perturbations]
+        if fault not in known:
+            raise NotFound(f"the world {name} has no fault {fault!r}{did_you_mean(fault, known)}")
+        if request.enabled:
+            self._check_delivery(world, {"enable": fault})
+        await self._steered((world.enable if request.enabled else world.disable)(fault, request.actor))
+        return next(one for one in self.faults(name) if one.id == fault)
+
+    def _check_delivery(self, world: World, steered: Record) -> None:
+        """Raise `Conflict` if the transport cannot deliver a fault that is to be added or enabled."""
+        if self._setting.transport is None:
+            return
+        with _refusals():
+            check_deliverable(world.refit(steered).scenario, self._setting.transport, world.clock.mode)
+
+    # time, records, the answer
+
+    async def advance(self, name: str, request: m.Advance) -> m.ClockState:
+        """Advance the clock of a world."""
+        world = self.world(name)
+        await self._steered(world.advance(request.by, request.actor))
+        return self.inspect(name).clock
+
+    async def records(self, name: str, query: m.RecordQuery) -> m.RecordList:
+        """Return records of a world."""
+        return await self._apart(partial(read_records, self.world(name), query))
+
+    async def change(self, name: str, request: m.Changes) -> m.Changed:
+        """Change records as another actor."""
+        world = self.world(name)
+        self._check_room(name)
+        return m.Changed(keys=await self._do(world, lambda: write_records(world, request)))
+
+    async def answer(self, name: str, request: m.Answer) -> m.GradeState:
+        """Submit the final answer of the agent, and return the grade."""
+        world = self.world(name)
+        self._check_room(name)
+        await self._do(world, lambda: world.submit(request.answer, request.actor))
+        return await self.grade(name, m.GradeQuery())
+
+    async def grade(self, name: str, query: m.GradeQuery) -> m.GradeState:
+        """Return the grade of a world as it is now."""
+        grade = await self._apart(partial(self.world(name).grade, strict=query.strict))
+        return m.GradeState.model_validate(grade.to_json())
+
+    # ledgers
+
+    def ledger(self, name: str, query: m.LedgerQuery) -> m.LedgerPage:
+        """Return entries of a ledger, as far as the world keeps them."""
+        ledger = self.world(name).ledger
+        found = ledger.after(query.after, query.limit)
+        entries = [m.LedgerEntry(number=number, entry=decode(line)) for number, line in found]
+        return m.LedgerPage(entries=entries, oldest=ledger.added - len(ledger) + 1, newest=ledger.added)
+
+    def follow(self, name: str, after: int = 0) -> AsyncGenerator[Followed]:
+        """Yield the entries of a ledger with their numbers, then each new one, until the world ends."""
+        world = self.world(name)
+        return follow(world, after, lambda: self._worlds.find(name) is world)
+
+    async def compare(self, name: str, query: m.CompareQuery) -> m.Comparison:
+        """Compare the records and ledgers of two worlds."""
+        return await self._apart(partial(compare, self.world(name), self.world(query.other), query.limit))
+
+    # in common
+
+    def _free(self, name: str | None) -> str:
+        """Return the name of a new world. Raises `Conflict` if it is taken."""
+        if name is not None and self._worlds.find(name) is not None:
+            raise Conflict(f"there is a world {name!r}; choose another name, or close that one")
+        return name or f"world-{token_hex(8)}"
+
+    def _added(self, world: World) -> m.WorldSummary:
+        with _refusals():
+            self._worlds.add(world)
+        return summary(world, self._parents.get(world))
+
+    def _check_room(self, name: str) -> None:
+        with _refusals():
+            self._worlds.check(name)
+
+    async def _do(self, world: World, act: Callable[[], T]) -> T:
+        return await self._steered(world.engine.steer(world, act))
+
+    async def _steered(self, act: Any) -> Any:
+        """Wait for an act, as long as a world may take to answer a call."""
+        with _refusals():
+            try:
+                with anyio.fail_after(BUSY_SECONDS):
+                    return await act
+            except TimeoutError:
+                raise Conflict(f"the world has been answering a call for {BUSY_SECONDS:g} s; try again") from None
+
+    async def _apart(self, compute: Callable[[], T]) -> T:
+        """Compute something in a thread."""
+        return await to_thread.run_sync(compute, limiter=self._thread)
+
+
+@contextmanager
+def _refusals() -> Generator[None]:
+    """Turn what a world refuses into a refusal of the control plane."""
+    try:
+        yield
+    except DocumentError:
+        raise
+    except (UsageError, StaleChange, WorldUnavailable) as error:
+        raise Conflict(str(error)) from error
