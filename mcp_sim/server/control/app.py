@@ -41,7 +41,7 @@ ALIVE_EVERY = 15
 
 
 class ControlServer:
-    """An ASGI application that exposes `Controls` to whoever has the token."""
+    """An ASGI application that exposes `Controls` to clients with the token."""
 
     def __init__(self, controls: Controls, access: Access, token: ControlToken) -> None:
         self._controls, self._access, self._token = controls, access, token
