@@ -29,7 +29,7 @@ def describe_arguments(tool: Tool) -> Tool:
     described = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}
     if not described:
         return tool
-    parts |= {name: {**as_object(parts[name]), "description": line} for name, line in described.items()}
+    parts = {**parts, **{name: {**as_object(parts[name]), "description": line} for name, line in described.items()}}
     return replace(tool, definition={**tool.definition, "inputSchema": {**schema, "properties": parts}})
 
 
