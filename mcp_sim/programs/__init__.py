@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from mcp_sim.programs.given import records
 from mcp_sim.programs.pages import Page
 from mcp_sim.programs.results import Refused, Result, Rpc, fail
 from mcp_sim.programs.rows import Row
@@ -37,6 +38,7 @@ __all__ = [
     "fail",
     "initial",
     "invalid_arguments",
+    "records",
     "resource",
     "tool",
     "unknown_tool",
@@ -60,6 +62,7 @@ def tool(
     key: str = ...,
     rows: str = ...,
     validate: bool = ...,
+    conforms: bool = ...,
 ) -> Callable[[F], F]: ...
 
 
@@ -67,7 +70,8 @@ def tool(name: Any = "", /, **_options: Any) -> Any:
     """Let a function answer the tool of its name, or of the given name.
 
     The function gets the world, and the arguments that it has parameters for. `validate=False`: it also gets calls that
-    violate the inputSchema. The rest says what faults and reports should know if it cannot be read from the function:
+    violate the inputSchema. `conforms=False`: results may violate the outputSchema, as those of the real server do. The
+    rest says what faults and reports should know if it cannot be read from the function:
     `reads=True` (nothing is written), `verb` (create, get, list, search, update, delete, compute, none), `entity` (a
     table), `key` (the argument that names the record), `rows` (the path of the list in a result, '' for the result
     itself). mcp-sim reads all of them without running the file, so they are literals.

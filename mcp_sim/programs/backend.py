@@ -43,7 +43,8 @@ class Program(Backend):
         if program is None:
             raise ValueError(f"{tool.id}: no program answers it")
         function = program.functions[tool.id]
-        return _Call(program, domain, _answered(function, program, domain), _binder(function, tool))
+        conforms = function.options.get("conforms") is not False
+        return _Call(program, domain, _answered(function, program, domain), _binder(function, tool), conforms)
 
 
 def hook_answer(name: str, program: Declared, domain: Domain) -> Answer | None:
@@ -118,9 +119,12 @@ class _Call:
     domain: Domain
     answer: Answered
     bind: Bind
+    conforms: bool = True
 
     def __call__(self, turn: Turn, invent: Invent) -> Transition:
-        observation, changes = self.outcome(turn, invent, lambda value: observation_of(value, turn.tool))
+        observation, changes = self.outcome(
+            turn, invent, lambda value: observation_of(value, turn.tool, conforms=self.conforms)
+        )
         findings = program_findings(turn, changes, self.domain) if changes else ()
         return Transition(observation, changes, measured={"findings": findings} if findings else {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, ItemsView, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult
@@ -64,12 +64,14 @@ class Rpc(Exception):
         super().__init__(f"{code}: {message}")
 
 
-def observation_of(value: Any, tool: Tool) -> Observation:
+def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observation:
     """Return what the agent gets for a returned or raised value.
 
-    A text is text; other values are JSON, structured where the tool has an outputSchema. Raises `TypeError` for what is
-    no JSON.
+    A text is text; other values are JSON, structured where the tool has an outputSchema. So is a text there, unless the
+    tool does not keep to its outputSchema (`conforms`). Raises `TypeError` for what is no JSON.
     """
+    if not conforms and (isinstance(value, str) or (isinstance(value, Result) and value.structured is None)):
+        tool = replace(tool, definition={k: part for k, part in tool.definition.items() if k != "outputSchema"})
     match value:
         case Rpc():
             return Observation(RpcError(value.code, value.message, plain(value.data)))

@@ -59,7 +59,7 @@ class Bindings:
         answering = [id(entry) for entry in route(scenario.world_models, tool, domain)]
         return WorldStep(
             arguments=Validator(tool.input_schema, FORMATS),
-            output=None if tool.output_schema is None else Validator(tool.output_schema),
+            output=self._output(tool),
             inspect=inspection(plan, domain),
             stubs=tuple(stub for stub in scenario.stubs if in_reach((stub.tool,), tool)),
             sources=tuple(
@@ -80,6 +80,12 @@ class Bindings:
             self._judges_arguments(tool.id, entry),
             is_planned,
         )
+
+    def _output(self, tool: Tool) -> Validator | None:
+        """Return what checks the results of a tool; None for those of a program that may violate the schema."""
+        program = self._scenario.domain.program_of(tool.id)
+        is_free = program is not None and program.functions[tool.id].options.get("conforms") is False
+        return None if tool.output_schema is None or is_free else Validator(tool.output_schema)
 
     def _judges_arguments(self, tool: str, entry: WorldModelEntry) -> bool:
         """Whether calls of a tool whose arguments violate the inputSchema are answered like others."""

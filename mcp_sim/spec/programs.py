@@ -27,7 +27,7 @@ HOOKS = ("initial", "unknown_tool", "invalid_arguments")
 _DECORATORS = frozenset({"tool", "resource", *HOOKS})
 
 _OPTIONS: Mapping[str, Mapping[str, type]] = {
-    "tool": {"reads": bool, "validate": bool, "verb": str, "entity": str, "key": str, "rows": str},
+    "tool": {"reads": bool, "validate": bool, "conforms": bool, "verb": str, "entity": str, "key": str, "rows": str},
     "resource": {"name": str, "description": str, "mime_type": str},
 }
 """The options of each decorator that takes some."""

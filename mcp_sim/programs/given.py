@@ -1,0 +1,58 @@
+"""Find records in a given state, whatever its shape is."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.lexicon.english import singular, words
+
+_MOST = 10_000
+"""How many objects are searched."""
+
+
+def records(given: Json, *names: str, key: str = "id") -> list[Record]:
+    """Return copies of the records that a state has under one of these names, at any depth; the nearest ones count.
+
+    Names are equal in singular and plural, snake and camel case. Records are a list, or a mapping by their `key`, which
+    is then added to each. Items of a list that are no objects become `{key: item}`; a mapping whose values are not all
+    objects is one record. Without names: those of a state that is itself a list or a mapping of records.
+    """
+    if not names:
+        return [*_rows(given, key)]
+    wanted = {_normal(name) for name in names}
+    waiting, searched = deque[Json]([given]), 0
+    while waiting and searched < _MOST:
+        value, searched = waiting.popleft(), searched + 1
+        if isinstance(value, Mapping):
+            parts = cast("Mapping[str, Json]", value)
+            found = next(
+                (part for name, part in parts.items() if _normal(name) in wanted and _is_container(part)), None
+            )
+            if found is not None:
+                return [*_rows(found, key)]
+            waiting.extend(parts.values())
+    return []
+
+
+def _rows(value: Json, key: str) -> Iterator[Record]:
+    if isinstance(value, list):
+        rows = cast("list[Json]", value)
+        yield from ({**cast("Record", row)} if isinstance(row, dict) else {key: row} for row in rows)
+    elif isinstance(value, Mapping):
+        parts = cast("Mapping[str, Json]", value)
+        if all(isinstance(part, Mapping) for part in parts.values()):
+            yield from ({key: name, **cast("Record", part)} for name, part in parts.items())
+        else:
+            yield dict(parts)
+
+
+def _is_container(value: Json) -> bool:
+    return isinstance(value, list | dict) and bool(value)
+
+
+def _normal(name: str) -> str:
+    parts = words(str(name))
+    return "_".join((*parts[:-1], singular(parts[-1]))) if parts else str(name).lower()
