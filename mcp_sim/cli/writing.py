@@ -213,6 +213,8 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
         print(_totals(report))
         if report["sessions"]["held_back"]:
             print(f"Held back for the gate: {', '.join(first_few(report['sessions']['held_back']))}.")
+        if report["sessions"]["scored"]:
+            print(f"Held back for the score: {', '.join(first_few(report['sessions']['scored']))}.")
     if shows_complaints and outcome.complaints and not as_json:
         print(f"\nFor the model:\n\n{outcome.complaints}")
     for line in written:
@@ -220,7 +222,7 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
 
 
 def _rows(report: Record) -> Iterator[list[str]]:
-    yield ["tool", "result", "held-back", "plan", "checked", "why"]
+    yield ["tool", "result", "gate", "plan", "checked", "why"]
     for tool, one in report["tools"].items():
         scores = ["-" if one[name] is None else f"{one[name]:.3f}" for name in ("held_back", "plan")]
         why = one["why"][0].split("\n")[0] if one["why"] else ""
@@ -229,7 +231,8 @@ def _rows(report: Record) -> Iterator[list[str]]:
 
 def _totals(report: Record) -> str:
     parts = [f"{report['kept']} of {len(report['tools'])} tools kept"]
-    for name, label in (("held_back", "held-back sessions"), ("shown", "shown sessions")):
+    labels = {"scored": "score sessions", "held_back": "gate sessions", "shown": "shown sessions"}
+    for name, label in labels.items():
         program, plans = report[name]["program"], report[name]["plans"]
         if program is not None and plans is not None:
             parts.append(f"{label} {program:.3f} (plans alone {plans:.3f})")

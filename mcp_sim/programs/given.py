@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import singular, words
 
 _MOST = 10_000
@@ -39,18 +40,18 @@ def records(given: Json, *names: str, key: str = "id") -> list[Record]:
 
 def _rows(value: Json, key: str) -> Iterator[Record]:
     if isinstance(value, list):
-        rows = cast("list[Json]", value)
-        yield from ({**cast("Record", row)} if isinstance(row, dict) else {key: row} for row in rows)
+        for row in cast("list[Json]", value):
+            yield {**as_object(row)} if isinstance(row, dict) else {key: row}
     elif isinstance(value, Mapping):
         parts = cast("Mapping[str, Json]", value)
-        if all(isinstance(part, Mapping) for part in parts.values()):
-            yield from ({key: name, **cast("Record", part)} for name, part in parts.items())
+        if all(isinstance(part, dict) for part in parts.values()):
+            yield from ({key: name, **as_object(part)} for name, part in parts.items())
         else:
             yield dict(parts)
 
 
 def _is_container(value: Json) -> bool:
-    return isinstance(value, list | dict) and bool(value)
+    return isinstance(value, list | dict) and value not in ([], {})
 
 
 def _normal(name: str) -> str:

@@ -75,7 +75,7 @@ async def test_a_good_program_is_written_beside_the_spec_that_then_names_it(
     assert found["tools"]["get_item"]["checks"] == [
         "answers",
         "gone after deletion",
-        "reads what was created",
+        "reads what exists",
         "schema",
         "unknown ids",
     ]
@@ -121,7 +121,9 @@ async def test_what_never_gets_right_keeps_its_plan(pantry: Path, capfd: pytest.
     assert got.value == {"id": "item-1", "name": "Salt", "quantity": 3, "shelf": "top"}
 
 
-@pytest.mark.parametrize(("shown", "complaint"), [("'Full.'", "does not show item"), ("f'{len(lines)} items'", None)])
+@pytest.mark.parametrize(
+    ("shown", "complaint"), [("'Full.'", "expected it to show the item"), ("f'{len(lines)} items'", None)]
+)
 async def test_a_list_shows_what_was_created_or_its_number(
     pantry: Path, capfd: pytest.CaptureFixture[str], shown: str, complaint: str | None
 ) -> None:

@@ -6,13 +6,17 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from mcp_sim.recordings.observed import observe
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 
 MOST_SESSIONS = 12
+_FEWEST_ITEMS = 2
+"""From how many text blocks on they may be the items of a list."""
 LONGEST_RESULT = 4_000
 """The longest result that is shown whole, in characters."""
 _OFTEN = 3
@@ -51,7 +55,11 @@ def answer_text(answer: Answer, most: int = LONGEST_RESULT) -> str:
     structured: Json = result.get("structuredContent")
     parts = [f"structured {shortened(canonical_in_order(structured), most)}"] if structured is not None else []
     blocks: Sequence[Record] = result.get("content") or []
-    parts += [_block_text(block, structured, most) for block in blocks]
+    parts += (
+        [_items_text(blocks)]
+        if _are_items(blocks, structured)
+        else [_block_text(one, structured, most) for one in blocks]
+    )
     return "\n".join([f"{sign} {part}" for part in parts]) or f"{sign} no content"
 
 
@@ -65,15 +73,35 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} [... {len(text) - most} more characters]"
 
 
+def _are_items(blocks: Sequence[Record], structured: Json) -> bool:
+    """Whether text blocks show the items of a structured list one by one."""
+    listed: Json = cast("Record", structured).get("result") if isinstance(structured, dict) else structured
+    if not isinstance(listed, list) or len(blocks) < _FEWEST_ITEMS:
+        return False
+    items = cast("list[Json]", listed)
+    texts = [_parsed(str(block.get("text", ""))) for block in blocks if block.get("type") == "text"]
+    return len(texts) == len(blocks) and texts == items
+
+
+def _items_text(blocks: Sequence[Record]) -> str:
+    layout = "indented JSON" if any("\n" in str(block.get("text", "")) for block in blocks) else "JSON or its text"
+    return f"{len(blocks)} text blocks: one for each item of the list above, as {layout}"
+
+
+def _parsed(text: str) -> Json:
+    """Return the object or list that a text is; a text as it is."""
+    try:
+        return json.loads(text) if text[:1] in ("{", "[") else text
+    except ValueError:
+        return text
+
+
 def _block_text(block: Record, structured: Json, most: int) -> str:
     if block.get("type") != "text":
         return f"block {shortened(canonical_in_order(block), most)}"
     text = str(block.get("text", ""))
-    try:
-        value = json.loads(text) if text[:1] in ("{", "[") else None
-    except ValueError:
-        value = None
-    if value is None:
+    value = _parsed(text)
+    if isinstance(value, str):
         return f"text:\n{shortened(text, most)}"
     if structured is not None and value == structured:
         return "text: the same as JSON"
@@ -133,3 +161,16 @@ def distinct_states(sessions: Sequence[Session]) -> dict[str, Record]:
     for session in representative_sessions(sessions):
         first.setdefault(canonical(session.state), session)
     return {session.name: session.state for session in first.values()}
+
+
+def violated_schemas(sessions: Sequence[Session]) -> Iterator[str]:
+    """Yield the tools whose recorded results are not valid under their own outputSchema."""
+    schemas = {tool["name"]: tool.get("outputSchema") for session in sessions for tool in session.tools}
+    valid = {name: Validator(cast("Record", schema)) for name, schema in schemas.items() if isinstance(schema, dict)}
+    for session in sessions:
+        for call in session.calls:
+            result: Record = call.answer.get("result") or {}
+            if call.tool in valid and result and not result.get("isError"):
+                structured: Json = result.get("structuredContent")
+                if structured is None or valid[call.tool].problems(structured):
+                    yield call.tool

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,10 +14,10 @@ from typing import cast
 from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.evidence import representative_sessions
 from mcp_sim.recordings.compiling.probes import Finding, differences
-from mcp_sim.recordings.compiling.removal import enclosing_function
+from mcp_sim.recordings.compiling.removal import enclosing_function, functions_in, without_tools
 from mcp_sim.recordings.compiling.static_checks import static_problems
 from mcp_sim.recordings.compiling.subject import Subject
-from mcp_sim.recordings.compiling.trial import job_of
+from mcp_sim.recordings.compiling.trial import job_of, known_of
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
@@ -28,6 +28,8 @@ PROGRAM = "program.py"
 """How the file is called in complaints."""
 LIMITS = Limits(memory=2 << 30, cpu=150)
 SECONDS = 240.0
+GOOD_ENOUGH = 0.97
+"""From this agreement with the recordings that the author sees, nothing is said about them."""
 MOST_HELD = 40
 """The most sessions that are held back and replayed."""
 _HASH_SEEDS = (0, 1)
@@ -70,32 +72,50 @@ class Judged:
     functions: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
     whole: Sequence[str] = ()
     """Why the file cannot be used at all."""
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
+    """The tools whose functions were taken out before anything was tried, and why."""
     findings: Sequence[Finding] = ()
     checks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Tool -> what was checked."""
     writes: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Tool -> the table or entity that it writes, by its function or its plan."""
+    filled: Collection[str] = ()
+    """The tables that have records when a world begins."""
     held: Agreement = Agreement()
     shown: Agreement = Agreement()
     differences: Sequence[Difference] = ()
 
     def failing(self) -> dict[str, list[str]]:
-        """Return the tools with a function that may not be kept, and why.
-
-        How real servers treat unknown ids differs: where recordings show the tool, they decide, and not the rule.
-        """
+        """Return the tools with a function that may not be kept, and why."""
         found: dict[str, list[str]] = {}
-        for one in self.findings:
-            recorded = self.held.calls.get(one.tool, 0) + self.shown.calls.get(one.tool, 0)
-            if one.tool in self.functions and not (one.kind == "lifecycle" and recorded):
-                found.setdefault(one.tool, []).append(one.message)
+        for one in self.relevant():
+            if one.tool in self.functions and one.kind != "advice":
+                found.setdefault(one.tool, []).append(self.placed(one))
         return found
 
-    def harmed(self, plans: Judged) -> dict[str, str]:
-        """Return the tools without a function that worked with the plans alone and fail now, and how."""
-        before = {one.tool for one in plans.findings}
-        left = [one for one in self.findings if one.tool not in self.functions and one.tool not in before]
-        return {one.tool: one.message for one in reversed(left)}
+    def differs(self) -> bool:
+        """Whether recordings that the author sees are answered too differently."""
+        return (1.0 if self.shown.score is None else self.shown.score) < GOOD_ENOUGH
+
+    def is_wrong(self) -> bool:
+        """Whether there is more to say than advice."""
+        return bool(self.whole or self.left_out or self.failing() or self.differs())
+
+    def relevant(self) -> list[Finding]:
+        """Return the findings, those that matter most first.
+
+        How real servers treat the life of records differs: where recordings show a tool, they decide, and not rules.
+        """
+        recorded = {tool for one in (self.held, self.shown) for tool, calls in one.calls.items() if calls}
+        kept = [one for one in self.findings if not (one.tool in recorded and one.kind in {"lifecycle", "advice"})]
+        return sorted(kept, key=lambda one: one.kind == "advice")
+
+    def placed(self, finding: Finding) -> str:
+        """Return what is wrong with a tool, with the line of its function."""
+        function = self.functions.get(finding.tool)
+        if function is None or f"{PROGRAM}:" in finding.message:
+            return finding.message
+        return f"{PROGRAM}:{function.line}: {finding.message}"
 
     def writing(self, tables: Collection[str | None]) -> list[str]:
         """Return the tools whose functions use some tables."""
@@ -110,6 +130,14 @@ class Judged:
             }
             & {*tables}
         ]
+
+    def agreement(self) -> float:
+        """Return how faithfully the sessions that decide are answered: those that are held back, if there are any."""
+        return self.held.score if self.held.score is not None else self.shown.score or 0.0
+
+    def basis(self) -> str:
+        """Return which sessions decide."""
+        return "gate sessions" if self.held.score is not None else "shown sessions"
 
     def merit(self, tools: int) -> float:
         """Return how good the program is, to choose among several: negative if it cannot be used."""
@@ -142,6 +170,19 @@ class Gate:
         held, shown = (Agreement.of(found[which]) for which in ("held", "shown"))
         return Judged("", findings=findings, writes=found["writes"], held=held, shown=shown)
 
+    def score(self, text: str | None) -> float | None:
+        """Return how faithfully a program, or the plans, answer the sessions that decide nothing; None without any."""
+        if not self.subject.scored:
+            return None
+        with TemporaryDirectory(prefix="mcp-sim-") as name:
+            folder = Path(name)
+            self._write(folder, text)
+            job = {**job_of(folder, self.subject.scored[:MOST_HELD], (), {}), "tries": False}
+            try:
+                return Agreement.of(self._confined(job, folder, _HASH_SEEDS[0])["held"]).score
+            except Stopped:
+                return None
+
     def judge(self, text: str) -> Judged:
         """Return what is wrong with a program."""
         try:
@@ -158,16 +199,25 @@ class Gate:
         problems = [*static]
         for _, found in checked(folder / "scenario.json", [folder]):
             problems += [(one.line, f"{one.path}: {one.message}") for one in found if one.severity == "error"]
+        if problems:
+            return self._without(text, problems)
         functions = self._functions(folder)
-        findings, whole = [*_by_function(text, problems, functions)], list[str]()
-        for line, message in problems:
-            if enclosing_function(text, line) is None or not functions:
-                whole.append(f"{PROGRAM}:{line}: {message}")
-        if whole or findings:
-            return Judged(text, functions, whole, findings)
         if not functions:
             return Judged(text, whole=[f"{PROGRAM}: has no function with @tool"])
         return self._tried(text, folder, functions)
+
+    def _without(self, text: str, problems: Sequence[tuple[int, str]]) -> Judged:
+        """Return what is wrong with a program without the functions of tools whose text has problems."""
+        functions, names = functions_in(text), [enclosing_function(text, line) for line, _ in problems]
+        lost: dict[str, list[str]] = {}
+        for tool, function in functions.items():
+            own = [at for name, at in zip(names, problems, strict=True) if name == function.name]
+            lost |= {tool: [f"{PROGRAM}:{line}: {why}" for line, why in own]} if own else {}
+        answering = {function.name for function in functions.values()}
+        if {*names} - answering or not functions.keys() - lost.keys():
+            return Judged(text, whole=[f"{PROGRAM}:{line}: {why}" for line, why in problems])
+        rest = self.judge(without_tools(text, functions, lost))
+        return replace(rest, left_out={**lost, **rest.left_out})
 
     def _functions(self, folder: Path) -> Mapping[str, ProgramFunction]:
         try:
@@ -186,20 +236,24 @@ class Gate:
                 return Judged(text, functions, [f"{PROGRAM}: running it {error}"])
         problems = [_said(problem) for found in (one, other) for problem in found["problems"]]
         if problems:
-            return Judged(text, functions, list(dict.fromkeys(problems)))
+            return Judged(text, functions, [*dict.fromkeys(problems)])
         findings = [Finding(**finding) for finding in one["findings"]]
         for tool, arguments in differences(one["answers"], other["answers"]):
             message = f"{tool}({arguments}) answers otherwise under another hash seed: sort what comes from a set"
-            findings.append(Finding(tool, "reference", message))
+            findings.append(Finding(tool, "varies", message))
         found = [Difference(**difference) for difference in one["differences"]]
         held, shown = (Agreement.of(one[which]) for which in ("held", "shown"))
-        return Judged(text, functions, (), findings, one["checks"], one["writes"], held, shown, found)
+        seen = {"checks": one["checks"], "writes": one["writes"], "filled": one["filled"]}
+        return Judged(text, functions, findings=findings, held=held, shown=shown, differences=found, **seen)
 
     def _run(self, folder: Path, hash_seed: int, *, has_sessions: bool) -> Record:
         held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()
         shown: Sequence[Session] = representative_sessions(self.subject.shown) if has_sessions else ()
-        state: Json = None if "state" in self.subject.world else self.subject.state
-        job = job_of(folder, held, shown, state)
+        sessions, is_own = (*self.subject.shown, *self.subject.held), "state" in self.subject.world
+        job = job_of(folder, held, shown, known_of(sessions, shown, self.subject.state, is_own=is_own))
+        return self._confined({**job, "tries": True}, folder, hash_seed)
+
+    def _confined(self, job: Record, folder: Path, hash_seed: int) -> Record:
         try:
             found = run_confined(_TARGET, job, seconds=SECONDS, limits=LIMITS, readable=[folder], hash_seed=hash_seed)
             return _without_path(found, f"{folder}/")
@@ -215,17 +269,6 @@ class Gate:
         (folder / "scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
         if program is not None:
             (folder / PROGRAM).write_text(program, encoding="utf-8")
-
-
-def _by_function(
-    text: str, problems: Sequence[tuple[int, str]], functions: Mapping[str, ProgramFunction]
-) -> Iterator[Finding]:
-    """Yield the problems within functions, for the tools that these answer."""
-    for line, message in problems:
-        name = enclosing_function(text, line)
-        for tool, function in functions.items():
-            if function.name == name:
-                yield Finding(tool, "crash", f"{PROGRAM}:{line}: {message}")
 
 
 def _without_path(value: Json, folder: str) -> Json:

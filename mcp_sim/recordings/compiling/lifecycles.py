@@ -1,53 +1,89 @@
-"""The life of records: what is created can be read, listed and deleted, then it is gone; unknown ids are refused."""
+"""The life of records: what is created can be read, listed and deleted, then it is gone; unknown ids are refused.
+
+Each tool is checked by itself, in forks. Its records come from tools that create some, from the start of the world, or
+from the trial, which inserts one if there is no other. Only contradictions are held against a function: that it refuses
+a call may be due to the call.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
 
+from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.recordings.compiling.probes import Probe, short
-from mcp_sim.recordings.observed import Observed
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.recordings.align import ID, is_id
+from mcp_sim.recordings.compiling.probes import Kind, Probe, short
+from mcp_sim.recordings.observed import Observed, leaves
+from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
+from mcp_sim.world.world import World
 
-FEW_ROWS = 5
-"""Up to how many records each list is expected to show all of them."""
 _UNKNOWN_NUMBER, _UNKNOWN_TEXT = 987_654, "zz-unknown-404"
 _CONSTRAINTS = frozenset({"pattern", "format", "minLength", "maxLength"})
+_NOTHING = re.compile(
+    r"\b(no|not|none|nothing|never|without|0|zero|already|empty|missing|unknown|invalid)\b", re.IGNORECASE
+)
+_LEAST_SHOWN = 4
+"""The length from which the text of a field is recognised in an answer."""
 
 
 async def check_lifecycles(probe: Probe) -> None:
-    """Ask each tool for what does not exist, and let a record of each entity live and die."""
+    """Let a record of each entity live and die, and ask each tool for what does not exist."""
     for plan in probe.domain.plans.values():
         await _check_unknown(probe, plan)
+        await _check_writes(probe, plan)
     for entity in probe.domain.entities.values():
         if not entity.singleton:
             await _Life(probe, entity).check()
+    probe.report_refusals()
+
+
+# unknown ids ----------------------------------------------------------------------------------------------------------
 
 
 async def _check_unknown(probe: Probe, plan: Plan) -> None:
-    """Ask for a record that does not exist: the call must fail."""
-    entity = probe.domain.entities.get(plan.entity or "")
-    if entity is None or entity.open or plan.key is None or plan.verb not in {"get", "update", "delete"}:
+    """Ask for a record that does not exist: the call must fail, or say that there was nothing."""
+    entity, verb = probe.domain.entities.get(plan.entity or ""), probe.intent(plan)
+    if entity is None or entity.open or plan.key is None or verb not in {"get", "update", "delete"}:
         return
-    schema = properties(probe.schema(plan)).get(plan.key)
+    whole = expanded(probe.domain.tools[plan.tool].input_schema)
+    schema = properties(whole).get(plan.key)
     if schema is None or main_type(schema) not in {"string", "integer", "number", ""} or "enum" in schema:
         return
     key = _unknown_key(plan, entity, schema)
-    arguments = {**probe.arguments(plan, whole=False), plan.key: key}
-    if Validator(probe.schema(plan)).problems(arguments):
+    arguments = {**_usual_arguments(probe, plan), plan.key: key}
+    if Validator(whole).problems(arguments):
         return
-    seen = await probe.call(plan.tool, arguments)
+    world = probe.world.fork()
+    before = world.view
+    seen = await probe.call(plan.tool, arguments, world)
     probe.checked(plan.tool, "unknown ids")
-    if seen is not None and not seen.failed:
-        made = f"{plan.tool}({short(arguments)})"
-        message = f"{made} succeeds, though there is no {entity.name} {key!r}; expected a failure"
-        probe.note(plan.tool, "lifecycle", f"{message}, got {short(seen.value)}")
+    if seen is None or seen.failed or _says_nothing(seen.value, arguments if verb == "get" else None):
+        return
+    made_record = world.view.get(entity.name, key) is not None and entity.natural
+    is_certain = _is_about(probe, plan, entity) and not made_record and not (verb == "delete" and entity.natural)
+    message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, though there is no {entity.name} {key!r}"
+    if is_changed(before, world.view):
+        message += ", and wrote something"
+    wrong: Kind = "lifecycle" if is_certain else "advice"
+    probe.note(plan.tool, wrong, f"{message}; expected a failure, or an answer that says that nothing was found")
+
+
+def _usual_arguments(probe: Probe, plan: Plan) -> Record:
+    """Return arguments with which a tool has succeeded, else the likeliest ones."""
+    known = probe.succeeded.get(plan.tool)
+    nothing: Record = {}
+    return known if known is not None else next(probe.arguments.sets(plan, probe.intent(plan)), nothing)
 
 
 def _unknown_key(plan: Plan, entity: Entity, schema: Record) -> Key:
@@ -59,103 +95,356 @@ def _unknown_key(plan: Plan, entity: Entity, schema: Record) -> Key:
     return _UNKNOWN_TEXT
 
 
+def _says_nothing(value: Json, asked: Record | None = None) -> bool:
+    """Whether a result that is no failure says that nothing was found or affected.
+
+    `asked`: the arguments of a read, whose data may show these and nothing else.
+    """
+    if value in (None, "", [], {}, 0) or isinstance(value, str | bool):
+        return not value or (isinstance(value, str) and _NOTHING.search(value) is not None)
+    given = [leaf for _, leaf in leaves(asked or {})]
+    negative = [leaf in (None, 0, "") or _is_negative(leaf) for _, leaf in leaves(value) if leaf not in given]
+    return all(negative) if asked is not None else any(negative) or any(part in ([], {}) for part in _parts(value))
+
+
+def _is_negative(leaf: Json) -> bool:
+    return isinstance(leaf, str) and _NOTHING.search(leaf) is not None
+
+
+def _parts(value: Json) -> Iterable[Json]:
+    return cast("Record", value).values() if isinstance(value, dict) else ()
+
+
+def is_changed(before: View, after: View) -> bool:
+    """Whether records were written between two versions of a state."""
+    for entity in after.entities():
+        known = before.written(entity)
+        for key, one in after.written(entity).items():
+            if key not in known or known[key].record is not one.record:
+                return True
+    return False
+
+
+def _is_about(probe: Probe, plan: Plan, entity: Entity) -> bool:
+    """Whether a tool is about whole records of an entity: its name has the noun of the entity, and nothing else."""
+    named = probe.names[plan.tool]
+    nouns = {probe.names[one.tool].noun for one in _own(probe, entity, "create")}
+    own = tuple(entity.name.rpartition(".")[2].split("_"))
+    return not named.after and (named.noun in nouns or named.noun == own or not named.noun)
+
+
+def _own(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
+    return [one for one in probe.domain.plans.values() if one.entity == entity.name and probe.intent(one) in verbs]
+
+
+async def _check_writes(probe: Probe, plan: Plan) -> None:
+    """Check that a tool writes something if its name says that it creates what other tools read or delete."""
+    named = probe.names[plan.tool]
+    others = [one for tool, one in probe.names.items() if tool != plan.tool and one.noun == named.noun]
+    if not (named.verb == "create" and named.sure and not named.after and plan.tool in probe.succeeded):
+        return
+    if not any(one.sure and one.verb in {"get", "list", "search", "delete"} for one in others):
+        return
+    for arguments in probe.arguments.sets(plan, "create", "new"):
+        world = probe.world.fork()
+        seen = await probe.call(plan.tool, arguments, world)
+        if seen is None or seen.failed or _says_nothing(seen.value):
+            continue
+        if not is_changed(probe.world.view, world.view):
+            message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, but has written nothing"
+            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(named.noun)}")
+        return
+
+
+# the life of one record -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A record for a trial, and the world that has it."""
+
+    key: Key
+    record: Record
+    world: World
+    arguments: Record
+    """Those that it was created with."""
+    lists: Mapping[str, Json]
+    """What lists showed before it was created."""
+    source: str
+
+    def texts(self) -> list[str]:
+        """Return the texts by which an answer shows the record."""
+        leaf_texts = [leaf for _, leaf in leaves([self.record, self.arguments]) if isinstance(leaf, str)]
+        return [str(self.key), *(text for text in leaf_texts if len(text) >= _LEAST_SHOWN)]
+
+
 class _Life:
     """The records of one entity, and the tools that work on them."""
 
     def __init__(self, probe: Probe, entity: Entity) -> None:
         self._probe, self._entity = probe, entity
-        own = [plan for plan in probe.domain.plans.values() if plan.entity == entity.name]
-        self._creators = [plan for plan in own if plan.verb == "create"]
-        self._getters = [plan for plan in own if plan.verb == "get"]
-        self._listers = [plan for plan in own if plan.verb in {"list", "search"} and not required(probe.schema(plan))]
-        self._removers = [plan for plan in own if plan.verb == "delete"]
+        self._getters = [plan for plan in _own(probe, entity, "get") if plan.key is not None]
+        self._listers = _own(probe, entity, "list", "search")
+        self._removers = _own(probe, entity, "delete")
+        self._updaters = [plan for plan in _own(probe, entity, "update") if plan.key is not None]
 
     async def check(self) -> None:
-        """Create a record with each tool that does, and delete one with each tool that does."""
-        for creator in self._creators:
-            for remover in (*self._removers, None):
-                before = {plan.tool: seen.value for plan, seen in await self._lists()}
-                made = await self._created(creator, f"{creator.tool} {remover and remover.tool}")
-                if made is None:
-                    break
-                await self._check_shown(*made, before)
-                if remover is not None:
-                    await self._check_removed(*made, remover)
+        """Check the tools with a record of each tool that creates some; if none does, with one from elsewhere."""
+        is_done = False
+        for creator in _own(self._probe, self._entity, "create"):
+            made = await self._created(creator)
+            if made is not None:
+                is_done = True
+                await self._check_with(made)
+        if is_done or not (self._getters or self._removers or self._updaters):
+            return
+        made = self._existing()
+        if made is not None:
+            await self._check_with(made)
+            return
+        made = self._inserted()
+        if made is not None:
+            with self._probe.artificial():
+                await self._check_with(made)
 
-    async def _created(self, plan: Plan, salt: str) -> tuple[Key, Record] | None:
-        """Return the key of a new record, and the arguments that it was created with."""
-        before = {key for key, _ in self._probe.world.view.rows(self._entity.name)}
-        arguments = self._probe.arguments(plan, whole=False, salt=salt)
-        seen = await self._probe.call(plan.tool, arguments)
-        if seen is None or seen.failed:
-            return None
-        new = [key for key, _ in self._probe.world.view.rows(self._entity.name) if key not in before]
-        return (new[-1], arguments) if new else None
-
-    async def _lists(self) -> list[tuple[Plan, Observed]]:
-        """Return what the tools show that list all records; nothing if there are too many for one page."""
-        if self._probe.world.view.count(self._entity.name) > FEW_ROWS:
-            return []
-        seen = [(plan, await self._probe.call(plan.tool, {})) for plan in self._listers]
-        return [(plan, one) for plan, one in seen if one is not None]
-
-    async def _check_shown(self, key: Key, made: Record, before: Mapping[str, Json]) -> None:
-        """Check that reads show a record that was created, and that lists show it or differ from those `before`."""
-        values = [str(key), *(value for value in made.values() if isinstance(value, str) and len(value) > 3)]
+    async def _check_with(self, made: _Made) -> None:
         for plan in self._getters:
-            seen = await self._named(plan, key, made)
-            if seen is not None:
-                self._probe.checked(plan.tool, "reads what was created")
-                wrong = "fails for" if seen.failed else "" if _shows(seen, values) else "shows nothing of"
-                self._note(plan, wrong, f"{key!r}, just created", seen)
-        for plan, seen in await self._lists():
-            self._probe.checked(plan.tool, "lists what was created")
-            is_shown = _shows(seen, values) or (plan.tool in before and before[plan.tool] != seen.value)
-            self._note(plan, "" if is_shown else "does not show", f"{key!r}, just created", seen)
+            await self._check_read(plan, made)
+        for plan in self._listers:
+            await self._check_listed(plan, made)
+        for plan in self._updaters:
+            await self._check_updated(plan, made)
+        for plan in self._removers:
+            await self._check_removed(plan, made)
 
-    async def _check_removed(self, key: Key, made: Record, remover: Plan) -> None:
-        """Check that a deleted record is gone, and cannot be deleted again."""
-        seen = await self._named(remover, key, made)
+    # records
+
+    async def _created(self, plan: Plan) -> _Made | None:
+        """Return a record that a tool creates, and check what it answers; None if none of its calls creates one."""
+        probe, name = self._probe, self._entity.name
+        lists = await self._lists(probe.world)
+        for arguments in probe.arguments.sets(plan, "create", "new"):
+            world = probe.world.fork()
+            before = {key for key, _ in world.view.rows(name)}
+            seen = await probe.call(plan.tool, arguments, world)
+            if seen is None or seen.failed:
+                continue
+            new = [(key, record) for key, record in world.view.rows(name) if key not in before]
+            if not new:
+                continue
+            key, record = new[-1]
+            made = _Made(key, record, world, arguments, lists, f"just created by {plan.tool}({short(arguments)})")
+            probe.checked(plan.tool, "creates")
+            if len(new) == 1:
+                self._check_echo(plan, made, seen)
+            return made
+        return None
+
+    def _existing(self) -> _Made | None:
+        """Return a record that the world begins with, or that another tool has written."""
+        world = self._probe.world
+        rows = [*world.view.rows(self._entity.name)]
+        return None if not rows else _Made(*rows[-1], world, {}, {}, "which exists")
+
+    def _inserted(self) -> _Made | None:
+        """Return a record that the trial inserts: the defaults of its table, and generated values."""
+        entity, world = self._entity, self._probe.world.fork()
+        if entity.inside is not None:
+            return None
+        chance = chance_of("inserted", entity.name)
+        record: Record = {
+            name: field.schema["default"]
+            if "default" in field.schema
+            else value_maker(entity.name, name, field.schema)(chance, {}, Moment.unknown())
+            for name, field in entity.fields.items()
+        }
+        key = next_key(entity, key_maker(entity), world.view, Draws(0, "", "trial", 0))
+        record[entity.key] = key
+        state = world.version.state.apply([Change("put", entity.name, key, record)])
+        world.version = replace(world.version, state=state)
+        return _Made(key, record, world, {}, {}, "which the trial has inserted")
+
+    async def _lists(self, world: World) -> dict[str, Json]:
+        """Return what lists show."""
+        seen = [(plan.tool, await self._list(plan, world)) for plan in self._listers]
+        return {tool: one.value for tool, one in seen if one is not None and not one.failed}
+
+    async def _list(self, plan: Plan, world: World) -> Observed | None:
+        """Return what a list shows that asks for nothing in particular; None if it cannot be asked so."""
+        schema = expanded(self._probe.domain.tools[plan.tool].input_schema)
+        return None if Validator(schema).problems({}) else await self._probe.call(plan.tool, {}, world.fork())
+
+    # checks
+
+    def _check_echo(self, plan: Plan, made: _Made, seen: Observed) -> None:
+        """Check that the answer of a tool that creates does not show another id than that of the record."""
+        wrong = self._wrong_id(made, seen)
+        if wrong is not None:
+            expected = f"expected that of the new {self._entity.name}, {made.key!r}"
+            answered = f"{plan.tool}({short(made.arguments)}) answered {short(seen.value)}"
+            self._probe.note(plan.tool, "lifecycle", f"{answered}, with the id {wrong!r}; {expected}")
+
+    def _wrong_id(self, made: _Made, seen: Observed) -> Json:
+        """Return the id that an answer shows in place of a record's; None if there is none."""
+        if str(made.key) in _text_of(seen):
+            return None
+        known = {str(leaf) for _, leaf in leaves([made.record, made.arguments])}
+        known |= {str(key) for name in made.world.view.entities() for key, _ in made.world.view.rows(name)}
+        shown: list[Json]
+        if seen.is_data:
+            shown = [value for name, value in _shallow(as_object(seen.value)) if name == self._entity.key]
+        else:
+            form = _form(str(made.key)) if is_id("", str(made.key)) else ""
+            shown = [name for name in ID.findall(str(seen.value)) if _form(name) == form]
+        return next((value for value in shown if value is not None and str(value) not in known), None)
+
+    async def _check_read(self, plan: Plan, made: _Made) -> None:
+        """Check that a read shows a record."""
+        seen, arguments = await self._named(plan, made, made.world)
         if seen is None:
             return
-        self._probe.checked(remover.tool, "deletes")
+        made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
         if seen.failed:
-            self._note(remover, "fails for", f"{key!r}, just created", seen)
+            self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
             return
-        if self._probe.world.view.get(self._entity.name, key) is not None:
-            return  # it is kept, perhaps as deleted
-        again = await self._named(remover, key, made)
-        if again is not None and not again.failed:
-            self._note(remover, "succeeds again for", f"{key!r}, which is deleted; expected a failure", again)
-        for plan in self._getters:
-            seen = await self._named(plan, key, made)
-            self._probe.checked(plan.tool, "gone after deletion")
-            if seen is not None and not seen.failed:
-                self._note(plan, "still shows", f"{key!r}, which is deleted; expected a failure", seen)
+        self._probe.checked(plan.tool, "reads what exists")
+        if not _is_about(self._probe, plan, self._entity):
+            return
+        wrong = self._wrong_id(made, seen)
+        if wrong is not None or not _shows(seen, made.texts()):
+            expected = f"expected the {self._entity.name} {made.key!r}, {made.source}: {short(made.record)}"
+            self._probe.note(plan.tool, "lifecycle", f"{made_call}; {expected}")
 
-    async def _named(self, plan: Plan, key: Key, made: Record) -> Observed | None:
-        """Call a tool for a record that was made with these arguments; None if its arguments cannot name it.
+    async def _check_listed(self, plan: Plan, made: _Made) -> None:
+        """Check that a list shows a record that was created, or differs from the list before."""
+        if not made.arguments or not _is_about(self._probe, plan, self._entity):
+            return
+        seen = await self._list(plan, made.world)
+        if seen is None or seen.failed:
+            return
+        self._probe.checked(plan.tool, "lists what exists")
+        if _shows(seen, made.texts()):
+            return
+        others = [(key, record) for key, record in made.world.view.rows(self._entity.name) if key != made.key]
+        shown = [record for key, record in others if _shows(seen, [str(key), *_own_texts(record)])]
+        if 0 < len(shown) < len(others) or _is_elsewhere(made.record, shown, self._entity):
+            return
+        if not shown and made.lists.get(plan.tool, seen.value) != seen.value:
+            return  # it shows a number of records, perhaps
+        expected = f"expected it to show the {self._entity.name} {made.key!r}, {made.source}"
+        self._probe.note(plan.tool, "lifecycle", f"{plan.tool}({{}}) answered {short(seen.value)}; {expected}")
+
+    async def _check_updated(self, plan: Plan, made: _Made) -> None:
+        """Check that an update with a new text writes something."""
+        schema = expanded(self._probe.domain.tools[plan.tool].input_schema)
+        named = {name: part for name, part in properties(schema).items() if name in self._entity.fields}
+        texts = [name for name, part in named.items() if main_type(part) == "string" and "enum" not in part]
+        fixed = {plan.key, self._entity.key, *(name for name, part in named.items() if "format" in part)}
+        text = next((name for name in texts if name not in fixed), None)
+        if text is None or self._entity.fields[text].link is not None:
+            return
+        new = f"Trial {text} 7"
+        world = made.world.fork()
+        seen, arguments = await self._named(plan, made, world, {text: new})
+        if seen is None or arguments.get(text) != new:
+            return
+        made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
+        if seen.failed:
+            self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
+            return
+        self._probe.checked(plan.tool, "updates")
+        if not is_changed(made.world.view, world.view) and not _says_nothing(seen.value):
+            expected = f"expected {text} to be {new!r}"
+            self._probe.note(plan.tool, "lifecycle", f"{made_call}, but has changed nothing; {expected}")
+
+    async def _check_removed(self, plan: Plan, made: _Made) -> None:
+        """Check that a deleted record is gone, and cannot be deleted again."""
+        world = made.world.fork()
+        seen, arguments = await self._named(plan, made, world)
+        if seen is None:
+            return
+        made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
+        if seen.failed:
+            self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
+            return
+        is_about, which = _is_about(self._probe, plan, self._entity), f"the {self._entity.name} {made.key!r}"
+        self._probe.checked(plan.tool, "deletes")
+        if not is_changed(made.world.view, world.view):
+            if is_about and not _says_nothing(seen.value):
+                message = f"{made_call}, but has changed nothing; expected {which} to be gone"
+                self._probe.note(plan.tool, "lifecycle", message)
+            return
+        if world.view.get(self._entity.name, made.key) is not None or not is_about:
+            return  # it is kept, perhaps as deleted
+        await self._check_gone(plan, made, world)
+
+    async def _check_gone(self, remover: Plan, made: _Made, world: World) -> None:
+        """Check that no tool shows or deletes a record that is gone."""
+        which = f"the {self._entity.name} {made.key!r}, which {remover.tool} has deleted"
+        before = world.fork()
+        again, arguments = await self._named(remover, made, before)
+        if again is not None and not again.failed and not _says_nothing(again.value):
+            certain: Kind = "advice" if self._entity.natural else "lifecycle"
+            message = f"{remover.tool}({short(arguments)}) answered {short(again.value)} the second time"
+            self._probe.note(remover.tool, certain, f"{message}; expected a failure, since there is no such record")
+        for plan in self._getters:
+            if not _is_about(self._probe, plan, self._entity):
+                continue
+            seen, arguments = await self._named(plan, made, world.fork())
+            self._probe.checked(plan.tool, "gone after deletion")
+            if seen is not None and not seen.failed and _shows(seen, made.texts()[1:]):
+                message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
+                self._probe.note(plan.tool, "lifecycle", f"{message}; expected a failure, without {which}")
+
+    async def _named(
+        self, plan: Plan, made: _Made, world: World, more: Mapping[str, Json] | None = None
+    ) -> tuple[Observed | None, Record]:
+        """Call a tool for a record; None if its arguments cannot name it.
 
         A key that callers choose may consist of several arguments: then all of them are given as they were.
         """
-        schema = self._probe.schema(plan)
+        schema = expanded(self._probe.domain.tools[plan.tool].input_schema)
         part = properties(schema).get(plan.key or "")
-        named = made.get(plan.key or "") if self._entity.natural else key
-        if plan.key is None or part is None or named is None:
-            return None
-        value: Json = [named] if main_type(part) == "array" else named
-        arguments = self._probe.arguments(plan, whole=False)
-        arguments |= {name: made[name] for name in arguments if self._entity.natural and name in made}
-        arguments[plan.key] = value
-        return None if Validator(schema).problems(arguments) else await self._probe.call(plan.tool, arguments)
+        if plan.key is None or part is None:
+            return None, {}
+        named: Json = made.arguments.get(plan.key, made.key) if self._entity.natural else made.key
+        own = {name: value for name, value in {**made.record, **made.arguments}.items() if name in properties(schema)}
+        usual = _usual_arguments(self._probe, plan)
+        arguments = {**usual, **{name: value for name, value in own.items() if name in usual}}
+        arguments |= {plan.key: [named] if main_type(part) == "array" else named, **(more or {})}
+        if Validator(schema).problems(arguments):
+            return None, arguments
+        return await self._probe.call(plan.tool, arguments, world), arguments
 
-    def _note(self, plan: Plan, wrong: str, which: str, seen: Observed) -> None:
-        if wrong:
-            message = f"{plan.tool} {wrong} {self._entity.name} {which}: {short(seen.value)}"
-            self._probe.note(plan.tool, "lifecycle", message)
+
+def _is_elsewhere(record: Record, shown: Iterable[Record], entity: Entity) -> bool:
+    """Whether a record belongs to something else than those that a list shows, which may show one thing's only."""
+    links = [name for name, field in entity.fields.items() if field.link is not None or name.endswith("_id")]
+    rows = [*shown]
+    return any(row.get(name) != record.get(name) for name in links for row in rows) or (bool(links) and not rows)
+
+
+def _shallow(value: Record) -> Iterator[tuple[str, Json]]:
+    """Yield the fields of an object and of the objects in it, but not of lists."""
+    for name, part in value.items():
+        yield name, part
+        if isinstance(part, dict):
+            yield from cast("Record", part).items()
+
+
+def _own_texts(record: Record) -> list[str]:
+    return [leaf for _, leaf in leaves(record) if isinstance(leaf, str) and len(leaf) >= _LEAST_SHOWN]
+
+
+def _form(name: str) -> str:
+    return re.sub(r"[0-9]+", "9", re.sub(r"[0-9a-f]{6,}", "h", name))
+
+
+def _text_of(seen: Observed) -> str:
+    return seen.value if isinstance(seen.value, str) else json.dumps(seen.value, ensure_ascii=False)
 
 
 def _shows(seen: Observed, values: Iterable[str]) -> bool:
     """Whether an answer shows one of these texts."""
-    text = seen.value if isinstance(seen.value, str) else json.dumps(seen.value, ensure_ascii=False)
+    text = _text_of(seen)
     return any(value in text or json.dumps(value, ensure_ascii=False)[1:-1] in text for value in values)

@@ -1,32 +1,38 @@
-"""Calls that try a server out: each tool with generated arguments, and what is wrong with the answers."""
+"""Calls that try a server out: each tool with likely arguments, and what is wrong with the answers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import Literal
 
-from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.recordings.observed import Observed, observe
+from mcp_sim.infer.names import ParsedName, parse_tool_names
+from mcp_sim.recordings.compiling.trial_arguments import ArgumentSets, KnownArguments
+from mcp_sim.recordings.observed import Observed, leaves, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.spec.sessions import Answer
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.world.world import World
 
-Kind = Literal["crash", "schema", "reference", "lifecycle"]
+Kind = Literal["crash", "schema", "varies", "lifecycle", "advice"]
+"""`advice` is for the author, and no reason to drop a function."""
 
+INITIAL = "@initial"
+"""The tool of findings about the first records."""
 MOST_CRASHES = 2
 """After so many crashes a tool is called no more."""
+_ROUNDS = 3
+"""How often tools that refuse everything are tried again, after others have succeeded."""
 _ORDER = ("create", "list", "search", "get", "update", "compute", "unknown", "none", "delete")
 _LONGEST_SHOWN = 300
 
@@ -40,117 +46,159 @@ class Finding:
     message: str
 
 
-@dataclass(slots=True)
+@dataclass
 class Probe:
-    """The calls to one world, and what was found."""
+    """The calls to a world and its forks, and what was found."""
 
     world: World
+    """Where tools have succeeded so far, but for those that delete."""
     domain: Domain
+    known: KnownArguments
+    lax: frozenset[str] = frozenset()
+    """The tools whose outputSchema the real server violates."""
     answers: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     """Tool, arguments as JSON, and the hash of the answer."""
     findings: list[Finding] = field(default_factory=list[Finding])
     checks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Tool -> what was checked."""
+    succeeded: dict[str, Record] = field(default_factory=dict[str, Record])
+    """Tool -> arguments with which it succeeded."""
+    _refusals: dict[str, str] = field(default_factory=dict[str, str])
     _crashes: dict[str, int] = field(default_factory=dict[str, int])
+    _is_artificial: bool = False
+
+    def __post_init__(self) -> None:
+        view = self.world.view
+        self.filled = [name for name, one in self.domain.entities.items() if view.count(name) and not one.singleton]
+        """The entities that have records at the start."""
 
     async def run(self) -> None:
-        """Call every tool with the arguments that it requires, and with all."""
-        plans = sorted(
-            self.domain.plans.values(), key=lambda plan: _ORDER.index(plan.verb) if plan.verb in _ORDER else 5
-        )
+        """Call every tool until it succeeds, then with all of its arguments."""
+        plans = sorted(self.domain.plans.values(), key=lambda plan: _ORDER.index(self.intent(plan)))
+        for _ in range(_ROUNDS):
+            before = len(self.succeeded)
+            for plan in plans:
+                if plan.tool not in self.succeeded:
+                    await self._exercise(plan)
+            if len(self.succeeded) == before:
+                break
         for plan in plans:
-            for whole in (False, True):
-                await self.call(plan.tool, self.arguments(plan, whole=whole))
+            schema = expanded(self.domain.tools[plan.tool].input_schema)
+            fixed = self.succeeded.get(plan.tool, {})
+            arguments = self.arguments.complete(plan, schema, properties(schema), fixed, "all")
+            if not Validator(schema).problems(arguments):
+                await self.call(plan.tool, arguments, self.world.fork())
 
-    async def call(self, tool: str, arguments: Record) -> Observed | None:
+    def report_refusals(self) -> None:
+        """Note which tools have refused every call: little was checked of them, and nothing is held against them."""
+        for tool, refusal in self._refusals.items():
+            if tool not in self.succeeded:
+                self.checked(tool, "no call succeeded")
+                self.note(tool, "advice", f"refused every call of the trial, such as: {refusal}")
+
+    def refused(self, tool: str, refusal: str) -> None:
+        """Remember a refusal that is better evidence than those before."""
+        self._refusals[tool] = refusal
+
+    async def _exercise(self, plan: Plan) -> None:
+        """Call a tool with one set of arguments after the other, until it succeeds."""
+        for arguments in self.arguments.sets(plan, self.intent(plan)):
+            world = self.world.fork()
+            seen = await self.call(plan.tool, arguments, world)
+            if seen is None:
+                continue
+            if not seen.failed:
+                self.succeeded[plan.tool] = arguments
+                if self.intent(plan) != "delete":
+                    self.world = world
+                return
+            made = f"{plan.tool}({short(arguments)})"
+            self._refusals.setdefault(plan.tool, f"{made} answered {short(seen.value)}")
+
+    async def call(self, tool: str, arguments: Record, world: World) -> Observed | None:
         """Return what the answer of a tool shows; None if it crashed, or has crashed too often."""
         if self._crashes.get(tool, 0) >= MOST_CRASHES:
             return None
         made = f"{tool}({short(arguments)})"
         self.checked(tool, "answers")
         try:
-            observation = await self.world.call(tool, arguments)
+            observation = await world.call(tool, arguments)
         except (Crash, BadArguments) as error:
             self._crashes[tool] = self._crashes.get(tool, 0) + (MOST_CRASHES if "did not end" in str(error) else 1)
-            self.note(tool, "crash", f"{made} crashed: {str(error).removeprefix(f'{tool}: ')}")
+            why = str(error).removeprefix(f"{tool}: ")
+            if tool in self.lax:
+                why += " (if the outputSchema is the reason: recorded answers violate it, so use @tool(conforms=False))"
+            self.note(tool, "crash", f"{made} crashed: {why}; expected a result, or Refused")
             self.answers.append((tool, short(arguments), "crash"))
             return None
         answer = answer_of(observation)
         self.answers.append((tool, short(arguments), _digest(answer)))
         self._check_schema(self.domain.tools[tool], made, answer)
-        self._check_references(tool, made)
+        self._check_references(tool, made, arguments, world)
         return observe(answer)
+
+    @contextmanager
+    def artificial(self) -> Generator[None]:
+        """Take what is found for advice: it concerns records that the trial itself has made."""
+        self._is_artificial = True
+        yield
+        self._is_artificial = False
+
+    # what tools mean
+
+    @cached_property
+    def names(self) -> Mapping[str, ParsedName]:
+        """What the names of tools say."""
+        return parse_tool_names(self.domain.tools)
+
+    def intent(self, plan: Plan) -> str:
+        """Return the verb of a tool as its name has it; where that is open, as its function or plan has it."""
+        named = self.names[plan.tool]
+        return named.verb if named.sure and named.verb not in RECORDLESS else plan.verb
+
+    @property
+    def arguments(self) -> ArgumentSets:
+        """Makes arguments from what is known now."""
+        return ArgumentSets(self.domain, self.known, self.world.view)
 
     # checks of single answers
 
     def _check_schema(self, tool: Tool, made: str, answer: Answer) -> None:
         result: Record = answer.get("result") or {}
         schema = tool.output_schema
-        if schema is None or result.get("isError") or not result:
+        if schema is None or tool.id in self.lax or result.get("isError") or not result:
             return
         self.checked(tool.id, "schema")
         if "structuredContent" not in result:
-            self.note(tool.id, "schema", f"{made} has no structured content, but the tool has an outputSchema")
+            message = (
+                f"{made} has no structured content, but the tool has an outputSchema: return a value valid under it"
+            )
+            self.note(tool.id, "schema", message)
             return
         problems = Validator(schema).problems(result["structuredContent"])
         if problems:
-            self.note(tool.id, "schema", f"{made} is not valid under the outputSchema: {'; '.join(problems[:3])}")
+            shown = short(result["structuredContent"])
+            wrong = "; ".join(problems[:3])
+            self.note(tool.id, "schema", f"{made} answered {shown}, not valid under the outputSchema: {wrong}")
 
-    def _check_references(self, tool: str, made: str) -> None:
-        measured: Record = self.world.ledger.newest.get("measured") or {}
+    def _check_references(self, tool: str, made: str, arguments: Record, world: World) -> None:
+        """Note new links to nothing that the function itself made. Other findings are advice: real servers differ."""
+        measured: Record = world.ledger.newest.get("measured") or {}
         findings: Sequence[str] = measured.get("findings") or ()
+        given = {repr(leaf) for _, leaf in leaves(arguments)}
         for finding in findings:
-            self.note(tool, "reference", f"{made}: {finding}")
+            is_own = finding.startswith("R5") and not any(value in finding for value in given)
+            self.note(tool, "lifecycle" if is_own else "advice", f"{made}: {finding}")
 
     def note(self, tool: str, kind: Kind, message: str) -> None:
         """Note what is wrong with a tool, once."""
-        finding = Finding(tool, kind, message)
+        finding = Finding(tool, "advice" if self._is_artificial else kind, message)
         if finding not in self.findings:
             self.findings.append(finding)
 
     def checked(self, tool: str, what: str) -> None:
         """Note what was checked of a tool."""
         self.checks.setdefault(tool, set()).add(what)
-
-    # arguments
-
-    def schema(self, plan: Plan) -> Record:
-        """Return the inputSchema of a tool."""
-        return expanded(self.domain.tools[plan.tool].input_schema)
-
-    def arguments(self, plan: Plan, *, whole: bool, salt: str = "") -> Record:
-        """Return arguments for a tool: the required ones, or all of them. Ids are those of records."""
-        schema = self.schema(plan)
-        arguments: Record = {}
-        for name, part in properties(schema).items():
-            if whole or name in required(schema) or name == plan.key:
-                arguments[name] = self._value(plan, name, part, arguments, salt)
-        return arguments
-
-    def _value(self, plan: Plan, name: str, schema: Record, others: Record, salt: str) -> Json:
-        entity = self._entity_named_by(plan, name)
-        keys = [key for key, _ in self.world.view.rows(entity.name)] if entity is not None else []
-        is_new = entity is not None and plan.verb == "create" and entity.name == plan.entity
-        if keys and not is_new and "enum" not in schema:
-            key = keys[0]
-            return [key] if main_type(schema) == "array" else key
-        return value_maker(plan.entity or "", name, schema)(chance_of(plan.tool, name, salt), others, Moment.unknown())
-
-    def _entity_named_by(self, plan: Plan, name: str) -> Entity | None:
-        """Return the entity whose key an argument gives, if it does."""
-        entities = self.domain.entities
-        own = entities.get(plan.entity or "")
-        if name == plan.key:
-            return own
-        if own is not None:
-            field_ = own.fields.get(plan.sets.get(name, name))
-            linked = None if field_ is None or field_.link is None else entities.get(field_.link)
-            if linked is not None:
-                return linked
-            if own.key == name:
-                return own
-        stem = snake(name).removesuffix("_id").removesuffix("_ids").removesuffix("_key")
-        return entities.get(stem) if stem != snake(name) else None
 
 
 def short(value: Json) -> str:
@@ -164,9 +212,14 @@ def _digest(answer: Answer) -> str:
 
 
 def differences(one: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Yield the tools and arguments of the first call of each tool that is answered differently in two runs."""
+    """Yield the tools and arguments of the first call of each tool that is answered differently in two runs.
+
+    Which calls are made depends on the answers: what follows another call is not compared.
+    """
     found = set[str]()
-    for (tool, arguments, answer), (_, _, second) in zip(one, other, strict=False):
+    for (tool, arguments, answer), (second_tool, second_arguments, second) in zip(one, other, strict=False):
+        if (tool, arguments) != (second_tool, second_arguments):
+            return
         if answer != second and tool not in found:
             found.add(tool)
             yield tool, arguments

@@ -9,7 +9,7 @@ from inspect import cleandoc
 from typing import cast
 
 from mcp_sim.models.language_model.prompt import encodable
-from mcp_sim.recordings.compiling.evidence import distinct_states, sessions_text, shortened
+from mcp_sim.recordings.compiling.evidence import distinct_states, sessions_text, shortened, violated_schemas
 from mcp_sim.recordings.compiling.static_checks import MODULES
 from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.types import Json, Record
@@ -49,11 +49,12 @@ def _server(subject: Subject) -> Iterator[str]:
     if described:
         yield f"Its world: {described}"
     yield f"## Its {len(subject.tools)} tools"
+    violated = {*violated_schemas(subject.shown)}
     for tool in subject.tools:
-        yield "\n".join(_tool(tool))
+        yield "\n".join(_tool(tool, is_violated=tool["name"] in violated))
 
 
-def _tool(tool: Record) -> Iterator[str]:
+def _tool(tool: Record, *, is_violated: bool) -> Iterator[str]:
     yield f"### {tool['name']}"
     if tool.get("description"):
         yield cleandoc(str(tool["description"]))
@@ -61,6 +62,11 @@ def _tool(tool: Record) -> Iterator[str]:
     for name in ("outputSchema", "annotations"):
         if tool.get(name):
             yield f"{name}: {_json(tool[name])}"
+    if is_violated:
+        yield (
+            "The recorded answers below are not valid under this outputSchema: answer as recorded, in a function with "
+            "`@tool(conforms=False)`."
+        )
 
 
 def _json(value: Json) -> str:

@@ -31,6 +31,17 @@ def without_tools(text: str, functions: Mapping[str, ProgramFunction], dropped: 
     return "\n".join(lines)
 
 
+def functions_in(text: str) -> dict[str, ProgramFunction]:
+    """Return the functions with `@tool` at the top of a file, by the tools that they answer."""
+    return {
+        _tool_of(decorator, node.name): ProgramFunction(node.name, node.lineno)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator).rpartition(".")[2] == "tool"
+    }
+
+
 def enclosing_function(text: str, line: int) -> str | None:
     """Return the name of the function at the top of a file that a line belongs to; None if there is none."""
     for node in ast.parse(text).body:

@@ -19,8 +19,10 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "sessions": {
             "shown": [session.name for session in gate.subject.shown],
             "held_back": [session.name for session in gate.subject.held],
+            "scored": [session.name for session in gate.subject.scored],
         },
         "held_back": {"program": held, "plans": plans.held.score},
+        "scored": {"program": None if judged is None else gate.score(judged.text), "plans": gate.score(None)},
         "shown": {"program": None if judged is None else judged.shown.score, "plans": plans.shown.score},
         "rounds": outcome.tally.rounds,
         "tokens": outcome.tally.tokens,

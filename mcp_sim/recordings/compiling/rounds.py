@@ -11,13 +11,12 @@ from anyio import to_thread
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
+from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.compiling.reply import program_in
 from mcp_sim.types.errors import Rejected, Unanswered
 
 ROUNDS = 3
-GOOD_ENOUGH = 0.97
-"""From this agreement with the recordings that the model sees, it is not asked again."""
 MOST_COMPLAINTS = 4
 """The most complaints about one tool."""
 _LONGEST_REPLY = 120_000
@@ -60,10 +59,12 @@ class Outcome:
 async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, notify: Notify) -> Outcome:
     """Ask an author for a program, at most `rounds` times, and return what passes the gate of the best one.
 
+    If there is nothing but advice, it is given once.
+
     Raises `Unanswered` if there is no answer, unless an earlier one had a program.
     """
     messages: list[Message] = [{"role": "user", "content": prompt}]
-    best, complaints, tally = None, "", Tally()
+    best, complaints, tally, was_advice = None, "", Tally(), False
     program, problems = "", ""
     for number in range(1, rounds + 1):
         notify(f"round {number} of {rounds}: the model writes")
@@ -80,8 +81,10 @@ async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, no
         tools = len(gate.subject.tools)
         if judged is not None and (best is None or judged.merit(tools) > best.merit(tools)):
             best = judged
-        if not complaints:
+        is_advice = judged is not None and not judged.is_wrong()
+        if not complaints or (is_advice and was_advice):
             break
+        was_advice = is_advice
         if judged is not None or not program:
             program, problems = reply.content[:_LONGEST_REPLY], complaints
         else:  # the last program, and what is wrong with it, are worth more than a reply without one
@@ -99,15 +102,15 @@ async def _judged(gate: Gate, reply: Reply) -> tuple[Judged | None, str]:
     except Rejected as error:
         return None, "\n".join(error.problems)
     judged = await to_thread.run_sync(gate.judge, text)
-    return judged, complaints_about(judged, [str(tool["name"]) for tool in gate.subject.tools])
+    return judged, complaints_about(judged, [str(tool["name"]) for tool in gate.subject.tools], gate.plans)
 
 
 # complaints -----------------------------------------------------------------------------------------------------------
 
 
-def complaints_about(judged: Judged, tools: Sequence[str]) -> str:
+def complaints_about(judged: Judged, tools: Sequence[str], plans: Judged) -> str:
     """Return complaints for the author of a program; empty if there are none."""
-    parts = [*_complaints(judged, tools)]
+    parts = [*_complaints(judged, tools, plans)]
     if not parts:
         return ""
     return "\n\n".join(
@@ -119,26 +122,46 @@ def complaints_about(judged: Judged, tools: Sequence[str]) -> str:
     )
 
 
-def _complaints(judged: Judged, tools: Sequence[str]) -> Iterator[str]:
+def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator[str]:
     if judged.whole:
         yield "\n".join(f"- {problem}" for problem in judged.whole)
         return
-    found: dict[str, list[str]] = {}
-    for one in judged.findings:
-        found.setdefault(one.tool, []).append(one.message)
-    missing = [tool for tool in tools if tool not in judged.functions]
+    for tool, why in judged.left_out.items():
+        yield "\n".join([f"## {tool}", *(f"- {one}" for one in why)])
+    missing = [tool for tool in tools if tool not in judged.functions and tool not in judged.left_out]
     if missing:
         yield f"These tools have no function: {', '.join(missing)}."
-    for tool, messages in found.items():
-        if tool in judged.functions:
-            yield "\n".join([f"## {tool}", *(f"- {message}" for message in messages[:MOST_COMPLAINTS])])
-    if (judged.shown.score or 1.0) < GOOD_ENOUGH and judged.differences:
+    for tool in (INITIAL, *judged.functions):
+        found = [one for one in judged.relevant() if one.tool == tool]
+        said = [*(_said(judged, one) for one in found[:MOST_COMPLAINTS]), *_scored_low(judged, tool, plans)]
+        if said:
+            yield "\n".join([f"## {tool}", *(f"- {one}" for one in said)])
+    if judged.differs() and judged.differences:
         yield "\n\n".join(
             [
                 "## Calls of the recorded sessions above that the real server answers otherwise",
                 *(_difference_text(one) for one in sorted(judged.differences, key=lambda one: one.mean)),
             ]
         )
+
+
+def _scored_low(judged: Judged, tool: str, plans: Judged) -> Iterator[str]:
+    """Yield that a tool agrees less with recordings than its plan, which would answer in its place."""
+    for agreement, plan, which in (
+        (judged.held, plans.held, "other sessions, which you do not see"),
+        (judged.shown, plans.shown, "the sessions above"),
+    ):
+        if tool in agreement.tools and agreement.tools[tool] < plan.tools.get(tool, 0.0) - _TOLERANCE:
+            score, other = agreement.tools[tool], plan.tools[tool]
+            yield (
+                f"agrees {score:.2f} of 1 with the real server in {which}; a guess from its schema alone agrees "
+                f"{other:.2f}, and would take its place. Does @initial understand every state? Are the fields right?"
+            )
+
+
+def _said(judged: Judged, finding: Finding) -> str:
+    sign = "(look whether this is right) " if finding.kind == "advice" else ""
+    return f"{sign}{judged.placed(finding)}"
 
 
 def _difference_text(one: Difference) -> str:
@@ -151,11 +174,11 @@ def _difference_text(one: Difference) -> str:
 
 async def _settled(gate: Gate, best: Judged, notify: Notify) -> tuple[Judged | None, dict[str, list[str]]]:
     """Return a program without the functions that fail, or answer worse than the plans, and why each was taken out."""
-    dropped: dict[str, list[str]] = {}
+    dropped = {tool: [*why] for tool, why in best.left_out.items()}
     current = best
     if current.whole:
         return None, dropped
-    while failing := {**current.failing(), **_left_alone(current, best, gate.plans)}:
+    while failing := {**current.failing(), **_left_alone(current, best)}:
         dropped |= failing
         notify(f"taking out {', '.join(failing)}")
         current = await _without(gate, current, [*failing])
@@ -165,54 +188,60 @@ async def _settled(gate: Gate, best: Judged, notify: Notify) -> tuple[Judged | N
     return kept, dropped
 
 
-def _left_alone(current: Judged, best: Judged, plans: Judged) -> dict[str, list[str]]:
-    """Return the tools whose functions cannot stay, since the plans of others do not write the same tables.
+def _left_alone(current: Judged, best: Judged) -> dict[str, list[str]]:
+    """Return the tools whose functions work on records that no tool writes any more, and no world begins with.
 
     A tool whose function was taken out may have another entity by its plan; what it writes is then out of sight.
     """
     found: dict[str, list[str]] = {}
-    for tool, function in best.functions.items():
-        effects = function.effects
-        written = {*effects.creates, *effects.updates, *effects.deletes}
-        if tool in current.functions or not written or current.writes.get(tool) in written:
-            continue
-        for other in current.writing(written):
-            found[other] = [f"works on {', '.join(sorted(written))}, which the plan of {tool} does not write"]
-    for tool, message in current.harmed(plans).items():
-        for other in current.writing({current.writes.get(tool)}):
-            found.setdefault(other, [f"the plan of {tool} does not work beside it: {message}"])
+    lost = [tool for tool in best.functions if tool not in current.functions]
+    for tool in lost:
+        creates = {*best.functions[tool].effects.creates} - {*current.filled, current.writes.get(tool)}
+        left = {table for other in current.functions.values() for table in other.effects.creates}
+        for other in current.writing(creates - left):
+            found[other] = [f"works on {', '.join(sorted(creates - left))}, which the plan of {tool} does not write"]
     return found
 
 
 async def _better(gate: Gate, current: Judged, dropped: dict[str, list[str]], notify: Notify) -> Judged | None:
-    """Take out what answers held-out recordings worse than the plans, as long as the whole does not suffer."""
-    plans = gate.plans.held if current.held.score is not None else None
-    if plans is None:
-        return current
-    tried = set[str]()
-    while worse := [tool for tool in _worse(current, plans.tools) if tool not in tried]:
-        tool = worse[0]
-        tried.add(tool)
-        notify(f"trying without {tool}")
-        without = await _without(gate, current, [tool])
-        is_worse = without is not None and (without.failing() or _left_alone(without, current, gate.plans))
-        if without is None or is_worse or (without.held.score or 0) < (current.held.score or 0) - _TOLERANCE:
-            continue
-        score, plan = current.held.tools[tool], plans.tools[tool]
-        dropped[tool] = [f"held-back sessions: {score:.3f}, its plan {plan:.3f}"]
-        current = without
-    score, plan = current.held.score or 0, plans.score or 0
+    """Take out what answers recordings worse than the plans, as long as the whole does not suffer.
+
+    All such functions go at once if that helps, else one after the other.
+    """
+    plans, tried = gate.plans, set[str]()
+    while worse := [tool for tool in _worse(current, plans) if tool not in tried]:
+        tried |= {*worse}
+        for tools in (worse, *([tool] for tool in worse if len(worse) > 1)):
+            notify(f"trying without {', '.join(tools)}")
+            without = await _without(gate, current, tools)
+            is_worse = without is not None and (without.failing() or _left_alone(without, current))
+            if without is None or is_worse or without.agreement() < current.agreement() - _TOLERANCE:
+                continue
+            dropped |= {tool: [_comparison(current, plans, tool)] for tool in tools}
+            current = without
+            if tools is worse:
+                break
+    score, plan = current.agreement(), plans.agreement()
     if score >= plan - _TOLERANCE:
         return current
-    why = f"held-back sessions: the program as a whole {score:.3f}, the plans {plan:.3f}"
+    why = f"{current.basis()}: the program as a whole {score:.3f}, the plans {plan:.3f}"
     dropped |= {tool: [why] for tool in current.functions}
     return None
 
 
-def _worse(judged: Judged, plans: Mapping[str, float]) -> list[str]:
-    """Return the tools that agree less with held-out recordings than their plans, the worst first."""
-    scores = judged.held.tools
-    lost = {tool: plans[tool] - scores[tool] for tool in judged.functions if tool in scores and tool in plans}
+def _comparison(judged: Judged, plans: Judged, tool: str) -> str:
+    is_held = tool in judged.held.tools
+    ours, theirs = (judged.held, plans.held) if is_held else (judged.shown, plans.shown)
+    return f"{'gate' if is_held else 'shown'} sessions: {ours.tools[tool]:.3f}, its plan {theirs.tools[tool]:.3f}"
+
+
+def _worse(judged: Judged, plans: Judged) -> list[str]:
+    """Return the tools that agree less with recordings than their plans, the worst first.
+
+    Sessions that the author has seen count for tools that no others have.
+    """
+    ours, theirs = ({**one.shown.tools, **one.held.tools} for one in (judged, plans))
+    lost = {tool: theirs[tool] - ours[tool] for tool in judged.functions if tool in ours and tool in theirs}
     return sorted((tool for tool, loss in lost.items() if loss > _TOLERANCE), key=lambda tool: -lost[tool])
 
 

@@ -19,6 +19,8 @@ from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.scenario import Scenario
 
+_FOR_SCORE = 6
+"""From how many sessions on some are held back for the score alone."""
 _WORLD = ("description", "now", "open")
 """What worlds of a trial have of a scenario's world, besides state and records."""
 
@@ -39,6 +41,8 @@ class Subject:
     """Recorded sessions that the model may see."""
     held: Sequence[Session] = ()
     """Recorded sessions that only the gate uses."""
+    scored: Sequence[Session] = ()
+    """Recorded sessions that neither the model nor the gate uses: they only score what is kept."""
 
     @property
     def tools(self) -> Sequence[Record]:
@@ -84,17 +88,22 @@ def recorded_subject(sessions: Sequence[Session]) -> Subject:
 
 
 def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int | None, seed: int = 0) -> Subject:
-    """Return a subject with recorded sessions: a third of them, at least one, is held back for the gate.
+    """Return a subject with recorded sessions: a third of them, at least one, is held back.
 
-    `visible`: the model sees at most so many, and the rest is held back. Sessions are chosen by the hashes of their
-    names, but so that one with a given state is shown, if there is any.
+    Of six or more, half of those that are held back are for the score, and the others for the gate. Of fewer all are
+    for the gate, since one session decides badly what to keep. `visible`: the model sees at most so many, and the rest
+    is held back. Sessions are chosen by the hashes of their names, but so that one with a given state is shown, if
+    there is any.
     """
     ordered = sorted(sessions, key=lambda session: sha256(f"{seed} {session.name}".encode()).digest())
     held = max(len(ordered) // 3, 1) if len(ordered) > 1 else 0
     shown = len(ordered) - held if visible is None else min(visible, len(ordered))
     if not any(session.state for session in ordered[:shown]):  # its form is needed to begin with another one
         ordered.sort(key=lambda session: not session.state)
-    return replace(subject, shown=_by_name(ordered[:shown]), held=_by_name(ordered[shown:]))
+    scored = (len(ordered) - shown) // 2 if len(ordered) >= _FOR_SCORE else 0
+    end = len(ordered) - scored
+    seen, held, rest = (_by_name(some) for some in (ordered[:shown], ordered[shown:end], ordered[end:]))
+    return replace(subject, shown=seen, held=held, scored=rest)
 
 
 def _by_name(sessions: Sequence[Session]) -> list[Session]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.recordings.columns import COLUMNS
-from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order
+from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
-from mcp_sim.recordings.compiling.probes import Finding, Probe, differences
+from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
+from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
 from mcp_sim.recordings.measure import score_sessions
+from mcp_sim.recordings.observed import observe
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore
@@ -26,13 +29,17 @@ WRITES = frozenset({"create", "update", "delete"})
 """The verbs of tools that write records."""
 _NOT_BEGUN = "@initial: fails"
 """Part of the message of a crash of a program that cannot fill its tables."""
+_MOST_SHAPES = 8
+"""In how many other states the program begins, to see whether it can."""
 WORST = 3
 """How many differing calls of a tool are reported."""
 _LONGEST_ANSWER = 700
+_MOST_RECORDED = 8
+"""How many recorded sets of arguments of a tool trials know."""
 
 
-def job_of(folder: Path, held: Sequence[Session], shown: Sequence[Session], state: Json) -> Record:
-    """Return the job to try out the server in a folder. `state`: that of worlds of probes; None: their own."""
+def job_of(folder: Path, held: Sequence[Session], shown: Sequence[Session], known: Record) -> Record:
+    """Return the job to try out the server in a folder. `known`: what trials know of it, see `known_of`."""
     states = {id(session.state): session.state for session in (*held, *shown)}
     places = {identity: at for at, identity in enumerate(states)}
     return {
@@ -40,7 +47,28 @@ def job_of(folder: Path, held: Sequence[Session], shown: Sequence[Session], stat
         "states": [*states.values()],
         "held": [_job_session(session, places[id(session.state)]) for session in held],
         "shown": [_job_session(session, places[id(session.state)]) for session in shown],
-        "state": state,
+        **known,
+    }
+
+
+def known_of(sessions: Sequence[Session], shown: Sequence[Session], state: Json, *, is_own: bool) -> Record:
+    """Return what trials know: the state at the start, unless the scenario has one of its `own`, and its time.
+
+    Recorded arguments are those of `shown` sessions; those of sessions with the same state come first. The outputSchema
+    of tools does not count where any of the `sessions` violates it.
+    """
+    ordered = sorted(shown, key=lambda session: session.state != state)
+    recorded: dict[str, list[Record]] = {}
+    calls = [call for session in ordered for call in session.calls]
+    for call in sorted(calls, key=lambda call: observe(call.answer).failed):
+        recorded.setdefault(call.tool, []).append(call.arguments)
+    started = next((session.started for session in ordered if session.started is not None), None)
+    return {
+        "state": None if is_own else state,
+        "given": state,
+        "now": None if started is None else started.isoformat(),
+        "recorded": {tool: some[:_MOST_RECORDED] for tool, some in recorded.items()},
+        "lax": sorted({*violated_schemas(sessions)}),
     }
 
 
@@ -67,8 +95,13 @@ def try_out(job: Json) -> Json:
 
 
 async def _tried(job: Record, folder: Path) -> Record:
-    probe = await _probed(folder, job["state"])
+    """Return what trials find, if there are to be any, and the scores of recorded sessions."""
+    if not job["tries"]:
+        return {"problems": [], "held": _scores(Report(await _scored(folder, job, "held")))}
+    probe = await _probed(folder, job)
     hung = any("did not end within" in finding.message for finding in probe.findings)
+    if not hung:
+        probe.findings += await _begun_otherwise(folder, job)
     held = Report([] if hung else await _scored(folder, job, "held"))
     shown = Report([] if hung else await _scored(folder, job, "shown"))
     findings = [*probe.findings, *_crashed(shown.calls), *_crashed(held.calls, is_held=True)]
@@ -78,6 +111,7 @@ async def _tried(job: Record, folder: Path) -> Record:
     return {
         "problems": [],
         "writes": {tool: plan.entity for tool, plan in probe.domain.plans.items() if plan.verb in WRITES},
+        "filled": probe.filled,
         "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
         "checks": {tool: sorted(found) for tool, found in probe.checks.items()},
         "answers": probe.answers,
@@ -87,11 +121,13 @@ async def _tried(job: Record, folder: Path) -> Record:
     }
 
 
-async def _probed(folder: Path, state: Json) -> Probe:
+async def _probed(folder: Path, job: Record) -> Probe:
     """Return the probe of one world. A second world must answer it alike: a program keeps nothing in its module."""
-    scenario = load(folder / "scenario.json", trust=[folder], state=state)
+    now = None if job["now"] is None else datetime.fromisoformat(job["now"])
+    scenario = load(folder / "scenario.json", trust=[folder], state=job["state"], now=now)
+    known, lax = KnownArguments.of(job["given"], job["recorded"]), frozenset(job["lax"])
     async with Simulator(scenario) as simulator:
-        probe, again = (Probe(simulator.world("default"), scenario.domain) for _ in range(2))
+        probe, again = (Probe(simulator.world("default"), scenario.domain, known, lax) for _ in range(2))
         await probe.run()
         await check_lifecycles(probe)
         if not any("did not end within" in finding.message for finding in probe.findings):
@@ -99,8 +135,60 @@ async def _probed(folder: Path, state: Json) -> Probe:
             await check_lifecycles(again)
             for tool, arguments in differences(probe.answers, again.answers):
                 message = f"{tool}({arguments}) answers otherwise in a second world: keep nothing outside of the tables"
-                probe.findings.append(Finding(tool, "reference", message))
+                probe.findings.append(Finding(tool, "varies", message))
     return probe
+
+
+async def _begun_otherwise(folder: Path, job: Record) -> list[Finding]:
+    """Return what the author should know about `@initial`: where it fails, or finds nothing, in states of other shapes.
+
+    These are the given state without some of its parts, within another object, and with mappings in place of lists.
+    """
+    given: Json = job["given"]
+    if not isinstance(given, dict) or not given:
+        return []
+    state = cast("Record", given)
+    usual = await _counts(folder, state)
+    if isinstance(usual, str) or not usual:
+        return []
+    shapes: list[tuple[str, Record, bool]] = [
+        ("nothing", {}, False),
+        *((f"no {name!r}", {other: part for other, part in state.items() if other != name}, False) for name in state),
+        ("all of it under a key", {"database": state}, True),
+        ("mappings by id in place of lists", {name: _as_mapping(part) for name, part in state.items()}, True),
+    ]
+    found = list[Finding]()
+    for what, shape, has_all in shapes[:_MOST_SHAPES]:
+        counts = await _counts(folder, shape)
+        if isinstance(counts, str):
+            found.append(Finding(INITIAL, "advice", f"a state with {what}, {short(shape)}: {counts}"))
+        elif has_all and set(usual) - set(counts):
+            missed = ", ".join(sorted(set(usual) - set(counts)))
+            message = f"a state with {what}, {short(shape)}, leaves these tables empty: {missed}; use records()"
+            found.append(Finding(INITIAL, "advice", message))
+    return found
+
+
+async def _counts(folder: Path, state: Json) -> dict[str, int] | str:
+    """Return the tables of the program that are not empty in a world with this state; or why it cannot begin."""
+    try:
+        scenario = load(folder / "scenario.json", trust=[folder], state=state)
+        tables = {f"{one.prefix}{table}" for one in scenario.domain.programs for table in one.tables}
+        names = [name for name in tables if not scenario.domain.entities[name].singleton]
+        async with Simulator(scenario) as simulator:
+            view = simulator.world("default").view
+            return {name: view.count(name) for name in names if view.count(name)}
+    except DocumentError as error:
+        return "; ".join(problem.message for problem in error.problems)
+
+
+def _as_mapping(value: Json) -> Json:
+    """Return a list of objects with ids as a mapping by these ids; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    rows = [cast("Record", row) for row in cast("list[Json]", value) if isinstance(row, dict) and "id" in row]
+    keyed: Record = {str(row["id"]): {name: part for name, part in row.items() if name != "id"} for row in rows}
+    return keyed if rows and len(keyed) == len(cast("list[Json]", value)) else cast("Json", value)
 
 
 async def _scored(folder: Path, job: Record, which: str) -> list[CallScore]:

@@ -1,0 +1,222 @@
+"""Arguments for trials: what the state, the records and the recordings hold where an argument can mean it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import cast
+
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.recordings.align import is_id
+from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import constants, fitting_type, items, main_type, properties, required, type_name
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.plans import Plan
+
+MOST_SETS = 14
+"""How many sets of arguments a tool is tried with at most, until it succeeds."""
+_MOST_RECORDED = 4
+_MOST_ROWS = 4
+"""How many rows of each table, the oldest and the newest, and how many recorded sets of a tool give arguments."""
+_MOST_VALUES = 12
+"""How many values are tried for one argument."""
+_MOST_PARTS = 400
+"""How many objects of the given state are read."""
+_EXAMPLE = re.compile(r"(?:e\.g\.?|such as|example|like)[^'\"`(]{0,40}['\"`]([^'\"`\n]{1,60})['\"`]", re.IGNORECASE)
+_IDENTIFIES = frozenset({"id", "ids", "key", "name", "username", "user", "email", "path", "slug", "code", "symbol"})
+
+
+@dataclass(slots=True)
+class KnownArguments:
+    """What the caller of a server may know at its start: the objects of the given state, and recorded arguments."""
+
+    given: Sequence[Record] = ()
+    """The objects of the given state, the outer ones first."""
+    ids: Sequence[Json] = ()
+    """What identifies something in the given state: keys of mappings, and values that look like ids."""
+    recorded: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, "list[Record]"])
+    """Tool -> arguments that the real server took, those with which it succeeded first."""
+
+    @classmethod
+    def of(cls, state: Json, recorded: Mapping[str, Sequence[Record]]) -> KnownArguments:
+        objects = [*islice(_objects(state), _MOST_PARTS)]
+        leaves = [(name, value) for one in objects for name, value in one.items()]
+        keys = [name for one in objects if _is_mapping(one) for name in one]
+        ids = [value for name, value in leaves if not isinstance(value, dict | list) and is_id(name, value)]
+        return cls(objects, [*dict.fromkeys([*ids, *keys])][: 4 * _MOST_VALUES], recorded)
+
+
+def _objects(value: Json) -> Iterator[Record]:
+    parts: Iterable[Json] = ()
+    if isinstance(value, dict):
+        yield cast("Record", value)
+        parts = cast("Record", value).values()
+    elif isinstance(value, list):
+        parts = cast("list[Json]", value)
+    for part in parts:
+        yield from _objects(part)
+
+
+def _is_mapping(value: Record) -> bool:
+    """Whether the names in an object are keys of things rather than fields: their values are alike."""
+    kinds = {type_name(part) for part in value.values()}
+    return len(value) > 1 and len(kinds) == 1
+
+
+@dataclass(slots=True)
+class ArgumentSets:
+    """Makes sets of arguments for tools, from the records of a view as well."""
+
+    domain: Domain
+    known: KnownArguments
+    view: View
+
+    def sets(self, plan: Plan, intent: str, salt: str = "") -> Iterator[Record]:
+        """Yield sets of arguments for a tool, the most promising ones first, each valid and each once.
+
+        `salt`: other values where they are generated.
+        """
+        schema = expanded(self.domain.tools[plan.tool].input_schema)
+        valid, seen = Validator(schema), list[Record]()
+        for arguments in islice(self._sets(plan, schema, intent, salt), 4 * MOST_SETS):
+            if len(seen) >= MOST_SETS:
+                return
+            if arguments not in seen and not valid.problems(arguments):
+                seen.append(arguments)
+                yield arguments
+
+    def _sets(self, plan: Plan, schema: Record, intent: str, salt: str) -> Iterator[Record]:
+        creates = intent == "create"
+        if not (creates and salt):
+            yield from self.known.recorded.get(plan.tool, ())[:_MOST_RECORDED]
+        needed = [name for name in properties(schema) if name in required(schema) or name == plan.key]
+        first = self.complete(plan, schema, needed, {}, salt, creates=creates)
+        yield first
+        for row in self._rows(plan):
+            yield self.complete(plan, schema, needed, self._taken_from(row, plan, schema), salt, creates=creates)
+        choices = {name: self._values(plan, name, properties(schema)[name], salt, creates=creates) for name in needed}
+        for at in range(1, max(map(len, choices.values()), default=0)):
+            for name, values in choices.items():
+                if at < len(values):
+                    yield {**first, name: values[at]}
+            yield {name: values[min(at, len(values) - 1)] for name, values in choices.items()}
+        yield self.complete(plan, schema, [*properties(schema)], {}, salt, creates=creates)
+
+    def complete(
+        self, plan: Plan, schema: Record, names: Iterable[str], fixed: Record, salt: str = "", *, creates: bool = False
+    ) -> Record:
+        """Return arguments with these names: the fixed values, and the likeliest of the others."""
+        arguments: Record = {}
+        for name in names:
+            part = properties(schema)[name]
+            arguments[name] = fixed[name] if name in fixed else self._values(plan, name, part, salt, creates=creates)[0]
+        return arguments
+
+    # values of one argument
+
+    def _values(self, plan: Plan, name: str, schema: Record, salt: str, *, creates: bool) -> list[Json]:
+        """Return values for an argument, the likeliest first; at least one."""
+        if constants(schema):
+            usual = [schema["default"]] if schema.get("default") in constants(schema) else []
+            return [*usual, *(value for value in constants(schema) if value not in usual)]
+        generated = value_maker(plan.entity or "", name, schema)(chance_of(plan.tool, name, salt), {}, Moment.unknown())
+        if main_type(schema) == "array":
+            parts = self._values(plan, name, items(schema), salt, creates=creates) if items(schema) else [generated]
+            return [[part] if items(schema) else part for part in parts]
+        if main_type(schema) == "object":
+            inner = properties(schema)
+            fields: Record = {part: self._values(plan, part, inner[part], salt, creates=creates)[0] for part in inner}
+            return [fields or generated]
+        if main_type(schema) == "boolean":
+            return [True, False]
+        own = self._is_new_key(plan, name) if creates else False
+        known = [] if own else [*self._known(plan, name, schema, creates=creates)]
+        return [*_unique([*known, *_mentioned(schema), generated])][:_MOST_VALUES]
+
+    def _is_new_key(self, plan: Plan, name: str) -> bool:
+        """Whether an argument gives a new record its key or name, which must not be that of another one."""
+        entity = self.domain.entities.get(plan.entity or "")
+        return entity is not None and (name in {plan.key, entity.key} or snake(name) in {"name", "title"})
+
+    def _known(self, plan: Plan, name: str, schema: Record, *, creates: bool) -> Iterator[Json]:
+        """Yield values that an argument may mean: of recordings, of records, of the given state."""
+        recorded = [sets for tool, sets in self.known.recorded.items() if tool == plan.tool or not creates]
+        values: list[Json] = [one[name] for sets in recorded for one in sets if name in one]
+        entity = entity_named_by(self.domain, plan, name)
+        if entity is not None:
+            values += self._keys(entity)
+        is_reference = entity is not None or is_id(name, "x") or bool({*words(name)} & _IDENTIFIES)
+        if is_reference or not creates:
+            values += [row[name] for row in self._rows(plan) if name in row]
+            values += [one[name] for one in self.known.given if name in one]
+        if is_reference:
+            values += [key for other in self.domain.entities.values() for key in self._keys(other)]
+            values += self.known.ids
+        return (value for value in values if not isinstance(value, dict | list) and fitting_type(value, schema))
+
+    def _keys(self, entity: Entity) -> list[Key]:
+        """Return the keys of a few records, the newest first."""
+        keys = [key for key, _ in self.view.rows(entity.name)] if not entity.singleton else []
+        return [*keys[:-_MOST_ROWS:-1], *keys[:_MOST_ROWS]]
+
+    # values of one record
+
+    def _rows(self, plan: Plan) -> list[Record]:
+        """Return a few records, those of the tool's own entity first, then the objects of the given state."""
+        entities = sorted(self.domain.entities, key=lambda name: name != plan.entity)
+        rows = [self.view.get(name, key) for name in entities for key in self._keys(self.domain.entities[name])]
+        return [*(row for row in rows if row is not None), *self.known.given]
+
+    def _taken_from(self, row: Record, plan: Plan, schema: Record) -> Record:
+        """Return the arguments that a record has: those with the names of its fields, and its key."""
+        entity = self.domain.entities.get(plan.entity or "")
+        named = {snake(name): value for name, value in row.items()}
+        if entity is not None and entity.key in row and plan.key is not None:
+            named.setdefault(snake(plan.key), row[entity.key])
+        found = {name: named[snake(name)] for name in properties(schema) if snake(name) in named}
+        return {name: value for name, value in found.items() if fitting_type(value, properties(schema)[name])}
+
+
+def _mentioned(schema: Record) -> Iterator[Json]:
+    """Yield the values that a schema itself mentions: examples and the default."""
+    examples: Json = schema.get("examples")
+    if isinstance(examples, list):
+        yield from cast("list[Json]", examples)
+    for found in _EXAMPLE.findall(str(schema.get("description", ""))):
+        if main_type(schema) == "string":
+            yield found
+    if schema.get("default") is not None:
+        yield schema["default"]
+
+
+def _unique(values: Iterable[Json]) -> Iterator[Json]:
+    seen = list[Json]()
+    for value in values:
+        if value not in seen:
+            seen.append(value)
+            yield value
+
+
+def entity_named_by(domain: Domain, plan: Plan, name: str) -> Entity | None:
+    """Return the entity whose key an argument gives, if it does."""
+    entities = domain.entities
+    own = entities.get(plan.entity or "")
+    if name == plan.key:
+        return own
+    if own is not None:
+        field_ = own.fields.get(plan.sets.get(name, name))
+        linked = None if field_ is None or field_.link is None else entities.get(field_.link)
+        if linked is not None:
+            return linked
+        if own.key == name:
+            return own
+    stem = snake(name)
+    for ending in ("_ids", "_id", "_key", "_name"):
+        stem = stem.removesuffix(ending)
+    return entities.get(stem) if stem != snake(name) else None
