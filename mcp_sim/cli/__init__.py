@@ -4,11 +4,11 @@ A command has `arguments(parser)`, which declares its arguments, and `run(args)`
 
     0    done
     1    the documents have errors, or an expectation failed; `diff`: something differs; `run`: the agent failed;
-         `measure`: the score is below --at-least
+         `measure`: the score is below --at-least; `hunt`: the agent has a weakness
     2    invalid usage
     3    mcp-sim could not answer a call (a crash, not a simulated fault); `run`: the agent could not be started
     4    no answer: from the URL given to `connect`, from a server that `import` or `diff` asks, from a language model;
-         `run`: no run decides whether the agent passes
+         `run`: no run decides whether the agent passes; `hunt`: it fails without faults
     130  Ctrl-C;  143  SIGTERM
 """
 
@@ -32,6 +32,7 @@ COMMANDS = {
     "serve": "serve a scenario as an MCP server, over stdio or HTTP",
     "connect": "connect a stdio client to a running HTTP server",
     "run": "run your agent in worlds of a scenario, and judge what it did",
+    "hunt": "search for faults that make your agent fail, and write them as regression tests",
     "demo": "watch a scripted agent work with a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",
     "grade": "judge the worlds of a trace by the expectations of their scenario",

@@ -4,71 +4,40 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
-import re
 import sys
-import time
-from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
 
+from mcp_sim.cli.agent_options import MOST_RUNS, Ticker, agent_command, agent_options, chosen_seeds, quieten
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.parsing import sandbox_option, trust_option
-from mcp_sim.cli.terminal import Palette, Progress
-from mcp_sim.runs.agent import AgentCommand, AgentNotStarted, model_keys
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.reports.report import Report
 from mcp_sim.runs.reports.text import report_lines
 from mcp_sim.runs.results import CLEAN, Condition, RunPlan, RunResult
 from mcp_sim.runs.summary import CRASHED, summarise
 from mcp_sim.simulator.compile import load
-from mcp_sim.types.clock import duration
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.scenario import Scenario
-
-SECONDS_BETWEEN_LINES = 2.0
-MOST_RUNS = 100_000
-_RANGE = re.compile(r"(-?\d+)(?:\.\.(-?\d+))?")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "mcp-sim run SCENARIO [OPTIONS] -- AGENT COMMAND..."
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario: a file, or a shipped name")
-    parser.add_argument(
-        "agent",
-        metavar="AGENT COMMAND",
-        nargs="+",
-        help="the command of your agent, with the placeholders {task}, {url}, {mcp_config}, {dir}",
-    )
-    trust_option(parser)
-    sandbox_option(parser)
-    parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
+    agent_options(parser)
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of each seed (default 1)")
     parser.add_argument("--intensity", metavar="0,0.3,0.6", help="intensities of faults, each a condition of its own")
     parser.add_argument("--baseline", action="store_true", help="also run every seed without faults, and compare")
     parser.add_argument("--no-faults", action="store_true", help="run without faults only")
-    parser.add_argument("--jobs", type=int, default=4, metavar="N", help="runs at a time (default 4)")
-    parser.add_argument("--timeout", default="10m", metavar="SPAN", help="time of one run (default 10m)")
     parser.add_argument(
         "--require", type=float, default=1.0, metavar="0..1", help="the pass rate that is required (default 1)"
     )
     parser.add_argument("--strict", action="store_true", help="verdicts that rest on a guess are inconclusive")
-    parser.add_argument(
-        "--transport", choices=["http", "stdio"], default="http", help="what {mcp_config} describes (default http)"
-    )
-    parser.add_argument(
-        "--answer-file", metavar="FILE", help="file with the agent's final answer (default: its stdout)"
-    )
     parser.add_argument("--clock", choices=["virtual", "real"], help="real (the default): delays take real time")
-    parser.add_argument(
-        "--world-model",
-        metavar="MODEL",
-        help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
-    )
     reports = parser.add_argument_group("reports")
     reports.add_argument("--json", metavar="FILE", help="write everything as JSON; - for stdout")
     reports.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
@@ -82,9 +51,8 @@ def run(args: argparse.Namespace) -> int:
     scenario = load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox)
     _check_folders(args)
     plans = _plans(scenario, args)
-    agent = _agent(scenario, args)
-    for logger in ("mcp", "httpx2", "openai", "uvicorn", "mcp_sim.server"):
-        logging.getLogger(logger).setLevel(logging.ERROR)
+    agent = agent_command(scenario, args)
+    quieten()
     results, failure, received = list[RunResult](), None, list[int]()
     with _trace_folder(args) as traces:
         try:
@@ -116,7 +84,7 @@ async def _run(
 
     def done(result: RunResult) -> None:
         results.append(result)
-        ticker.note(result)
+        ticker.note(result.outcome)
 
     with anyio.CancelScope() as scope, cancelled_by_signals(scope) as received:
         try:
@@ -126,32 +94,6 @@ async def _run(
     return received
 
 
-@dataclass(slots=True)
-class Ticker:
-    """Progress on stderr: a bar on a terminal, otherwise a line every few seconds."""
-
-    total: int
-    counts: Counter[str] = field(default_factory=Counter[str])
-    shown: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        Progress(sys.stderr, self.total).show(0, "")
-
-    def note(self, result: RunResult) -> None:
-        """Count a run, and show the progress."""
-        self.counts[result.outcome] += 1
-        text = ", ".join(f"{count} {outcome}" for outcome, count in self.counts.items())
-        done = self.counts.total()
-        if sys.stderr.isatty():
-            Progress(sys.stderr, self.total).show(done, text)
-        elif done < self.total and time.monotonic() - self.shown >= SECONDS_BETWEEN_LINES:
-            self.shown = time.monotonic()
-            print(f"{done} of {self.total} runs: {text}", file=sys.stderr)
-
-    def close(self) -> None:
-        Progress(sys.stderr, self.total).clear()
-
-
 # what to run ----------------------------------------------------------------------------------------------------------
 
 
@@ -159,11 +101,9 @@ def _plans(scenario: Scenario, args: argparse.Namespace) -> list[RunPlan]:
     """Return the runs to make: all conditions of a seed one after the other. Raises `UsageError`."""
     if args.repeat < 1:
         raise UsageError(f"--repeat must be at least 1, not {args.repeat}")
-    if args.jobs < 1:
-        raise UsageError(f"--jobs must be at least 1, not {args.jobs}")
     if not 0 <= args.require <= 1:
         raise UsageError(f"--require must be a number from 0 to 1, not {args.require:g}")
-    conditions, seeds = _conditions(scenario, args), _seeds(scenario, args.seeds)
+    conditions, seeds = _conditions(scenario, args), chosen_seeds(scenario, args.seeds)
     if len(conditions) * len(seeds) * args.repeat > MOST_RUNS:
         raise UsageError(f"these are more than {MOST_RUNS} runs")
     return [
@@ -195,44 +135,6 @@ def _shares(text: str) -> list[float]:
     if not shares or not all(0 <= share <= 1 for share in shares):
         raise UsageError(f"--intensity takes numbers from 0 to 1, as in 0,0.3,0.6, not {text!r}")
     return list(dict.fromkeys(shares))
-
-
-def _seeds(scenario: Scenario, text: str | None) -> list[int]:
-    if text is None:
-        return [scenario.seed]
-    return list(dict.fromkeys(seed for part in text.split(",") for seed in _span(part.strip(), text)))
-
-
-def _span(part: str, text: str) -> range:
-    """Return the seeds of one part of the option."""
-    found = _RANGE.fullmatch(part)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-    if first > last:
-        raise UsageError(f"--seeds takes numbers and ranges from low to high, as in 0..49 or 1,2,7, not {text!r}")
-    if last - first >= MOST_RUNS:
-        raise UsageError(f"--seeds: these are more than {MOST_RUNS} runs")
-    return range(first, last + 1)
-
-
-def _agent(scenario: Scenario, args: argparse.Namespace) -> AgentCommand:
-    """Return the command of the agent. Raises `UsageError` if it cannot work."""
-    agent = AgentCommand(
-        tuple(args.agent), _seconds(args.timeout), args.transport, args.answer_file, model_keys(scenario)
-    )
-    agent.check(scenario)
-    if args.jobs > 1 and not agent.is_parallel():
-        raise UsageError("--answer-file needs {dir}, the folder of each run, as in {dir}/answer.txt, or --jobs 1")
-    return agent
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text) if text.replace(".", "", 1).isdigit() else duration(text).total_seconds()
-    except ValueError as error:
-        raise UsageError(f"--timeout: {error}") from None
-    if seconds <= 0:
-        raise UsageError("--timeout must be greater than 0")
-    return seconds
 
 
 def _check_folders(args: argparse.Namespace) -> None:

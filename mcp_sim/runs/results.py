@@ -75,9 +75,8 @@ class RunResult:
     because: str
     grade: Grade
     faults: tuple[AppliedFault, ...]
-    tools: tuple[str, ...]
-    """The tools that were called."""
-    calls: int
+    called: tuple[str, ...]
+    """The tool of each call, in order, those of crashed calls last."""
     seconds: float
     exit_code: int | None
     answer: str
@@ -86,6 +85,16 @@ class RunResult:
     trace: str | None = None
     sources: Mapping[str, int] = field(default_factory=dict[str, int])
     """How many calls each world model answered, where the scenario has others than the built-in one."""
+
+    @property
+    def tools(self) -> list[str]:
+        """The tools that were called, each once."""
+        return list(dict.fromkeys(self.called))
+
+    @property
+    def calls(self) -> int:
+        """The number of calls."""
+        return len(self.called)
 
     @property
     def is_judged(self) -> bool:
@@ -130,11 +139,10 @@ def applied_faults(world: World) -> tuple[AppliedFault, ...]:
     return (*on_calls, *others)
 
 
-def called_tools(ledger: Ledger) -> tuple[list[str], int]:
-    """Return the tools that were called, crashed calls last, and the number of calls."""
-    calls = [step for step in ledger.steps if step["entry"] == "call"]
-    tools = [call["tool"] for call in (*calls, *ledger.crashes)]
-    return list(dict.fromkeys(tools)), len(tools)
+def called_tools(ledger: Ledger) -> tuple[str, ...]:
+    """Return the tool of each call, in order, those of crashed calls last."""
+    calls = (step for step in ledger.steps if step["entry"] == "call")
+    return tuple(call["tool"] for call in (*calls, *ledger.crashes))
 
 
 def answering_sources(ledger: Ledger) -> dict[str, int]:

@@ -144,15 +144,13 @@ class _Runner:
         grade = world.grade(ended.answer, strict=self._settings.strict)
         if ended.problem is not None:
             grade = failed_by_agent(grade, ended.problem)
-        tools, calls = called_tools(world.ledger)
         return RunResult(
             plan=plan,
             outcome=grade.outcome,
             because=grade.because,
             grade=grade,
             faults=applied_faults(world),
-            tools=tuple(tools),
-            calls=calls,
+            called=called_tools(world.ledger),
             seconds=ended.seconds,
             exit_code=ended.code,
             answer=ended.answer,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import anyio.to_thread
@@ -15,6 +16,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from mcp_sim.faults.compile import with_intensity
+from mcp_sim.runs.agent import AgentCommand, model_keys
 from mcp_sim.server.call_log import entry_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -154,6 +156,20 @@ class ThreadedWorld:
     async def acall(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Observation:
         """Call a tool, in an event loop."""
         return await anyio.to_thread.run_sync(self.call, tool, arguments)
+
+    def run(self, command: Sequence[str], *, timeout: float = 600.0) -> str:
+        """Run an agent as `mcp-sim run` does, with the placeholders of its command, and return its final answer.
+
+        `timeout` is in seconds. Fails the test if the agent does not end well.
+        """
+        __tracebackhide__ = True
+        agent = AgentCommand(tuple(command), timeout, hidden=model_keys(self.world.scenario))
+        agent.check(self.world.scenario)
+        with TemporaryDirectory(prefix="mcp-sim-", ignore_cleanup_errors=True) as folder:
+            ended = self._thread.portal.call(agent.run, self.task, self.urls, Path(folder))
+        if ended.problem is not None:
+            pytest.fail(f"{ended.problem}\n{ended.errors}".rstrip(), pytrace=False)
+        return ended.answer
 
     @property
     def state(self) -> State:

@@ -115,6 +115,13 @@ class Domain:
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
     """What backends keep for all their tools and worlds, each under a key of its own, since it is costly to compute."""
 
+    def is_counted(self, entity: str) -> bool:
+        """Whether a scenario can say how many records of an entity are generated."""
+        found = self.entities[entity]
+        if found.singleton or found.open or found.inside is not None:
+            return False
+        return all(plan.backend == "records" for plan in self.plans.values() if plan.entity == entity)
+
     def only_reads(self, tool: Tool) -> bool:
         """Whether a tool certainly changes nothing: by its annotation, else by a plan that is no guess."""
         if "readOnlyHint" in tool.annotations:

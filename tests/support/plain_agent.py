@@ -1,6 +1,7 @@
 """An agent of few lines, without an MCP library: `plain_agent.py TOOL ARGUMENTS ...` makes calls and prints answers.
 
-It calls MCP_SIM_URL. `--until-done` repeats a call that fails, `--exit CODE` ends with a code.
+It calls MCP_SIM_URL. `--until-done` repeats a call that fails. `--unless TEXT` repeats the first call if it fails,
+unless the second one's answer has the text. `--exit CODE` ends with a code.
 """
 
 from __future__ import annotations
@@ -33,13 +34,30 @@ def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return message.get("result") or {"isError": True, **message["error"]}
 
 
+def careful(write: tuple[str, Any], look: tuple[str, Any], *, found: str) -> int:
+    """Make a write. After a failure, look for its effect, and repeat it only if it is not found."""
+    for _ in range(3):
+        if not call(*write).get("isError"):
+            break
+        looked = call(*look)
+        while looked.get("isError"):
+            looked = call(*look)
+        if found in json.dumps(looked):
+            break
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("calls", nargs="*")
     parser.add_argument("--until-done", action="store_true")
+    parser.add_argument("--unless", metavar="TEXT")
     parser.add_argument("--exit", type=int, default=0)
     args = parser.parse_args()
-    for tool, arguments in zip(args.calls[::2], args.calls[1::2], strict=True):
+    calls = list(zip(args.calls[::2], args.calls[1::2], strict=True))
+    if args.unless is not None:
+        return careful(*((tool, json.loads(arguments)) for tool, arguments in calls), found=args.unless)
+    for tool, arguments in calls:
         result = call(tool, json.loads(arguments))
         for _ in range(3):
             if args.until_done and result.get("isError"):

@@ -16,7 +16,7 @@ from mcp_sim.runs.agents.strategies import STRATEGIES
 from mcp_sim.runs.starter.errand import Errand, Use, errands
 from mcp_sim.runs.starter.program import program_text
 from mcp_sim.runs.starter.source import Source
-from mcp_sim.runs.starter.texts import TEST, bare_scenario_text, scenario_text, script_text
+from mcp_sim.runs.starter.texts import TEST_SCRIPTED, bare_scenario_text, scenario_text, script_text
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -58,7 +58,7 @@ async def make_starter(source: Source, folder: Path, *, programs: bool = False) 
             _write(specs, trial)
         errand, domain, works = await _best(source.references(trial), trial)
     scenario = scenario_text(source.references(folder), errand, domain)
-    files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: TEST}
+    files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: TEST_SCRIPTED}
     return Starter(files, doubts, works)
 
 

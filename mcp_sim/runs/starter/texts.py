@@ -19,12 +19,9 @@ RECORDS = 8
 _COMMENTS_AT = 37
 _WIDTH = 100
 
-TEST = '''\
+TEST_SCRIPTED = '''\
 """Test an agent in the scenario beside this file: `pytest`."""
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -37,20 +34,28 @@ AGENT = [sys.executable, "-m", "mcp_sim.runs.agents", "verify_then_retry", "--sc
 
 
 @pytest.mark.mcp_sim("scenario.yaml", seeds=3)
-def test_agent(mcp_sim, tmp_path):
-    servers = {name: {"type": "http", "url": url} for name, url in mcp_sim.urls.items()}
-    config = tmp_path / "mcp.json"
-    config.write_text(json.dumps({"mcpServers": servers}))
-    environment = {
-        **os.environ,
-        "MCP_SIM_TASK": mcp_sim.task,
-        "MCP_SIM_URL": next(iter(mcp_sim.urls.values())),
-        "MCP_SIM_CONFIG": str(config),
-    }
-    done = subprocess.run(AGENT, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
-    mcp_sim.check(done.stdout)
+def test_agent(mcp_sim):
+    mcp_sim.check(mcp_sim.run(AGENT))
 '''
-"""The test. It is the same for every scenario."""
+"""The test of a first scenario. It is the same for every one."""
+
+_TEST_COMMAND = '''\
+"""Test an agent with the faults in the scenario beside this file: `pytest`."""
+
+import pytest
+
+AGENT = {agent}
+
+
+@pytest.mark.mcp_sim({scenario})
+def test_agent(mcp_sim):
+    mcp_sim.check(mcp_sim.run(AGENT))
+'''
+
+
+def test_text(scenario: str, agent: Sequence[str]) -> str:
+    """Return a test that runs the command of an agent in a scenario, a file beside the test."""
+    return _TEST_COMMAND.format(agent=json.dumps(list(agent)), scenario=json.dumps(scenario))
 
 
 def scenario_text(tools: Mapping[str, str], errand: Errand, domain: Domain) -> str:
@@ -87,7 +92,7 @@ def script_text(errand: Errand) -> str:
 
 def bare_scenario_text(tools: Mapping[str, str], domain: Domain | None = None) -> str:
     """Return a scenario with these tools and nothing else. With their domain: with as few records as the task has."""
-    counts: Record = {name: RECORDS for name in domain.entities if _is_counted(name, domain)} if domain else {}
+    counts: Record = {name: RECORDS for name in domain.entities if domain.is_counted(name)} if domain else {}
     return "\n".join(["mcp_sim: 1", *_tools(tools), f"world: {flow({'records': counts})}"]) + "\n"
 
 
@@ -141,20 +146,13 @@ def _records(errand: Errand, domain: Domain) -> Iterator[str]:
     entities: dict[str, Sequence[Key]] = dict(errand.names)
     if errand.write is not None:
         entities.setdefault(errand.write.entity, ())
-    counted = {name: keys for name, keys in entities.items() if _is_counted(name, domain)}
+    counted = {name: keys for name, keys in entities.items() if domain.is_counted(name)}
     if not counted:
         return
     yield _noted("  records:", "few enough for one page; rows exist with any seed")
     for name, keys in counted.items():
         rows: list[Json] = [{domain.entities[name].key: key} for key in keys]
         yield f"    {scalar(name)}: {flow({'count': RECORDS, 'rows': rows} if rows else RECORDS)}"
-
-
-def _is_counted(name: str, domain: Domain) -> bool:
-    entity = domain.entities[name]
-    if entity.singleton or entity.open or entity.inside is not None:
-        return False
-    return all(plan.backend == "records" for plan in domain.plans.values() if plan.entity == name)
 
 
 def _fault_id(write: Write) -> str:

@@ -1,0 +1,127 @@
+"""The options of commands that run an agent, and the progress of its runs."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import re
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from mcp_sim.cli.parsing import sandbox_option, trust_option
+from mcp_sim.cli.terminal import Progress
+from mcp_sim.runs.agent import AgentCommand, model_keys
+from mcp_sim.types.clock import duration
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.scenario import Scenario
+
+SECONDS_BETWEEN_LINES = 2.0
+MOST_RUNS = 100_000
+_RANGE = re.compile(r"(-?\d+)(?:\.\.(-?\d+))?")
+
+
+def agent_options(parser: argparse.ArgumentParser) -> None:
+    """Add the scenario, the command of the agent, and how it is run."""
+    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario: a file, or a shipped name")
+    parser.add_argument(
+        "agent",
+        metavar="AGENT COMMAND",
+        nargs="+",
+        help="the command of your agent, with the placeholders {task}, {url}, {mcp_config}, {dir}",
+    )
+    trust_option(parser)
+    sandbox_option(parser)
+    parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
+    parser.add_argument("--jobs", type=int, default=4, metavar="N", help="runs at a time (default 4)")
+    parser.add_argument("--timeout", default="10m", metavar="SPAN", help="time of one run (default 10m)")
+    parser.add_argument(
+        "--transport", choices=["http", "stdio"], default="http", help="what {mcp_config} describes (default http)"
+    )
+    parser.add_argument(
+        "--answer-file", metavar="FILE", help="file with the agent's final answer (default: its stdout)"
+    )
+    parser.add_argument(
+        "--world-model",
+        metavar="MODEL",
+        help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER",
+    )
+
+
+def agent_command(scenario: Scenario, args: argparse.Namespace) -> AgentCommand:
+    """Return the command of the agent. Raises `UsageError` if it cannot work."""
+    if args.jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, not {args.jobs}")
+    agent = AgentCommand(
+        tuple(args.agent), _seconds(args.timeout), args.transport, args.answer_file, model_keys(scenario)
+    )
+    agent.check(scenario)
+    if args.jobs > 1 and not agent.is_parallel():
+        raise UsageError("--answer-file needs {dir}, the folder of each run, as in {dir}/answer.txt, or --jobs 1")
+    return agent
+
+
+def chosen_seeds(scenario: Scenario, text: str | None) -> list[int]:
+    """Return the seeds of `--seeds`; the scenario's own without it. Raises `UsageError` if they are none."""
+    if text is None:
+        return [scenario.seed]
+    return list(dict.fromkeys(seed for part in text.split(",") for seed in _span(part.strip(), text)))
+
+
+def _span(part: str, text: str) -> range:
+    """Return the seeds of one part of the option."""
+    found = _RANGE.fullmatch(part)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    if first > last:
+        raise UsageError(f"--seeds takes numbers and ranges from low to high, as in 0..49 or 1,2,7, not {text!r}")
+    if last - first >= MOST_RUNS:
+        raise UsageError(f"--seeds: these are more than {MOST_RUNS} runs")
+    return range(first, last + 1)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text) if text.replace(".", "", 1).isdigit() else duration(text).total_seconds()
+    except ValueError as error:
+        raise UsageError(f"--timeout: {error}") from None
+    if seconds <= 0:
+        raise UsageError("--timeout must be greater than 0")
+    return seconds
+
+
+def quieten() -> None:
+    """Leave the logs of libraries out of the output of runs."""
+    for logger in ("mcp", "httpx2", "openai", "uvicorn", "mcp_sim.server"):
+        logging.getLogger(logger).setLevel(logging.ERROR)
+
+
+@dataclass(slots=True)
+class Ticker:
+    """Progress on stderr: a bar on a terminal, otherwise a line every few seconds."""
+
+    total: int
+    counts: Counter[str] = field(default_factory=Counter[str])
+    shown: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        Progress(sys.stderr, self.total).show(0, "")
+
+    def note(self, outcome: str) -> None:
+        """Count a run, and show the progress."""
+        self.counts[outcome] += 1
+        text = ", ".join(f"{count} {outcome}" for outcome, count in self.counts.items())
+        done = self.counts.total()
+        if sys.stderr.isatty():
+            Progress(sys.stderr, self.total).show(done, text)
+        elif done < self.total and time.monotonic() - self.shown >= SECONDS_BETWEEN_LINES:
+            self.shown = time.monotonic()
+            print(f"{done} of {self.total} runs: {text}", file=sys.stderr)
+
+    def say(self, text: str) -> None:
+        """Print a line above the progress."""
+        self.close()
+        print(text, file=sys.stderr)
+
+    def close(self) -> None:
+        Progress(sys.stderr, self.total).clear()

@@ -1,0 +1,223 @@
+"""`mcp-sim hunt`: search for faults that make an agent fail, and write them as regression tests."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import anyio
+
+from mcp_sim import __version__
+from mcp_sim.cli.agent_options import MOST_RUNS, Ticker, agent_command, agent_options, chosen_seeds, quieten
+from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.output import json_option, print_json
+from mcp_sim.cli.terminal import Palette
+from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
+from mcp_sim.runs.hunting.case import CaseWriter
+from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
+from mcp_sim.runs.hunting.journal import Journal
+from mcp_sim.runs.hunting.search import Aims, FailsWithoutFaults, Search, Weakness
+from mcp_sim.runs.hunting.trials import Tester, without_own_faults
+from mcp_sim.runs.runner import Settings, cancelled_by_signals
+from mcp_sim.runs.starter.texts import test_text
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sources import is_shipped, locate
+from mcp_sim.types import Record
+from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.scenario import Scenario
+
+FOUND, CRASHED, UNDECIDED = 1, 3, 4
+MOST_ALSO = 6
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "mcp-sim hunt SCENARIO [OPTIONS] -- AGENT COMMAND..."
+    agent_options(parser)
+    parser.add_argument("--runs", type=int, default=200, metavar="N", help="runs of the agent at most (default 200)")
+    parser.add_argument("--faults", type=int, default=2, metavar="N", help="faults at a time at most (default 2)")
+    parser.add_argument("--weaknesses", type=int, default=5, metavar="N", help="stop after finding N (default 5)")
+    parser.add_argument("--kinds", metavar="KIND,...", help="kinds of faults to try (default: all that hunts try)")
+    parser.add_argument("--tools", metavar="GLOB,...", help="tools to try faults at (default: all)")
+    parser.add_argument(
+        "--clock", choices=["virtual", "real"], default="virtual", help="virtual (the default): delays take no time"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="folder of the regression tests (default: the scenario's)"
+    )
+    parser.add_argument(
+        "--journal", type=Path, metavar="FILE", help="the runs so far (default: SCENARIO.hunt.jsonl in that folder)"
+    )
+    json_option(parser, "the weaknesses")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit with 0 if the agent survived everything, 1 if it has weaknesses, 3 after a crash, 4 if it is undecided."""
+    for option in ("runs", "faults", "weaknesses"):
+        if not 1 <= getattr(args, option) <= MOST_RUNS:
+            raise UsageError(f"--{option} must be from 1 to {MOST_RUNS}, not {getattr(args, option)}")
+    scenario = load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox)
+    agent = agent_command(scenario, args)
+    hunt = _Hunt.prepare(scenario, agent, args)
+    quieten()
+    with Journal(hunt.journal, hunt.header) as journal:
+        if journal.length:
+            print(f"{journal.length} runs are taken from {hunt.journal}", file=sys.stderr)
+        try:
+            received = anyio.run(hunt.search, journal)
+        except (AgentNotStarted, Crash) as error:
+            print(f"mcp-sim: {error}", file=sys.stderr)
+            return CRASHED
+        except FailsWithoutFaults as error:
+            print(f"mcp-sim: {error}", file=sys.stderr)
+            print("A hunt begins with an agent that passes; see `mcp-sim run --no-faults`.", file=sys.stderr)
+            return UNDECIDED
+    hunt.report(as_json=args.json)
+    if received:
+        print(f"interrupted; the same command goes on from {hunt.journal}", file=sys.stderr)
+        return 128 + received[0]
+    return hunt.exit_code
+
+
+@dataclass(slots=True)
+class _Hunt:
+    """A hunt from its options to its files."""
+
+    scenario: Scenario
+    settings: Settings
+    args: argparse.Namespace
+    writer: CaseWriter
+    folder: Path
+    stem: str
+    journal: Path
+    places: Places
+    made: Search | None = None
+    runs: int = 0
+    is_complete: bool = False
+
+    @classmethod
+    def prepare(cls, scenario: Scenario, agent: AgentCommand, args: argparse.Namespace) -> _Hunt:
+        """Check all options before anything runs. Raises `UsageError`."""
+        source = locate(args.scenario)
+        folder = args.output or (Path() if is_shipped(source) else source.parent)
+        stem = source.stem.replace(".", "-")
+        searched = without_own_faults(scenario)
+        faults = chosen_faults(None if args.kinds is None else args.kinds.split(","))
+        places = Places(searched, faults, [] if args.tools is None else args.tools.split(","))
+        return cls(
+            searched,
+            Settings(agent, args.clock, args.jobs),
+            args,
+            CaseWriter(scenario, source, folder, args.agent),
+            folder,
+            stem,
+            args.journal or folder / f"{stem}.hunt.jsonl",
+            places,
+        )
+
+    @property
+    def header(self) -> Record:
+        """What identifies the hunt: trials of another one say nothing about this."""
+        same = ("timeout", "transport", "answer_file", "world_model", "clock")
+        return {
+            "hunt": 1,
+            "mcp_sim": __version__,
+            "scenario": self.scenario.sha256,
+            "agent": list(self.args.agent),
+            **{name: getattr(self.args, name) for name in same},
+        }
+
+    async def search(self, journal: Journal) -> list[int]:
+        """Make the search. Return the signals that ended it."""
+        ticker = Ticker(self.args.runs)
+        tester = Tester(
+            self.scenario, self.settings, journal, self.args.runs, lambda _, trial: ticker.note(trial.outcome)
+        )
+        aims = Aims(self.args.faults, self.args.weaknesses)
+        self.made = Search(tester, self.places, aims, ticker.say)
+        with anyio.CancelScope() as scope, cancelled_by_signals(scope) as received:
+            try:
+                self.is_complete = await self.made.run(chosen_seeds(self.scenario, self.args.seeds))
+            finally:
+                self.runs = tester.runs
+                ticker.close()
+        return received
+
+    @property
+    def weaknesses(self) -> Sequence[Weakness]:
+        return () if self.made is None else self.made.weaknesses
+
+    @property
+    def exit_code(self) -> int:
+        return FOUND if self.weaknesses else 0
+
+    def report(self, *, as_json: bool) -> None:
+        """Write the regression tests, and print what was found."""
+        files = [self._write(weakness) for weakness in self.weaknesses]
+        found = list(zip(self.weaknesses, files, strict=True))
+        if as_json:
+            print_json(
+                {
+                    "runs": self.runs,
+                    "complete": self.is_complete,
+                    "weaknesses": [_as_json(one, file) for one, file in found],
+                }
+            )
+            return
+        palette = Palette.of(sys.stdout)
+        for number, (weakness, file) in enumerate(found, 1):
+            print(palette.bold(f"{number}. {_text(weakness.setup.faults)}"))
+            print("\n".join(f"   {line}" for line in self._details(weakness, file)))
+        ended = "nothing else was left to try" if self.is_complete else f"--runs {self.args.runs} ended the search"
+        if len(found) >= self.args.weaknesses:
+            ended = f"--weaknesses {self.args.weaknesses} ended the search"
+        count = f"{len(found)} weakness{'' if len(found) == 1 else 'es'}" if found else "no weakness"
+        colour = palette.red if found else palette.green
+        print(colour(f"Found {count} in {self.runs} runs; {ended}."))
+
+    def _details(self, weakness: Weakness, file: Path) -> Iterator[str]:
+        yield from weakness.trial.because.splitlines()
+        if not weakness.is_steady:
+            yield "When the run was repeated, the agent did not fail in this way."
+        for also in weakness.also[:MOST_ALSO]:
+            yield f"also: {_text(also)}"
+        if len(weakness.also) > MOST_ALSO:
+            yield f"also: {len(weakness.also) - MOST_ALSO} more"
+        yield f"wrote {file} and {file.with_name(_test_name(file))}"
+
+    def _write(self, weakness: Weakness) -> Path:
+        """Write a weakness as a scenario and a test, and return the file of the scenario."""
+        number = 1
+        while True:
+            file = self.folder / f"{self.stem}-hunt-{number}.yaml"
+            text = self.writer.text(file.stem, weakness.setup, weakness.trial)
+            if not file.exists() or file.read_text(encoding="utf-8") == text:
+                break
+            number += 1
+        replace_file(file, text)
+        test = file.with_name(_test_name(file))
+        if not test.exists():
+            replace_file(test, test_text(file.name, self.args.agent))
+        return file
+
+
+def _test_name(file: Path) -> str:
+    return f"test_{file.stem.replace('-', '_')}.py"
+
+
+def _text(faults: Sequence[Placed]) -> str:
+    return " + ".join(fault.text for fault in faults)
+
+
+def _as_json(weakness: Weakness, file: Path) -> Record:
+    """Return a weakness in the form of the JSON report."""
+    return {
+        "faults": [fault.entry() for fault in weakness.setup.faults],
+        "seed": weakness.setup.seed,
+        "steady": weakness.is_steady,
+        **{name: value for name, value in asdict(weakness.trial).items() if name in ("because", "failed", "called")},
+        "also": [[fault.entry() for fault in faults] for faults in weakness.also],
+        "file": str(file),
+    }

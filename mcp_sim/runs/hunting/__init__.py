@@ -1,0 +1,1 @@
+"""Search for faults that make an agent fail, shrink them, and write them as scenarios."""

@@ -1,0 +1,100 @@
+"""Write a trial as a scenario: a regression test that `run` and pytest execute."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from mcp_sim.runs.hunting.trials import Setup, Trial, recoveries, without_own_faults
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.sources import is_shipped
+from mcp_sim.spec.tool_specs import is_spec
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.scenario import GivenRecords, Scenario
+
+_OF_FAULTS = ("extends", "allow_adversarial", "intensity", "perturbations")
+"""The keys of a scenario that are about its own faults."""
+
+
+class CaseWriter:
+    """Makes the text of cases from the document of the scenario that was searched.
+
+    `folder` is where the files will be. Raises `UsageError` if the document is no scenario.
+    """
+
+    def __init__(self, scenario: Scenario, source: Path, folder: Path, command: Sequence[str]) -> None:
+        self._scenario, self._command = scenario, command
+        document: Any = yaml12.load(source.read_bytes(), str(source)).value
+        if is_spec(document):
+            raise UsageError(f"{source}: a hunt needs a scenario; `mcp-sim init` writes a first one for given tools")
+        self._document = _relocated(cast("Record", document), source.parent, folder)
+
+    def text(self, name: str, setup: Setup, trial: Trial) -> str:
+        """Return the scenario of a trial, with comments that say what fails and how to repeat it."""
+        kept = {name: value for name, value in self._document.items() if name not in _OF_FAULTS}
+        made: Record = {**kept, "name": name, "seed": setup.seed}
+        made["world"] = self._world(setup)
+        made["perturbations"] = [fault.entry() for fault in setup.faults]
+        made["expect"] = self._expectations(setup)
+        command = shlex.join(["mcp-sim", "run", f"{name}.yaml", "--", *self._command])
+        comments = ["Found by `mcp-sim hunt`: with these faults the agent failed, without them it passed.", ""]
+        comments += [f"  {line}" for line in trial.because.splitlines()]
+        comments += ["", f"Repeat: {command}"]
+        return "".join(f"# {line}".rstrip() + "\n" for line in comments) + yaml12.dump(made, blocks=3)
+
+    def _world(self, setup: Setup) -> Record:
+        """Return the `world` of a trial. Its clock is virtual, as in the hunt, unless the scenario says otherwise."""
+        world = cast("Record", self._document.get("world") or {})
+        records: Any = world.get("records") or {}
+        changed = {name: _part(given) for name, given in setup.records.items()}
+        if isinstance(records, dict) and changed:
+            world = {**world, "records": {**cast("Record", records), **changed}}
+        clock = cast("Record", world.get("clock") or {})
+        return {**world, "clock": {"mode": "virtual", **clock}}
+
+    def _expectations(self, setup: Setup) -> list[Json]:
+        """Return the expectations that are not about the scenario's own faults."""
+        kept = {entry.id for entry in without_own_faults(self._scenario).expectations}
+        if not kept:
+            return [{"recovered": one.id.removeprefix("recovered-"), "id": one.id} for one in recoveries(setup.faults)]
+        given = cast("list[Json]", self._document.get("expect") or [])
+        return [one for one, entry in zip(given, self._scenario.expectations, strict=True) if entry.id in kept]
+
+
+def _part(given: GivenRecords) -> Json:
+    if not given.rows:
+        return given.count
+    rows: list[Json] = [dict(row) for row in given.rows]
+    return {"count": given.count, "rows": rows}
+
+
+def _relocated(document: Record, before: Path, folder: Path) -> Record:
+    """Return a document whose files are named relative to another folder."""
+
+    def moved(value: Json) -> Json:
+        is_file = isinstance(value, str) and (before / value).is_file() and not is_shipped(before / value)
+        return PurePosixPath(os.path.relpath(before / cast("str", value), folder)).as_posix() if is_file else value
+
+    def moved_records(value: Json) -> Json:
+        if not isinstance(value, dict):
+            return moved(value)
+        part = cast("Record", value)
+        return {**part, "file": moved(part["file"])} if "file" in part else part
+
+    made = {**document, "tools": _each(document["tools"], moved)}
+    if isinstance(world := document.get("world"), dict):
+        made["world"] = given = dict(cast("Record", world))
+        given |= {"state": moved(given["state"])} if "state" in given else {}
+        given |= {"records": _each(given["records"], moved_records)} if "records" in given else {}
+    return made
+
+
+def _each(value: Json, change: Callable[[Json], Json]) -> Json:
+    """Return a value, or each value of a mapping, changed."""
+    if isinstance(value, dict):
+        return {name: change(part) for name, part in cast("Record", value).items()}
+    return change(value)

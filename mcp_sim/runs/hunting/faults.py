@@ -1,0 +1,134 @@
+"""The faults that a hunt tries, and where it places them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, cast
+
+from mcp_sim.simulator.injected import with_perturbation
+from mcp_sim.spec import yaml12
+from mcp_sim.types import Record
+from mcp_sim.types.errors import DocumentError, UsageError, did_you_mean
+from mcp_sim.types.kinds import perturbations
+from mcp_sim.types.scenario import Scenario, in_reach
+
+MOST_NTH = 3
+"""Later calls of a tool than this are left alone: what an agent does wrong, it does wrong early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A kind of perturbation with its options. `rank` is its place in the list of faults, the most telling first."""
+
+    kind: str
+    options: Record = field(hash=False)
+    to: Literal["reads", "writes", "all"]
+    at: Literal["call", "tool"]
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A fault at a call of a tool, by the tool's id. `nth` is None if it applies to all calls of the tool."""
+
+    fault: Fault
+    tool: str
+    nth: int | None
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        return self.tool, self.nth
+
+    @property
+    def id(self) -> str:
+        """The id of the perturbation, unique among the faults of a hunt."""
+        name = self.tool.rpartition("/")[2].replace("_", "-")
+        number = "" if self.nth is None else f"-{self.nth}"
+        return f"{self.fault.kind.replace('_', '-')}{_status(self.fault)}-{name}{number}"[:64]
+
+    @property
+    def text(self) -> str:
+        """The fault in a few words: `lost_ack at create_deal, call 1`."""
+        options = ", ".join(f"{name} {value}" for name, value in self.fault.options.items())
+        where = "all calls" if self.nth is None else f"call {self.nth}"
+        return f"{self.fault.kind}{f' ({options})' if options else ''} at {self.tool}, {where}"
+
+    def entry(self) -> Record:
+        """Return the fault as a document writes it."""
+        when: Record = {} if self.nth is None else {"when": {"nth": self.nth}}
+        return {self.fault.kind: dict(self.fault.options), "id": self.id, "tools": self.tool, **when}
+
+
+def _status(fault: Fault) -> str:
+    """Return the option that distinguishes faults of one kind, as a part of an id."""
+    status = fault.options.get("status")
+    return "" if status is None else f"-{status}"
+
+
+@cache
+def all_faults() -> tuple[Fault, ...]:
+    """Return the faults that a hunt tries, the most telling first."""
+    name = "faults.yaml"
+    text = files("mcp_sim.runs.hunting").joinpath(name).read_bytes()
+    entries = cast("list[dict[str, Any]]", yaml12.load(text, name).value)
+    return tuple(
+        Fault(entry["fault"], entry.get("options", {}), entry["to"], entry.get("at", "call"), rank)
+        for rank, entry in enumerate(entries)
+    )
+
+
+def chosen_faults(kinds: Collection[str] | None) -> tuple[Fault, ...]:
+    """Return the faults of some kinds; of all without `kinds`. Raises `UsageError` for other kinds."""
+    if kinds is None:
+        return all_faults()
+    known = {fault.kind: None for fault in all_faults()}
+    for kind in kinds:
+        if kind not in known:
+            hint = did_you_mean(kind, known)
+            reason = "is not tried by hunts" if kind in perturbations.names() else "is no kind of perturbation"
+            raise UsageError(f"--kinds: {kind!r} {reason}{hint}")
+    return tuple(fault for fault in all_faults() if fault.kind in kinds)
+
+
+class Places:
+    """The places for faults in the tools of a scenario."""
+
+    def __init__(self, scenario: Scenario, faults: Sequence[Fault], globs: Sequence[str] = ()) -> None:
+        self._scenario, self._faults, self._globs = scenario, faults, tuple(globs)
+        self._possible: dict[tuple[int, str], bool] = {}
+
+    def after(self, calls: Sequence[str], begin: int) -> Iterator[Placed]:
+        """Yield the faults for the calls of a run, given by their tools, from the call with the index `begin` on."""
+        for index in range(begin, len(calls)):
+            tool = calls[index]
+            nth = calls[: index + 1].count(tool)
+            if nth > MOST_NTH:
+                continue
+            for fault in self._faults:
+                if self._fits(fault, tool):
+                    yield Placed(fault, tool, nth if fault.at == "call" else None)
+
+    def _fits(self, fault: Fault, tool: str) -> bool:
+        """Whether a fault can be applied to a tool."""
+        key = fault.rank, tool
+        if key not in self._possible:
+            self._possible[key] = self._is_in_reach(fault, tool) and self._is_valid(fault, tool)
+        return self._possible[key]
+
+    def _is_in_reach(self, fault: Fault, tool: str) -> bool:
+        found = self._scenario.domain.tools.get(tool)
+        if found is None or not in_reach(self._globs, found):
+            return False
+        reads = self._scenario.domain.only_reads(found)
+        return fault.to == "all" or reads == (fault.to == "reads")
+
+    def _is_valid(self, fault: Fault, tool: str) -> bool:
+        """Whether the scenario accepts the fault: some need a tool that does certain things."""
+        try:
+            with_perturbation(self._scenario, Placed(fault, tool, 1).entry())
+        except DocumentError:
+            return False
+        return True

@@ -1,0 +1,184 @@
+"""The search for faults that make an agent fail.
+
+First every fault is tried alone, at each call of the run without faults. Where the agent survives a fault, further
+faults are tried at the calls that follow it: first at those that the agent makes only because of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
+
+from mcp_sim.runs.hunting.faults import Placed, Places
+from mcp_sim.runs.hunting.shrink import Shrinker
+from mcp_sim.runs.hunting.trials import BudgetSpent, Setup, Tester, Trial
+from mcp_sim.types.errors import McpSimError
+
+ANOTHER_FAULT, ALREADY_KNOWN, ANOTHER_SEED = 2, 6, 12
+"""What a further fault costs, what it costs at a call that the agent makes anyway, and what a further seed costs.
+
+The cheapest combination is tried first. The cost of a fault is its place in the list of faults."""
+
+
+class FailsWithoutFaults(McpSimError):
+    """The agent does not pass without faults, so that nothing can be said about faults."""
+
+    def __init__(self, seed: int, trial: Trial) -> None:
+        self.seed, self.trial = seed, trial
+        super().__init__(f"without faults, the agent does not pass (seed {seed}): {trial.because}")
+
+
+@dataclass(slots=True)
+class Weakness:
+    """Faults that make the agent fail, as few as possible, and others that it fails at in the same way."""
+
+    setup: Setup
+    trial: Trial
+    is_steady: bool
+    """Whether the agent failed again when the trial was repeated."""
+    also: list[tuple[Placed, ...]] = field(default_factory=list[tuple[Placed, ...]])
+
+    def is_like(self, setup: Setup, trial: Trial) -> bool:
+        """Whether the same expectations fail after faults of the same tools."""
+        return {*self.trial.failed} == {*trial.failed} and _tools(self.setup) == _tools(setup)
+
+
+def _tools(setup: Setup) -> frozenset[str]:
+    return frozenset(fault.tool for fault in setup.faults)
+
+
+def _kinds(setup: Setup) -> frozenset[tuple[int, str]]:
+    return frozenset((fault.fault.rank, fault.tool) for fault in setup.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class Aims:
+    """What a search is for: up to so many `faults` at a time, up to so many `weaknesses`."""
+
+    faults: int
+    weaknesses: int
+
+
+class Search:
+    """Searches the combinations of faults, the most promising first."""
+
+    def __init__(self, tester: Tester, places: Places, aims: Aims, say: Callable[[str], None]) -> None:
+        self.weaknesses = list[Weakness]()
+        self.clean = dict[int, Trial]()
+        self._tester, self._places, self._aims, self._say = tester, places, aims, say
+        self._waiting = list[tuple[int, int, Setup]]()
+        self._order = count()
+        self._seen = set[tuple[int, frozenset[Placed]]]()
+        self._failing = list[frozenset[tuple[int, str]]]()
+        """What suffices to make the agent fail: faults by rank and tool, at any of its calls."""
+
+    async def run(self, seeds: Sequence[int]) -> bool:
+        """Search until nothing is left to try. Return False if the budget ended before.
+
+        Raises `FailsWithoutFaults` if the agent does not even pass without faults.
+        """
+        try:
+            await self._begin(seeds)
+            while len(self.weaknesses) < self._aims.weaknesses and (batch := self._batch()):
+                for setup, trial in zip(batch, await self._tester.trials(batch), strict=True):
+                    await self._judge(setup, trial)
+        except BudgetSpent:
+            return False
+        return True
+
+    async def _begin(self, seeds: Sequence[int]) -> None:
+        """Run the agent without faults, and note where faults can be applied."""
+        setups = [Setup(seed) for seed in seeds]
+        for place, (setup, trial) in enumerate(zip(setups, await self._tester.trials(setups), strict=True)):
+            if trial.outcome != "passed":
+                raise FailsWithoutFaults(setup.seed, trial)
+            self.clean[setup.seed] = trial
+            for fault in self._places.after(trial.called, 0):
+                self._add(replace(setup, faults=(fault,)), fault.fault.rank + place * ANOTHER_SEED)
+
+    def _add(self, setup: Setup, cost: int) -> None:
+        key = setup.seed, frozenset(setup.faults)
+        if key not in self._seen:
+            self._seen.add(key)
+            heappush(self._waiting, (cost, next(self._order), setup))
+
+    def _batch(self) -> list[Setup]:
+        """Return the next setups to try, without those that have faults that are known to suffice."""
+        batch = list[Setup]()
+        while self._waiting and len(batch) < self._tester.at_once:
+            _, _, setup = heappop(self._waiting)
+            if not self._is_known(setup):
+                batch.append(setup)
+        return batch
+
+    def _is_known(self, setup: Setup) -> bool:
+        """Whether a part of the faults is known to suffice, be it at other calls of the same tools."""
+        return any(known <= _kinds(setup) for known in self._failing)
+
+    async def _judge(self, setup: Setup, trial: Trial) -> None:
+        """Note a weakness, or what else to try after a trial that the agent survived."""
+        if trial.outcome == "failed":
+            await self._note(setup, trial)
+        elif trial.outcome == "passed" and {fault.id for fault in setup.faults} == {*trial.applied}:
+            for cost, further in self._further(setup, trial):
+                self._add(further, cost)
+
+    async def _note(self, setup: Setup, trial: Trial) -> None:
+        if self._is_known(setup):
+            return
+        smaller = await self._fewest_faults(setup, trial)
+        self._failing.append(_kinds(smaller))
+        known = next((one for one in self.weaknesses if one.is_like(smaller, trial)), None)
+        if known is not None:
+            known.also.append(smaller.faults)
+            return
+        self._say(f"found: {' + '.join(fault.text for fault in smaller.faults)}")
+        weakness = Weakness(smaller, trial, is_steady=False)
+        self.weaknesses.append(weakness)
+        again = await self._tester.trial(replace(smaller, repetition=2))
+        weakness.is_steady = again.fails_like(trial)
+        if weakness.is_steady:
+            await self._shrink(weakness)
+
+    async def _shrink(self, weakness: Weakness) -> None:
+        shrinker = Shrinker(weakness.setup, weakness.trial, self._tester)
+        try:
+            await shrinker.run()
+        finally:  # what was reached when the budget ends is kept
+            weakness.setup = shrinker.setup
+        weakness.trial = await self._tester.trial(weakness.setup)
+
+    async def _fewest_faults(self, setup: Setup, trial: Trial) -> Setup:
+        """Return the setup without the faults that are not needed."""
+        for fault in setup.faults if len(setup.faults) > 1 else ():
+            fewer = replace(setup, faults=tuple(one for one in setup.faults if one != fault))
+            if (await self._tester.trial(fewer)).fails_like(trial):
+                return await self._fewest_faults(fewer, trial)
+        return setup
+
+    def _further(self, setup: Setup, trial: Trial) -> Iterator[tuple[int, Setup]]:
+        """Yield the setups with one more fault, at a call after the last one, and what they cost."""
+        if len(setup.faults) >= self._aims.faults:
+            return
+        usual = _places(self.clean[setup.seed].called)
+        taken = {(fault.tool, fault.nth) for fault in setup.faults}
+        cost = sum(fault.fault.rank + ANOTHER_FAULT for fault in setup.faults)
+        begin = _index_of(setup.faults[-1], trial.called) + 1
+        for fault in self._places.after(trial.called, begin):
+            if fault.place not in taken:
+                known = 0 if fault.place not in usual else ALREADY_KNOWN
+                yield cost + fault.fault.rank + known, replace(setup, faults=(*setup.faults, fault))
+
+
+def _places(called: Sequence[str]) -> set[tuple[str, int | None]]:
+    """Return the calls of a run: by tool and number."""
+    return {(tool, called[: index + 1].count(tool)) for index, tool in enumerate(called)}
+
+
+def _index_of(fault: Placed, called: Sequence[str]) -> int:
+    """Return the index of the call that a fault was placed at."""
+    nth = fault.nth or 1
+    found = [index for index, tool in enumerate(called) if tool == fault.tool]
+    return found[min(nth, len(found)) - 1] if found else -1

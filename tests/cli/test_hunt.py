@@ -1,0 +1,197 @@
+"""`mcp-sim hunt`: faults that make an agent fail are found, shrunk, and written as tests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.places import ROOT, SUPPORT
+
+from mcp_sim.cli import main
+
+PLAIN = [sys.executable, str(SUPPORT / "plain_agent.py")]
+CREATE = ["create_deal", json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})]
+LOOK = ["list_deals", json.dumps({"contact_id": "con_00001", "limit": 100})]
+
+REPEATS = [*PLAIN, *CREATE, "--until-done"]
+"""Repeats a create that fails."""
+LOOKS = [*PLAIN, *CREATE, *LOOK, "--unless", "Spring order"]
+"""Looks first, and so fails only if it is also shown too little."""
+
+SCENARIO: dict[str, Any] = {
+    "mcp_sim": 1,
+    "name": "one-deal",
+    "task": "Create the deal.",
+    "tools": "crm",
+    "world": {
+        "records": {
+            "company": 20,
+            "contact": {"count": 60, "rows": [{"id": "con_00001", "name": "Ada Vos"}]},
+            "deal": {"count": 40, "rows": [{"title": "Winter order"}]},
+        }
+    },
+    "perturbations": [{"latency": "2s", "id": "slow"}],
+    "expect": [
+        {"state": {"entity": "deal", "where": {"title": "Spring order"}, "count": 1}, "id": "one-deal"},
+        {"recovered": "slow", "id": "recovered-slow"},
+    ],
+}
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "deals.json"
+    path.write_text(json.dumps(SCENARIO), encoding="utf-8")
+    return path
+
+
+def hunt(scenario: Path, *options: str, agent: Sequence[str]) -> int:
+    return main(["hunt", str(scenario), *options, "--", *agent])
+
+
+def report(capsys: pytest.CaptureFixture[str], scenario: Path, *options: str, agent: Sequence[str]) -> dict[str, Any]:
+    hunt(scenario, "--json", *options, agent=agent)
+    return json.loads(capsys.readouterr().out)
+
+
+def records(case: dict[str, Any]) -> int:
+    given = case["world"]["records"].values()
+    return sum(one if isinstance(one, int) else one["count"] for one in given)
+
+
+def test_an_agent_that_repeats_creates_fails_at_one_fault_among_few_records(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = report(capsys, scenario, "--weaknesses", "1", agent=REPEATS)
+    [weakness] = found["weaknesses"]
+    case = yaml.safe_load(Path(weakness["file"]).read_text())
+    assert found["runs"] < 40
+    assert case["perturbations"] == [
+        {"lost_ack": {}, "id": "lost-ack-create-deal-1", "tools": "create_deal", "when": {"nth": 1}}
+    ]
+    assert records(case) <= 3
+    assert [one["id"] for one in case["expect"]] == ["one-deal"]
+
+
+def test_what_was_found_is_a_test_for_run_and_pytest(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = report(capsys, scenario, "--weaknesses", "1", "--kinds", "lost_ack", agent=REPEATS)
+    file = Path(found["weaknesses"][0]["file"])
+    assert main(["run", str(file), "--", *REPEATS]) == 1
+    assert main(["run", str(file), "--", *LOOKS]) == 0
+    test = file.with_name("test_deals_hunt_1.py")
+    assert "1 failed" in pytested(test)
+    test.write_text(test.read_text().replace(json.dumps(REPEATS), json.dumps(LOOKS)))
+    assert "1 passed" in pytested(test)
+
+
+def pytested(test: Path) -> str:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+    return subprocess.run(command, cwd=test.parent, capture_output=True, text=True, timeout=120, check=False).stdout
+
+
+def test_a_weakness_that_needs_two_faults_is_found(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = ["--kinds", "lost_ack,error,empty_result,stale_read,timeout,conflict"]
+    found = report(capsys, scenario, *kinds, "--weaknesses", "1", agent=LOOKS)
+    [weakness] = found["weaknesses"]
+    assert found["runs"] < 60
+    assert [next(iter(fault)) for fault in weakness["faults"]] == ["lost_ack", "empty_result"]
+    assert weakness["steady"]
+    assert records(yaml.safe_load(Path(weakness["file"]).read_text())) <= 3
+
+
+def test_an_agent_that_survives_everything_has_no_weakness(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hunt(scenario, "--kinds", "error,lost_ack", "--faults", "1", agent=LOOKS) == 0
+    assert capsys.readouterr().out.startswith("Found no weakness in ")
+    assert not list(scenario.parent.glob("*-hunt-*"))
+
+
+def test_a_hunt_that_was_cut_short_goes_on_where_it_ended(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--kinds", "error,lost_ack,timeout"]
+    assert hunt(scenario, *options, "--runs", "3", "--jobs", "1", agent=LOOKS) == 0
+    assert "--runs 3 ended the search" in capsys.readouterr().out
+    journal = scenario.with_name("deals.hunt.jsonl")
+    before = journal.read_text()
+    journal.write_text(before + '{"key": "[0,')  # a write that was interrupted
+    assert hunt(scenario, *options, "--jobs", "1", agent=LOOKS) == 0
+    assert "3 runs are taken from" in capsys.readouterr().err
+    assert journal.read_text().startswith(before)
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert len({line["key"] for line in lines[1:]}) == len(lines) - 1 > 3
+
+
+def test_ctrl_c_reports_what_was_found(scenario: Path) -> None:
+    slow = [sys.executable, "-c", "import time; time.sleep(60)"]
+    command = [sys.executable, "-m", "mcp_sim", "hunt", str(scenario), "--", *slow]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        journal = scenario.with_name("deals.hunt.jsonl")
+        end = time.monotonic() + 60
+        while not journal.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from" in err
+    assert "Found no weakness in " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--kinds", "lost_acks"], "'lost_acks' is no kind of perturbation; did you mean 'lost_ack'?"),
+        (["--kinds", "injection"], "'injection' is not tried by hunts"),
+        (["--runs", "0"], "--runs must be from 1 to"),
+        (["--jobs", "0"], "--jobs must be at least 1"),
+    ],
+)
+def test_impossible_options_are_refused(
+    scenario: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hunt(scenario, *options, agent=REPEATS) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_agent_that_fails_without_faults_is_not_hunted(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hunt(scenario, agent=[*PLAIN, "--exit", "3"]) == 4
+    shown = capsys.readouterr().err
+    assert "without faults, the agent does not pass (seed 0): the agent exited with code 3" in shown
+
+
+def test_a_tool_spec_is_no_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = shutil.copy(ROOT / "tool_specs" / "crm.yaml", tmp_path)
+    shutil.copytree(ROOT / "tool_specs", tmp_path, dirs_exist_ok=True)
+    assert hunt(Path(spec), agent=REPEATS) == 2
+    assert "a hunt needs a scenario" in capsys.readouterr().err
+
+
+def test_the_journal_of_another_hunt_is_refused(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hunt(scenario, "--runs", "1", agent=REPEATS)
+    assert hunt(scenario, "--runs", "1", agent=LOOKS) == 2
+    assert "this is not the journal of this hunt" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_journal_is_left_alone(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = scenario.read_text()
+    assert hunt(scenario, "--journal", str(scenario), agent=REPEATS) == 2
+    assert "is not the journal of a hunt" in capsys.readouterr().err
+    assert scenario.read_text() == before
+
+
+def test_cases_in_another_folder_name_the_same_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(ROOT / "tool_specs", tmp_path / "specs")
+    scenario = tmp_path / "deals.json"
+    scenario.write_text(json.dumps({**SCENARIO, "tools": "specs/crm.yaml"}), encoding="utf-8")
+    options = ["--kinds", "lost_ack", "--weaknesses", "1", "-o", str(tmp_path / "cases")]
+    found = report(capsys, scenario, *options, agent=REPEATS)
+    file = Path(found["weaknesses"][0]["file"])
+    assert yaml.safe_load(file.read_text())["tools"] == "../specs/crm.yaml"
+    assert main(["run", str(file), "--trust", str(tmp_path), "--", *REPEATS]) == 1
