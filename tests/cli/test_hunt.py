@@ -24,8 +24,8 @@ LOOK = ["list_deals", json.dumps({"contact_id": "con_00001", "limit": 100})]
 
 REPEATS = [*PLAIN, *CREATE, "--until-done"]
 """Repeats a create that fails."""
-LOOKS = [*PLAIN, *CREATE, *LOOK, "--unless", "Spring order"]
-"""Looks first, and so fails only if it is also shown too little."""
+CHECKS = [*PLAIN, *CREATE, *LOOK, "--unless", "Spring order"]
+"""Checks first, and so fails only if it is also shown too little."""
 
 SCENARIO: dict[str, Any] = {
     "mcp_sim": 1,
@@ -86,10 +86,10 @@ def test_what_was_found_is_a_test_for_run_and_pytest(scenario: Path, capsys: pyt
     found = report(capsys, scenario, "--weaknesses", "1", "--kinds", "lost_ack", agent=REPEATS)
     file = Path(found["weaknesses"][0]["file"])
     assert main(["run", str(file), "--", *REPEATS]) == 1
-    assert main(["run", str(file), "--", *LOOKS]) == 0
+    assert main(["run", str(file), "--", *CHECKS]) == 0
     test = file.with_name("test_deals_hunt_1.py")
     assert "1 failed" in pytested(test)
-    test.write_text(test.read_text().replace(json.dumps(REPEATS), json.dumps(LOOKS)))
+    test.write_text(test.read_text().replace(json.dumps(REPEATS), json.dumps(CHECKS)))
     assert "1 passed" in pytested(test)
 
 
@@ -100,7 +100,7 @@ def pytested(test: Path) -> str:
 
 def test_a_weakness_that_needs_two_faults_is_found(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kinds = ["--kinds", "lost_ack,error,empty_result,stale_read,timeout,conflict"]
-    found = report(capsys, scenario, *kinds, "--weaknesses", "1", agent=LOOKS)
+    found = report(capsys, scenario, *kinds, "--weaknesses", "1", agent=CHECKS)
     [weakness] = found["weaknesses"]
     assert found["runs"] < 60
     assert [next(iter(fault)) for fault in weakness["faults"]] == ["lost_ack", "empty_result"]
@@ -109,19 +109,19 @@ def test_a_weakness_that_needs_two_faults_is_found(scenario: Path, capsys: pytes
 
 
 def test_an_agent_that_survives_everything_has_no_weakness(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert hunt(scenario, "--kinds", "error,lost_ack", "--faults", "1", agent=LOOKS) == 0
+    assert hunt(scenario, "--kinds", "error,lost_ack", "--faults", "1", agent=CHECKS) == 0
     assert capsys.readouterr().out.startswith("Found no weakness in ")
     assert not list(scenario.parent.glob("*-hunt-*"))
 
 
 def test_a_hunt_that_was_cut_short_goes_on_where_it_ended(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--kinds", "error,lost_ack,timeout"]
-    assert hunt(scenario, *options, "--runs", "3", "--jobs", "1", agent=LOOKS) == 0
+    assert hunt(scenario, *options, "--runs", "3", "--jobs", "1", agent=CHECKS) == 0
     assert "--runs 3 ended the search" in capsys.readouterr().out
     journal = scenario.with_name("deals.hunt.jsonl")
     before = journal.read_text()
     journal.write_text(before + '{"key": "[0,')  # a write that was interrupted
-    assert hunt(scenario, *options, "--jobs", "1", agent=LOOKS) == 0
+    assert hunt(scenario, *options, "--jobs", "1", agent=CHECKS) == 0
     assert "3 runs are taken from" in capsys.readouterr().err
     assert journal.read_text().startswith(before)
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
@@ -175,7 +175,7 @@ def test_a_tool_spec_is_no_scenario(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_the_journal_of_another_hunt_is_refused(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hunt(scenario, "--runs", "1", agent=REPEATS)
-    assert hunt(scenario, "--runs", "1", agent=LOOKS) == 2
+    assert hunt(scenario, "--runs", "1", agent=CHECKS) == 2
     assert "this is not the journal of this hunt" in capsys.readouterr().err
 
 

@@ -21,7 +21,7 @@ MOST_NTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A kind of perturbation with its options. `rank` is its place in the list of faults, the most telling first."""
+    """A kind of perturbation with its options. `rank` is its place in the list of faults, the most promising first."""
 
     kind: str
     options: Record = field(hash=False)
@@ -70,7 +70,7 @@ def _status(fault: Fault) -> str:
 
 @cache
 def all_faults() -> tuple[Fault, ...]:
-    """Return the faults that a hunt tries, the most telling first."""
+    """Return the faults that a hunt tries, the most promising first."""
     name = "faults.yaml"
     text = files("mcp_sim.runs.hunting").joinpath(name).read_bytes()
     entries = cast("list[dict[str, Any]]", yaml12.load(text, name).value)
