@@ -30,7 +30,7 @@ class Host:
     def add(self, world: World) -> tuple[str, Mapping[str, str]]:
         """Serve a world. Return a name to remove it by, and the URL of each of its servers."""
         name = token_hex(8)
-        self.worlds.add(name, world)
+        self.worlds.admit(name, world)
         several = len(self._scenario.servers) > 1
         return name, {
             server: f"{self._base}/w/{name}{f'/{server}' if several else ''}/mcp" for server in self._scenario.servers
@@ -48,7 +48,7 @@ class OpenWorlds(Worlds):
         self._added: dict[str, World] = {}
         super().__init__(self._added.__getitem__, sys.maxsize)
 
-    def add(self, name: str, world: World) -> None:
+    def admit(self, name: str, world: World) -> None:
         self._added[name] = world
 
     def check(self, name: str) -> None:

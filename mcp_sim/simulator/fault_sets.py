@@ -50,7 +50,7 @@ class FaultSets:
         """
         assert isinstance(faults, FaultSet)
         if "inject" in steered:
-            entry, made = _read(faults.scenario, steered["inject"])
+            entry, made = read_perturbation(faults.scenario, steered["inject"])
             return self._with((*faults.injected, entry), faults.switched, faults.scenario, made)
         for word, is_on in (("enable", True), ("disable", False)):
             if word in steered:
@@ -82,7 +82,7 @@ class FaultSets:
         return found
 
 
-def _read(scenario: Scenario, entry: Record) -> tuple[Record, PerturbationEntry]:
+def read_perturbation(scenario: Scenario, entry: Record) -> tuple[Record, PerturbationEntry]:
     """Return a perturbation that is written as in a document, with its id. Raises `DocumentError`."""
     document = yaml12.load(encode([entry]), PLACE)
     problems = list[Problem]()

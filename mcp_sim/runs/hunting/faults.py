@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, cast
 
-from mcp_sim.simulator.injected import with_perturbation
+from mcp_sim.simulator.fault_sets import read_perturbation
 from mcp_sim.spec import yaml12
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, UsageError, did_you_mean
@@ -66,6 +66,12 @@ def _status(fault: Fault) -> str:
     """Return the option that distinguishes faults of one kind, as a part of an id."""
     status = fault.options.get("status")
     return "" if status is None else f"-{status}"
+
+
+def with_fault(scenario: Scenario, fault: Placed) -> Scenario:
+    """Return a scenario with one more fault. Raises `DocumentError` if it takes no such fault."""
+    _, made = read_perturbation(scenario, fault.entry())
+    return replace(scenario, perturbations=(*scenario.perturbations, made))
 
 
 @cache
@@ -128,7 +134,7 @@ class Places:
     def _is_valid(self, fault: Fault, tool: str) -> bool:
         """Whether the scenario accepts the fault: some need a tool that does certain things."""
         try:
-            with_perturbation(self._scenario, Placed(fault, tool, 1).entry())
+            with_fault(self._scenario, Placed(fault, tool, 1))
         except DocumentError:
             return False
         return True

@@ -9,11 +9,10 @@ from typing import Any
 import anyio
 
 from mcp_sim.grading.bases import AboutPerturbation
-from mcp_sim.runs.hunting.faults import Placed
+from mcp_sim.runs.hunting.faults import Placed, with_fault
 from mcp_sim.runs.hunting.journal import Journal
 from mcp_sim.runs.results import Condition, RunPlan, RunResult
 from mcp_sim.runs.runner import Settings, run_all
-from mcp_sim.simulator.injected import with_perturbation
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.json_values import canonical
@@ -57,7 +56,7 @@ class Setup:
         """Return the scenario of the trial. Raises `DocumentError` if it takes no such fault."""
         made = replace(base, records={**base.records, **self.records})
         for fault in self.faults:
-            made = with_perturbation(made, fault.entry())
+            made = with_fault(made, fault)
         return made if made.expectations else replace(made, expectations=recoveries(self.faults))
 
 
