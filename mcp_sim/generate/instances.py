@@ -69,6 +69,9 @@ class Instances:
                     return found
         except _Ended:
             pass
+        simple = next(filter(self._is_valid, _ANY_TYPE), ABSENT)
+        if simple is not ABSENT:
+            return simple
         reason = search.limit or "no valid value was found"
         raise NoInstance(f"{search.lacking}: {reason}" if search.lacking else reason)
 
