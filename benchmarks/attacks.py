@@ -128,8 +128,30 @@ SERVERS: dict[str, list[dict[str, Any]]] = {
         tool("list_directory", "List a directory", path=TEXT),
     ],
     "news": [tool(floods.ANNOUNCE, "Announce something", text=TEXT)],
+    "program": [tool("loop", "Loop", text=TEXT), tool("grow", "Grow", text=TEXT)],
 }
 
+
+PROGRAMS = {
+    "program": """
+from mcp_sim.programs import tool
+
+tables = {"thing": {"fields": {"name": ""}}}
+
+
+@tool
+def loop(world, text):
+    while True:
+        world.thing.find(name=text)
+
+
+@tool
+def grow(world, text):
+    while True:
+        text += text
+"""
+}
+"""The programs of servers. They are not trusted, and run in a sandbox."""
 
 EFFECTS: dict[str, Any] = {"news": {floods.ANNOUNCE: {"notify": [{"log": "x" * 100_000}, {"changed": "tools"}]}}}
 
@@ -216,7 +238,7 @@ ATTACKS: Mapping[str, Attack | floods.Flood] = {
     "wildcards for keys": Attack(
         "keys", [("list_keys", {"pattern": "[" * 5_000})], [("set", {"key": "a", "value": 1})]
     ),
-    "200,000 keys": Attack("desk", [("create_item", {"title": "a", "data": {f"k{n}": n for n in range(200_000)}})]),
+    "300,000 keys": Attack("desk", [("create_item", {"title": "a", "data": {f"k{n}": 1 for n in range(300_000)}})]),
     "19,000 keys": Attack("desk", [("create_item", {"title": "a", **{f"k{n}": n for n in range(19_000)}})]),
     "1,000,000 items": Attack("desk", [("create_item", {"title": "a", "data": {"a": [0] * MILLION}})]),
     "a text of 4 MB": Attack("desk", [("create_item", {"title": "x" * 4 * MILLION})]),
@@ -267,6 +289,8 @@ ATTACKS: Mapping[str, Attack | floods.Flood] = {
             ("add_documents", {"collection_name": "c", "documents": ["a b"] * 900, "ids": [*map(str, range(900))]}),
         ],
     ),
+    "a program that loops": Attack("program", [("loop", {"text": "a"})]),
+    "a program that grows": Attack("program", [("grow", {"text": "a"})]),
     "requests ahead, one world": floods.Ahead(300, 1, 60),
     "requests ahead, 300 worlds": floods.Ahead(300, 300, 60),
     "unread event streams": floods.UnreadStreams(500),
@@ -392,7 +416,10 @@ def scenario() -> Generator[Path]:
     """Yield a scenario with all servers."""
     with TemporaryDirectory() as folder:
         for name, tools in SERVERS.items():
-            spec = {"mcp_sim": 1, "name": name, "tools": tools, "sim": EFFECTS.get(name, {})}
+            spec: dict[str, Any] = {"mcp_sim": 1, "name": name, "tools": tools, "sim": EFFECTS.get(name, {})}
+            if name in PROGRAMS:
+                spec["program"] = f"{name}.py"
+                Path(folder, f"{name}.py").write_text(PROGRAMS[name], encoding="utf-8")
             Path(folder, f"{name}.json").write_text(json.dumps(spec), encoding="utf-8")
         tools = {name: f"{name}.json" for name in SERVERS}
         document = {"mcp_sim": 1, "name": "attacks", "tools": tools, "world": {"namespaces": True}}
@@ -405,7 +432,8 @@ def main(names: Sequence[str]) -> int:
     longest = 0.0
     print(LINE.format("attack", "ms waited", "ms before", "ratio", "ms in all", "answer"))
     with scenario() as path:
-        command = [sys.executable, "-m", "mcp_sim", "serve", str(path), "--http", "127.0.0.1:0", "--log-level", "error"]
+        options = ["--http", "127.0.0.1:0", "--log-level", "error", "--sandbox"]
+        command = [sys.executable, "-m", "mcp_sim", "serve", str(path), *options]
         for name in ATTACKS:
             if not names or any(part in name for part in names):
                 with start_server(command, ends_at_once=True) as server:
