@@ -34,9 +34,12 @@ def open_browser() -> Generator[Browser]:
 
 
 class Tab:
-    """A tab that notes what a page must not do: errors, dialogs, requests."""
+    """A tab that notes what a page must not do: errors, dialogs, requests of others than the address `own`."""
 
-    def __init__(self, browser: Browser, width: int = 1440, height: int = 900, *, scheme: str = "light") -> None:
+    def __init__(
+        self, browser: Browser, width: int = 1440, height: int = 900, *, scheme: str = "light", own: str = ""
+    ) -> None:
+        self._own = own.partition("#")[0]
         dark = "dark" if scheme == "dark" else "light"
         self.page: Page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=dark)
         self.troubles: list[str] = []
@@ -50,13 +53,13 @@ class Tab:
         dialog.dismiss()
 
     def _note(self, url: str) -> None:
-        if url != self.page.url.partition("#")[0] and url != self._wanted:
+        if not self._own or not url.startswith(self._own):
             self.troubles.append(f"request: {url}")
 
     def open(self, path: Path, fragment: str = "") -> Page:
         """Open a file."""
-        self._wanted = path.absolute().as_uri()
-        self.page.goto(self._wanted + fragment)
+        self._own = path.absolute().as_uri()
+        self.page.goto(self._own + fragment)
         return self.page
 
     def close(self) -> None:

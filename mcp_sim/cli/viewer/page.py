@@ -18,17 +18,22 @@ PARTS = Path(__file__).parent / "page"
 SCRIPTS = ("elements", "model", "search", "steps", "values", "step", "state", "faults", "worlds", "app")
 """The parts of the script, in their order. They share one scope."""
 
+FROM_DATA, LIVE = ("start",), ("steer", "live")
+"""The last parts: they begin with the data of the page, or with those of a server."""
+
 _EXACT = 2**53
 _NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?\d{16,}(?![\d.eE])')
 
 
-def page(document: Record) -> str:
-    """Return the HTML of a document."""
+def page(document: Record, *, is_live: bool = False) -> str:
+    """Return the HTML of a document. A live page may make requests of the server that it comes from."""
     style = _part("viewer.css")
-    script = f'"use strict";\n(() => {{\n{"".join(_part(f"{name}.js") for name in SCRIPTS)}}})();\n'
+    names = (*SCRIPTS, *(LIVE if is_live else FROM_DATA))
+    script = f'"use strict";\n(() => {{\n{"".join(_part(f"{name}.js") for name in names)}}})();\n'
+    connect = "connect-src 'self'; " if is_live else ""
     values = {
         "policy": f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'",
+        f"{connect}base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
         "data": _data(document),

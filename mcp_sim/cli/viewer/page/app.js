@@ -32,6 +32,7 @@ class App {
     this.stateOptions = { find: "", onlyWritten: true, record: null };
     this.list = new StepList((at) => this.choose(at, isNarrow() ? "step" : undefined));
     this._controls();
+    this.listWorlds();
     const wanted = new URLSearchParams(location.hash.slice(1));
     const index = Number(wanted.get("world"));
     this.tab = TABS.some(([name]) => name === wanted.get("tab")) ? wanted.get("tab") : "step";
@@ -46,15 +47,36 @@ class App {
     this.at = world.places.get(n) ?? Math.max(applied, Math.min(1, world.entries.length - 1), 0);
     byId("world").value = String(index);
     document.title = `${world.name} · ${world.scenario.name} · mcp-sim`;
+    this._outcome();
+    byId("slider").max = String(Math.max(world.entries.length - 1, 0));
+    this._quick();
+    this.filter(this.query);
+    this.choose(this.at);
+    this.viewer.live?.follow(world);
+  }
+
+  // Show what the followed world has new: the newest step, if that was chosen.
+  grown() {
+    const wasLast = this.at >= this.world.entries.length - 1;
+    this.world.refresh();
+    const last = Math.max(this.world.entries.length - 1, 0);
+    this._outcome();
+    byId("slider").max = String(last);
+    this._quick();
+    this.filter(this.query);
+    const at = wasLast ? last : Math.min(this.at, last);
+    if (this.tab === "steer" || !wasLast) this.place(at);
+    else this.choose(at);
+    if (this.tab === "steer") this.viewer.live.form.refresh();
+  }
+
+  _outcome() {
+    const world = this.world;
     const outcome = byId("outcome");
     outcome.textContent = world.outcome || "not judged";
     outcome.className = `pill ${OUTCOME_KINDS[world.outcome] ?? "plain"}`;
     outcome.title = world.grade?.because ?? "";
     outcome.setAttribute("aria-label", `Outcome: ${outcome.textContent}`);
-    byId("slider").max = String(Math.max(world.entries.length - 1, 0));
-    this._quick();
-    this.filter(this.query);
-    this.choose(this.at);
   }
 
   filter(query) {
@@ -69,14 +91,19 @@ class App {
 
   choose(at, tab) {
     if (at === undefined) return;
-    this.at = at;
     if (tab) this.tab = tab;
+    this.place(at);
+    this.render();
+  }
+
+  // Mark an entry in the list and on the slider.
+  place(at) {
+    this.at = at;
     this.list.choose(at);
     byId("slider").value = String(at);
     const entry = this.world.entries[at];
     byId("slider").setAttribute("aria-valuetext", entry ? `step ${entry.step?.n ?? "crash"} ${this.world.facts[at].tool}` : "no step");
     byId("position").textContent = `${(at + 1).toLocaleString("en")} / ${this.world.entries.length.toLocaleString("en")}`;
-    this.render();
   }
 
   // Show a view, with a record or a fault of it.
@@ -114,13 +141,18 @@ class App {
     }
   }
 
-  _controls() {
+  listWorlds() {
     const groups = this.viewer.traces.map((trace, place) => {
       const worlds = this.viewer.worlds.map((world, index) => [world, index]).filter(([world]) => world.trace === place);
       const name = this.viewer.scenarios[trace.scenario].name;
       return h("optgroup", { label: trace.file ? `${name} · ${trace.file}` : name }, worlds.map(([world, index]) => h("option", { value: index }, `${name} · ${world.name}`)));
     });
-    byId("world").append(...groups);
+    byId("world").replaceChildren(...groups);
+    if (this.world) byId("world").value = String(this.world.index);
+    if (this.tab === "worlds" && this.world) this.render();
+  }
+
+  _controls() {
     byId("world").addEventListener("change", (event) => this.open(Number(event.target.value)));
     byId("outcome").addEventListener("click", () => this.show("verdicts"));
     byId("filter").addEventListener("input", (event) => this.filter(event.target.value));
@@ -164,7 +196,7 @@ class App {
 
   _key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("sheet").open) return;
-    const inText = event.target.closest("input[type=search], textarea, select");
+    const inText = event.target.closest("input:not([type=range], [type=checkbox]), textarea, select");
     if (event.key === "Escape" && event.target === byId("filter")) {
       this.filter("");
       byId("list").focus();
@@ -184,7 +216,7 @@ class App {
     if (event.key === "End" && !scrolls) return this._go(this.list.places.at(-1));
     if (event.key === "n" || event.key === "p") return this._toFault(event.key === "n" ? 1 : -1);
     if (event.key === "[" || event.key === "]") return this._toWorld(event.key === "]" ? 1 : -1);
-    if (/^[1-5]$/.test(event.key)) return this._done(() => this.show(TABS[Number(event.key)][0]));
+    if (/^[1-9]$/.test(event.key) && TABS[Number(event.key)]) return this._done(() => this.show(TABS[Number(event.key)][0]));
     if (event.key === "/") return this._done(() => byId("filter").select());
     if (event.key === "t") return this._done(switchTheme);
     if (event.key === "?") return this._done(() => this.help());
@@ -291,4 +323,3 @@ function drawMarks(world, shown, at) {
 let app = null;
 const theme = storedTheme();
 if (theme === "light" || theme === "dark") setTheme(theme);
-app = new App(new Viewer(parsed(byId("data").textContent)));

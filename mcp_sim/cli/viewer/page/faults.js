@@ -9,6 +9,7 @@ function faultsView(world, at, app) {
     { class: "view" },
     h("div", { class: "head" }, h("h2", {}, "Faults"), h("p", { class: "dim" }, "Each call in the reach of a fault, from the first to the last")),
     world.scenario.note ? h("p", { class: "note" }, world.scenario.note) : null,
+    world.viewer.live ? h("p", { class: "note" }, "Why the other faults do not fire is shown for traces only, not for a running server.") : null,
     world.opening?.faults === false ? h("p", { class: "note" }, "The faults of this run were silenced.") : null,
     parts.length ? parts : empty,
   );

@@ -28,14 +28,14 @@ class World {
     this.trace = viewer.traces[this.json.trace];
     this.scenario = viewer.scenarios[this.trace.scenario];
     this.name = this.json.name;
-    this.grade = this.json.grade;
     this.refresh();
   }
 
   // Build what follows from the entries. A fork begins with the entries of its parent.
   refresh() {
-    const inherited = this.parent ? this.parent.upTo(this.json.fork.n) : [];
-    this.own = inherited.length;
+    const inherited = this.parent && !this.json.whole ? this.parent.upTo(this.json.fork.n) : [];
+    this.own = this.json.own ?? inherited.length;
+    this.grade = this.json.grade;
     this.entries = [...inherited, ...this.json.entries];
     this.deciding = new Map();
     for (const verdict of this.grade?.verdicts ?? []) {
@@ -124,9 +124,9 @@ const servedOf = (step) => (step.entry === "call" ? (step.served ?? step.truth?.
 const failsOf = (observation) => Boolean(observation.is_error || observation.rpc_error || observation.broken);
 
 // Whether the agent saw something else than what was true. A delay alone is no difference.
-const differ = (step) => bodyText(step.served) !== bodyText(step.truth.observation);
+const differ = (step) => !same(timeless(step.served), timeless(step.truth.observation));
 
-const bodyText = ({ delay_ms, notifications, ...body }) => JSON.stringify(body);
+const timeless = ({ delay_ms, notifications, ...body }) => body;
 
 // The records of a world at any step: for each record the writes in order, and the one that the world began with.
 class Records {
@@ -236,6 +236,11 @@ class Viewer {
   constructor(json) {
     Object.assign(this, json);
     this.opened = new Map();
+    this.index();
+  }
+
+  // Note which worlds continue which.
+  index() {
     this.forks = new Map();
     this.worlds.forEach((world, index) => {
       const parent = world.fork?.world;

@@ -102,7 +102,7 @@ function bodyOf(observation) {
 function writtenParts(world, at, app) {
   const step = world.entries[at].step;
   const changes = world.records.changes[at];
-  const meant = step.truth?.changes;
+  const meant = same(step.truth?.changes, step.committed) ? undefined : step.truth?.changes;
   const parts = changes.length ? [growing(changes, (change) => changeView(change, at, app), 20)] : [h("p", { class: "dim" }, "Nothing.")];
   if (meant) {
     parts.push(h("h4", {}, "The unmodified call would have written"), meant.length ? valueBlock(meant, "Meant changes") : h("p", { class: "dim" }, "Nothing."));

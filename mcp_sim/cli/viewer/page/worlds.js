@@ -49,6 +49,8 @@ const isRoot = (viewer, index) => (viewer.worlds[index].fork?.world ?? null) ===
 function outcomeOfWorld(viewer, index) {
   const world = viewer.worlds[index];
   if (world.undone) return "undone";
+  if (world.ended) return "ended";
+  if (world.summary) return world.summary.crashed ? "crashed" : (world.grade?.outcome ?? "running");
   return world.grade?.outcome ?? (world.entries.some((entry) => entry.crash) ? "crashed" : "");
 }
 
@@ -57,9 +59,10 @@ function branch(viewer, index, chosen, app) {
   const own = json.entries.filter((entry) => entry.crash || entry.step.entry === "call");
   const fired = own.flatMap((entry) => entry.step?.perturbations ?? []).filter((one) => one.outcome === "applied").length;
   const forks = viewer.forks.get(index) ?? [];
-  const facts = [plural(own.length, json.fork ? "own call" : "call"), fired ? `${plural(fired, "fault")} fired` : ""];
+  const calls = json.summary ? plural(json.summary.calls, "call") : plural(own.length, json.fork ? "own call" : "call");
+  const facts = [calls, fired ? `${plural(fired, "fault")} fired` : ""];
   const file = json.fork || viewer.traces.length === 1 ? null : h("span", { class: "dim" }, ` · ${viewer.traces[json.trace].file}`);
-  const from = json.fork ? [" after ", button(`step ${json.fork.n}`, () => app.open(index, json.fork.n)), ", "] : " ";
+  const from = json.fork?.n !== undefined ? [" after ", button(`step ${json.fork.n}`, () => app.open(index, json.fork.n)), ", "] : " ";
   const name = h("button", { type: "button", class: "link name", onclick: () => app.open(index) }, json.name);
   return h(
     "li",

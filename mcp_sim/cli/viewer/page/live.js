@@ -1,0 +1,196 @@
+// A running server: its worlds and their ledgers, through the relay that serves this page, and what can be done to them.
+
+const LOOK_EVERY = 1500;
+
+class Live {
+  constructor(json) {
+    this.server = json.server;
+    this.key = takeKey();
+    this.form = null;
+    this.following = null;
+    this.state = "connecting";
+    this.version = json.version;
+  }
+
+  async start() {
+    try {
+      const about = await this.ask("GET", "/scenario");
+      const scenario = { name: about.name, sha256: about.sha256, reference: "", note: "", task: about.task, faults: [], bases: {}, entities: about.entities };
+      this.viewer = new Viewer({ version: this.version, note: "", scenarios: [scenario], traces: [{ file: "", scenario: 0 }], worlds: [] });
+      this.viewer.live = this;
+      await this.look();
+      while (!this.viewer.worlds.length) {
+        byId("panel").replaceChildren(h("p", { class: "dim" }, "There is no world yet. One begins with the first request of an agent."));
+        await new Promise((done) => setTimeout(done, LOOK_EVERY));
+        await this.look();
+      }
+      document.querySelector(".brand").append(" ", chip("good", "live"));
+      app = new App(this.viewer);
+      this.keepLooking();
+    } catch (error) {
+      byId("panel").replaceChildren(h("p", { class: "callout bad" }, error.message));
+    }
+  }
+
+  // Make a request of the control plane. Throws an error with its refusal.
+  async ask(method, path, body, signal) {
+    const response = await this.send(method, path, body, signal);
+    if (response.ok) return response.status === 204 ? null : JSON.parse(await response.text(), exact);
+    const refusal = await response.json().catch(() => ({}));
+    const problems = (refusal.error?.problems ?? []).map((one) => `${one.path}: ${one.message}`);
+    throw new Error([refusal.error?.message ?? `status ${response.status}`, ...problems].join("; "));
+  }
+
+  send(method, path, body, signal) {
+    const headers = { "x-mcp-sim-key": this.key, ...(body ? { "content-type": "application/json" } : {}) };
+    return fetch(`control${path}`, { method, headers, signal, cache: "no-store", body: body ? JSON.stringify(body) : undefined });
+  }
+
+  async act(method, path, body) {
+    const found = await this.ask(method, path, body);
+    await this.look();
+    return found;
+  }
+
+  async keepLooking() {
+    for (;;) {
+      await new Promise((done) => setTimeout(done, LOOK_EVERY));
+      try {
+        await this.look();
+        this.report("connected");
+      } catch (error) {
+        this.report(`not connected: ${error.message}`);
+      }
+    }
+  }
+
+  report(state) {
+    this.state = state;
+    for (const place of document.querySelectorAll(".live-state")) place.textContent = `${this.server} · ${state}`;
+  }
+
+  // Take over the list of worlds.
+  async look() {
+    const { worlds } = await this.ask("GET", "/worlds?limit=1000");
+    const known = this.viewer.worlds;
+    const places = new Map(known.map((world, index) => [world.name, index]));
+    let isChanged = false;
+    for (const summary of worlds) {
+      if (!places.has(summary.name)) {
+        places.set(summary.name, known.length);
+        known.push({ trace: 0, name: summary.name, fork: null, stream: null, entries: [], whole: true, own: 0 });
+        isChanged = true;
+      }
+      const json = known[places.get(summary.name)];
+      json.fork ??= summary.parent && places.has(summary.parent) ? { world: places.get(summary.parent) } : null;
+      json.summary = summary;
+    }
+    const names = new Set(worlds.map((summary) => summary.name));
+    for (const json of known) json.ended = !names.has(json.name);
+    if (!isChanged) return;
+    this.viewer.index();
+    app?.listWorlds();
+  }
+
+  // Follow the ledger of one world, from its start.
+  async follow(world) {
+    this.following?.abort();
+    const control = (this.following = new AbortController());
+    const json = world.json;
+    Object.assign(json, { entries: [], own: 0, at: 0 });
+    while (!control.signal.aborted) {
+      try {
+        const response = await this.send("GET", `/worlds/${encodeURIComponent(json.name)}/ledger/stream?after=${json.at}`, undefined, control.signal);
+        if (response.status === 404) return;
+        for await (const event of eventsOf(response.body)) this.note(world, event);
+      } catch (error) {
+        if (control.signal.aborted) return;
+        this.report(`not connected: ${error.message}`);
+      }
+      await new Promise((done) => setTimeout(done, LOOK_EVERY));
+    }
+  }
+
+  note(world, { kind, id, data }) {
+    const json = world.json;
+    if (id) json.at = Number(id);
+    if (kind === "entry") noteEntry(json, JSON.parse(data, exact));
+    if (kind === "gap") world.scenario.note = "The server keeps the newest entries only; its trace has all of them.";
+    if (kind === "end") json.ended = true;
+    this.later ??= setTimeout(() => this.refresh(world), 60);
+  }
+
+  async refresh(world) {
+    this.later = null;
+    if (app.world !== world) return;
+    app.grown();
+    const path = `/worlds/${encodeURIComponent(world.name)}`;
+    try {
+      const [grade, faults] = await Promise.all([this.ask("GET", `${path}/grade`), this.ask("GET", `${path}/faults`), this.first(world, path)]);
+      world.json.grade = grade.verdicts.length ? grade : undefined;
+      world.json.faults = faults;
+      world.json.added = faults.map((fault) => ({ ...fault, timed: false }));
+      app.grown();
+    } catch (error) {
+      if (!world.json.ended) this.report(error.message);
+    }
+  }
+
+  // Fetch the records that a world began with, as far as its ledger reaches back.
+  async first(world, path) {
+    const start = world.json.entries[0]?.step;
+    const { bases, entities } = world.scenario;
+    if (start?.entry !== "reset" || bases[start.seed]) return;
+    bases[start.seed] = {};
+    for (const entity of entities) {
+      const found = await this.ask("GET", `${path}/records?entity=${encodeURIComponent(entity)}&step=${start.n}&limit=1000`);
+      bases[start.seed][entity] = { count: found.total, records: found.records.map((one) => [one.key, one.record]) };
+    }
+    world.scenario.parsedBases = undefined;
+  }
+}
+
+// The key of this page is in the address that the command prints; it is kept for this tab only.
+function takeKey() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("key");
+  if (given) {
+    sessionStorage.setItem("mcp-sim-key", given);
+    history.replaceState(null, "", location.pathname);
+  }
+  return sessionStorage.getItem("mcp-sim-key") ?? "";
+}
+
+function noteEntry(json, entry) {
+  if (entry.fork && entry.fork.of === entry.world) {
+    json.entries = json.entries.filter((one) => !one.step || one.step.n <= entry.fork.n);
+  } else if (entry.fork) {
+    json.own = json.entries.length;
+    if (json.fork) json.fork.n = entry.fork.n;
+  } else if ("answer" in entry) {
+    json.answer = entry.answer;
+  } else {
+    if (entry.step?.entry === "reset") delete json.answer;
+    json.entries.push(entry);
+  }
+}
+
+// The server-sent events of a response.
+async function* eventsOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (text + value).split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
+      if (fields.event) yield { kind: fields.event, id: fields.id, data: fields.data };
+    }
+  }
+}
+
+TABS.push(["steer", "Steer"]);
+VIEWS.steer = steerView;
+KEYS.splice(4, 1, ["1 2 3 4 5 6", "Step, State, Faults, Verdicts, Worlds, Steer"]);
+new Live(parsed(byId("data").textContent)).start();

@@ -1,0 +1,88 @@
+// What can be done to a world of a running server.
+
+const EXAMPLE = '{"error": {"status": 503}, "tools": "*", "when": {"first": 1}}';
+
+// The form of a world is kept, so that what is typed survives new steps.
+function steerView(world) {
+  const live = world.viewer.live;
+  if (live.form?.world !== world) live.form = { world, ...steerForm(world, live) };
+  live.form.refresh();
+  return live.form.element;
+}
+
+function steerForm(world, live) {
+  const path = `/worlds/${encodeURIComponent(world.name)}`;
+  const message = h("p", { class: "callout", role: "status", hidden: true });
+  const say = (text, isBad) => {
+    message.hidden = false;
+    message.className = isBad ? "callout bad" : "callout good";
+    message.textContent = visible(text);
+  };
+  const does = (action) => async () => {
+    try {
+      say(await action(), false);
+    } catch (error) {
+      say(error.message, true);
+    }
+  };
+
+  const name = h("input", { type: "text", placeholder: "name of the new world", "aria-label": "Name of the fork", autocomplete: "off" });
+  const fork = does(async () => {
+    const made = await live.act("POST", `${path}/fork`, name.value ? { name: name.value } : {});
+    name.value = "";
+    return `${made.name} continues ${world.name} as it is now.`;
+  });
+  const reset = does(async () => {
+    await live.act("POST", `${path}/reset`, {});
+    return `${world.name} begins again.`;
+  });
+  const fault = h("textarea", { rows: 4, "aria-label": "Fault as JSON", spellcheck: "false" });
+  fault.value = EXAMPLE;
+  const inject = does(async () => {
+    const found = await live.act("POST", `${path}/faults`, { fault: asJson(fault.value) });
+    return `${found.id ?? "The fault"} acts from the next call on.`;
+  });
+  const span = h("input", { type: "text", value: "1m", size: 8, "aria-label": "By how long" });
+  const advance = does(async () => {
+    await live.act("POST", `${path}/clock`, { by: span.value });
+    return `The clock of ${world.name} is ${span.value} further.`;
+  });
+  const faults = h("ul", { class: "findings" });
+  const about = h("p", { class: "dim live-state" });
+  const control = (text, onclick, kind = "") => h("button", { type: "button", class: `do ${kind}`, onclick }, text);
+  const element = h(
+    "div",
+    { class: "view" },
+    h("div", { class: "head" }, h("h2", {}, `Steer ${world.name}`), about),
+    message,
+    section("Fork", h("div", { class: "tools" }, name, control("Fork now", fork))),
+    section("Reset", h("div", { class: "tools" }, control("Begin again", reset, "danger"), h("span", { class: "dim" }, "Records, clock and faults are as at the start."))),
+    section("Inject a fault", h("p", { class: "dim" }, "As an entry of perturbations in a scenario, as JSON."), fault, h("div", { class: "tools" }, control("Inject", inject))),
+    section("Faults", faults),
+    section("Clock", h("div", { class: "tools" }, span, control("Advance", advance))),
+  );
+  const refresh = () => {
+    about.textContent = `${live.server} · ${world.json.ended ? "this world has ended" : live.state}`;
+    const rows = (world.json.faults ?? []).map((one) => faultSwitch(one, path, live, does));
+    faults.replaceChildren(...(rows.length ? rows : [h("li", { class: "dim" }, "None.")]));
+  };
+  return { element, refresh };
+}
+
+function faultSwitch(one, path, live, does) {
+  const toggle = does(async () => {
+    await live.act("PATCH", `${path}/faults/${encodeURIComponent(one.id)}`, { enabled: !one.enabled });
+    return `${one.id} is ${one.enabled ? "disabled" : "enabled"}.`;
+  });
+  const control = h("button", { type: "button", class: "do", role: "switch", "aria-checked": one.enabled, "aria-label": `${one.id} enabled`, onclick: toggle }, one.enabled ? "on" : "off");
+  const tools = one.tools.length ? one.tools.join(", ") : "every tool";
+  return h("li", {}, control, " ", h("b", {}, one.id), ` ${spaced(one.kind)} `, h("span", { class: "dim" }, `on ${tools}${one.when ? `, ${one.when}` : ""} `), one.injected ? chip("plain", "injected") : null);
+}
+
+function asJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The fault is not JSON: ${error.message}`);
+  }
+}
