@@ -49,13 +49,16 @@ function callout(one, step, app) {
 
 function consequence(step) {
   if (!step.truth) return "The call never reached the world.";
-  const changed = (step.truth.changes ?? step.committed).length;
+  const changed = step.truth.changes?.length;
   const written = step.committed.length;
   const late = step.served?.delay_ms ? `, after ${step.served.delay_ms.toLocaleString("en")} ms` : "";
-  const saw = step.served && differ(step) ? "The agent saw something else than what was true" : `The agent saw what was true${late}`;
+  const saw = step.served && differ(step) ? "The agent saw something else than what was true" : `The agent saw ${meantOtherwise(step) ? "the answer of a call that works" : "what was true"}${late}`;
   const wrote = written ? `${plural(written, "change")} ${written === 1 ? "was" : "were"} written` : changed ? "nothing was written, although the call means to write" : "nothing was written";
   return `${saw}; ${wrote}.`;
 }
+
+// Whether the changes of the unmodified call are others than those that were written.
+const meantOtherwise = (step) => step.truth?.changes !== undefined && !same(step.truth.changes, step.committed);
 
 function askedParts(step) {
   const parts = [Object.keys(step.arguments).length ? valueBlock(step.arguments, "Arguments", 100) : h("p", { class: "dim" }, "No arguments.")];
@@ -74,7 +77,7 @@ function answers(world, at, app) {
     columns.push(column("The agent saw", step.served, found.blocks[0], count), column("True", truth, found.blocks[1], null));
   } else {
     const saw = servedOf(step);
-    columns.push(column(truth ? "The agent saw what was true" : "The agent saw", saw, saw ? valueBlock(bodyOf(saw), "Answer") : null, null));
+    columns.push(column(truth ? (meantOtherwise(step) ? "The agent saw, as if it were true" : "The agent saw what was true") : "The agent saw", saw, saw ? valueBlock(bodyOf(saw), "Answer") : null, null));
     if (!truth) columns.push(h("section", { class: "column" }, h("h3", {}, "True"), h("p", { class: "dim" }, "The world was not asked.")));
   }
   columns.push(h("section", { class: "column" }, h("h3", {}, "Written"), writtenParts(world, at, app)));
@@ -102,10 +105,11 @@ function bodyOf(observation) {
 function writtenParts(world, at, app) {
   const step = world.entries[at].step;
   const changes = world.records.changes[at];
-  const meant = same(step.truth?.changes, step.committed) ? undefined : step.truth?.changes;
   const parts = changes.length ? [growing(changes, (change) => changeView(change, at, app), 20)] : [h("p", { class: "dim" }, "Nothing.")];
-  if (meant) {
-    parts.push(h("h4", {}, "The unmodified call would have written"), meant.length ? valueBlock(meant, "Meant changes") : h("p", { class: "dim" }, "Nothing."));
+  if (meantOtherwise(step)) {
+    const meant = step.truth.changes.map((change) => ({ ...change, before: world.records.at(change.entity, change.key, at) }));
+    const shown = meant.length ? growing(meant, (change) => changeView(change, at, app), 20) : h("p", { class: "dim" }, "Nothing.");
+    parts.push(h("h4", {}, "The unmodified call would have written"), h("div", { class: "meant" }, shown));
   }
   return parts;
 }

@@ -61,7 +61,7 @@ function branch(viewer, index, chosen, app) {
   const forks = viewer.forks.get(index) ?? [];
   const calls = json.summary ? plural(json.summary.calls, "call") : plural(own.length, json.fork ? "own call" : "call");
   const facts = [calls, fired ? `${plural(fired, "fault")} fired` : ""];
-  const file = json.fork || viewer.traces.length === 1 ? null : h("span", { class: "dim" }, ` · ${viewer.traces[json.trace].file}`);
+  const file = json.fork || viewer.traces.length === 1 || !viewer.traces[json.trace].file ? null : h("span", { class: "dim" }, ` · ${viewer.traces[json.trace].file}`);
   const from = json.fork?.n !== undefined ? [" after ", button(`step ${json.fork.n}`, () => app.open(index, json.fork.n)), ", "] : " ";
   const name = h("button", { type: "button", class: "link name", onclick: () => app.open(index) }, json.name);
   return h(
