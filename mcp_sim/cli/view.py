@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import trust_option
+from mcp_sim.server.control.tokens import CONTROL_VARIABLE
 from mcp_sim.types.errors import UsageError
 
 
@@ -65,9 +66,12 @@ def _write(args: argparse.Namespace) -> int:
 def _token(file: Path | None) -> str:
     """Return the token of the control plane. Raises `UsageError` if there is none."""
     if file is None:
-        if not os.environ.get("MCP_SIM_CONTROL_TOKEN"):
-            raise UsageError("name the token of the control plane with --control-token-file FILE")
-        return os.environ["MCP_SIM_CONTROL_TOKEN"]
+        token = os.environ.get(CONTROL_VARIABLE)
+        if not token:
+            raise UsageError(
+                f"name the token of the control plane with --control-token-file FILE, or in {CONTROL_VARIABLE}"
+            )
+        return token
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:

@@ -107,7 +107,7 @@ def test_a_running_server_is_shown_and_steered(tmp_path: Path) -> None:
         assert [trouble for trouble in tab.troubles if "400" not in trouble and "422" not in trouble] == []
 
 
-def test_the_relay_refuses_whoever_has_not_its_key_or_comes_from_elsewhere(tmp_path: Path) -> None:
+def test_the_relay_refuses_requests_without_its_key_and_from_elsewhere(tmp_path: Path) -> None:
     with controlled("calm_crm") as (_, operator), viewing(operator, tmp_path) as address:
         where, _, key = address.partition("/#key=")
         with httpx2.Client(trust_env=False, timeout=PATIENCE) as client:

@@ -1,7 +1,7 @@
 """The viewer of a running server: a page on this machine, and a relay from it to the control plane.
 
 The token of the control plane stays in this process. The page has a key of this run, in the fragment of its URL, which
-browsers send to nobody; it goes with each request in a header, which pages of others cannot set.
+no browser sends; it goes with each request in a header, which pages of others cannot set.
 """
 
 from __future__ import annotations
