@@ -39,6 +39,8 @@ class CompiledFault:
     fires: Fires
     decide: Decide
     apply: Apply
+    count: Callable[[Turn], bool] | None
+    """Counts a call that the fault lets through, and returns True; None for faults that do more than count."""
     part: Callable[[Turn], str]
     """Returns which limit of `fires` a call counts towards."""
     numbered: NumberedWhen
@@ -159,9 +161,21 @@ def _compile_fault(
         fires=entry.fires,
         decide=decide,
         apply=entry.perturbation.compile(tool, domain),
+        count=_counting(entry, tool, domain),
         part=partition_by(tool, domain, entry.fires.per),
         numbered=numbered,
     )
+
+
+def _counting(entry: PerturbationEntry, tool: Tool, domain: Domain) -> Callable[[Turn], bool] | None:
+    """Return what counts a call, if that is all that happens to most calls and if no option depends on the outcome."""
+    count, owner = entry.perturbation.compile_count(tool, domain), entry.id
+    carries_over = any(trigger.carries_over for trigger in entry.when.triggers)
+    if count is None or carries_over or entry.group is not None:
+        return None
+    if entry.fires.max is not None or entry.fires.cooldown is not None:
+        return None
+    return lambda turn: count(turn, turn.memories.of(owner))
 
 
 def with_intensity(scenario: Scenario, intensity: float | None) -> Scenario:

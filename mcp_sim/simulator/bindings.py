@@ -11,7 +11,7 @@ from mcp_sim.types import Tool, Transition, Turn
 from mcp_sim.types.domain import Concealed
 from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import Predictor, world_models
+from mcp_sim.types.kinds import ImmediatePredictor, Predictor, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach, route
@@ -79,6 +79,7 @@ class Bindings:
             "" if is_planned and is_alone else entry.kind,
             self._judges_arguments(tool.id, entry),
             is_planned,
+            predictor.predict_at_once if isinstance(predictor, ImmediatePredictor) else None,
         )
 
     def _output(self, tool: Tool) -> Validator | None:

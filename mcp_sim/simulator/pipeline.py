@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from mcp_sim.faults.compile import CompiledFault
 from mcp_sim.simulator.world_step import WorldStep
@@ -15,6 +16,9 @@ from mcp_sim.types import ConditionFailure, Decision, Outcome, Proceed, Transiti
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Stage
 from mcp_sim.world.commits import AnsweredCall
+
+Decided: TypeAlias = tuple[Sequence[CompiledFault], tuple[ConditionFailure, ...]]
+"""The faults that apply to a call, and those whose condition could not be evaluated."""
 
 
 @dataclass(slots=True)
@@ -37,31 +41,8 @@ class Pipeline:
     faults: tuple[CompiledFault, ...]
     step: WorldStep
 
-    async def run(self, turn: Turn) -> AnsweredCall:
-        """Run one call, up to the transition that is to be committed. Raises `Crash`."""
-        course = _Course(turn)
-        decided, errors = self._decide(turn)
-        if not decided:
-            transition = await self._world(turn, course)
-            return AnsweredCall(course.truth, transition, (), course.is_stub, errors)
-        carried = {fault.id for fault in decided if fault.carries_over and turn.memories.of(fault.id).get("carried")}
-        outcomes: dict[str, Outcome] = {fault.id: "capped" for fault in decided if fault.is_capped(turn)}
-        active = _first_of_each_group([fault for fault in decided if fault.id not in outcomes])
-        transition = await self._nest(active, course)(turn)
-        for fault in decided:
-            if fault.id not in outcomes:
-                outcomes[fault.id] = _outcome(fault, transition, course)
-        _remember(turn, decided, outcomes)
-        named = tuple(
-            Decision(
-                fault.id, fault.kind, outcomes[fault.id], f"{fault.why}, carried" if fault.id in carried else fault.why
-            )
-            for fault in decided
-        )
-        return AnsweredCall(course.truth, transition, named, course.is_stub, errors)
-
-    def _decide(self, turn: Turn) -> tuple[Sequence[CompiledFault], tuple[ConditionFailure, ...]]:
-        """Return the faults that apply to a call, and those whose condition could not be evaluated."""
+    def decide(self, turn: Turn) -> Decided:
+        """Decide which faults apply to a call."""
         decided, errors = list[CompiledFault](), tuple[ConditionFailure, ...]()
         for fault in self.faults:
             try:
@@ -70,6 +51,44 @@ class Pipeline:
             except Unevaluable as error:
                 errors = (*errors, ConditionFailure(fault.id, fault.kind, str(error)))
         return decided, errors
+
+    def run_at_once(self, turn: Turn, decided: Decided) -> AnsweredCall | None:
+        """Run one call for which there is nothing to wait: each fault that applies only counts it.
+
+        Returns None, and leaves the turn as it was, if there may be more to do than that.
+        """
+        faults, errors = decided
+        staged = {**turn.memories.staged}
+        if all(fault.count is not None and fault.count(turn) for fault in faults):
+            transition = self.step.answered_at_once(turn)
+            if transition is not None:
+                named = tuple([Decision(fault.id, fault.kind, "no_effect", fault.why) for fault in faults])
+                return AnsweredCall(transition, transition, named, is_stub=False, errors=errors)
+        turn.memories.staged = staged
+        return None
+
+    async def run(self, turn: Turn, decided: Decided) -> AnsweredCall:
+        """Run one call, up to the transition that is to be committed. Raises `Crash`."""
+        course = _Course(turn)
+        faults, errors = decided
+        if not faults:
+            transition = await self._world(turn, course)
+            return AnsweredCall(course.truth, transition, (), course.is_stub, errors)
+        carried = {fault.id for fault in faults if fault.carries_over and turn.memories.of(fault.id).get("carried")}
+        outcomes: dict[str, Outcome] = {fault.id: "capped" for fault in faults if fault.is_capped(turn)}
+        active = _first_of_each_group([fault for fault in faults if fault.id not in outcomes])
+        transition = await self._nest(active, course)(turn)
+        for fault in faults:
+            if fault.id not in outcomes:
+                outcomes[fault.id] = _outcome(fault, transition, course)
+        _remember(turn, faults, outcomes)
+        named = tuple(
+            Decision(
+                fault.id, fault.kind, outcomes[fault.id], f"{fault.why}, carried" if fault.id in carried else fault.why
+            )
+            for fault in faults
+        )
+        return AnsweredCall(course.truth, transition, named, course.is_stub, errors)
 
     def _nest(self, active: Sequence[CompiledFault], course: _Course) -> Proceed:
         """Nest the faults that apply around the world's step."""

@@ -178,7 +178,12 @@ class Simulator:
         Raises `BadArguments` for arguments that are not JSON, and `Crash` for any failure of mcp-sim itself. Neither
         leaves a change of the call; the time that passed and the events that came due stay.
         """
-        async with world.lock:
+        lock = world.lock
+        if lock.locked():
+            await lock.acquire()
+        else:
+            lock.acquire_nowait()
+        try:
             began = stopwatch()
             try:
                 world.tick()
@@ -192,6 +197,8 @@ class Simulator:
                 world.crash(call, crash, _measured(call, began))
                 raise crash from error
             return answered.transition.observation
+        finally:
+            lock.release()
 
     async def steer(self, world: World, act: Callable[[], T]) -> T:
         """Run what someone does to a world, between its calls."""
@@ -203,20 +210,23 @@ class Simulator:
         return self._fault_sets.refit(faults, steered)
 
     async def _run(self, world: World, turn: Turn) -> AnsweredCall:
-        answered = await self._run_pipeline(world, turn)
-        lasting = world.version.faults.lasting
-        if not lasting and ("", LISTED) not in world.version.memories:
-            return answered
-        transition = announce_list_changes(answered.transition, lasting, turn, world.beginning())
-        return replace(answered, transition=transition)
-
-    async def _run_pipeline(self, world: World, turn: Turn) -> AnsweredCall:
         faults = world.version.faults
         assert isinstance(faults, FaultSet)
         pipeline = faults.pipelines.get(turn.tool.id) or await self._compile(faults, turn.tool.id)
-        if pipeline is not None:
-            return await pipeline.run(turn)
-        added = added_answer(faults.lasting, turn) if world.lists(turn.tool.id) else None
+        if pipeline is None:
+            answered = self._unknown_call(world, turn)
+        else:
+            decided = pipeline.decide(turn)
+            answered = pipeline.run_at_once(turn, decided) or await pipeline.run(turn, decided)
+        if not faults.lasting and ("", LISTED) not in world.version.memories:
+            return answered
+        transition = announce_list_changes(answered.transition, faults.lasting, turn, world.beginning())
+        return replace(answered, transition=transition)
+
+    def _unknown_call(self, world: World, turn: Turn) -> AnsweredCall:
+        """Answer a call of a tool that the scenario does not have."""
+        lasting = world.version.faults.lasting
+        added = added_answer(lasting, turn) if world.lists(turn.tool.id) else None
         if added is not None:
             return AnsweredCall(None, Transition(added[0]), (added[1],), is_stub=False)
         unknown = program_hook(self.scenario, "unknown_tool", turn.tool.server)

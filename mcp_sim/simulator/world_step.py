@@ -50,6 +50,8 @@ class Source:
     """Whether it answers calls with invalid arguments."""
     is_planned: bool = True
     """Whether it follows plans, so that its results are repaired. Those of the fallback always are."""
+    predict_at_once: Callable[[Turn], Transition | None] | None = None
+    """What the predictor answers without waiting, if it can (`ImmediatePredictor`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,22 @@ class WorldStep:
     """Returns a value that is valid under the outputSchema, close to the value that a plan led to."""
     refuse: Callable[[Turn], Transition] = refused
     """Answers a call with invalid arguments, as `Turn.problems` says."""
+
+    def answered_at_once(self, turn: Turn) -> Transition | None:
+        """Return the world's transition for a plain call that its first source answers without waiting.
+
+        None means that it takes `answered`: the arguments are invalid, a stub or the client answers, the source is a
+        language model or may take long, or the answer cannot be served.
+        """
+        source = self.sources[0]
+        if source.predict_at_once is None or turn.call.answers or self.stubs:
+            return None
+        transition = source.predict_at_once(turn) if self.arguments.is_valid(turn.call.arguments) else None
+        if transition is None or self._problems(turn, transition):
+            return None
+        if self.interaction is not NO_INTERACTION:
+            transition = self._with_interaction(transition, turn)
+        return _named(source.name, transition)
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
         """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""
@@ -170,7 +188,7 @@ class WorldStep:
             raise Crash(crash.tool, crash.error, (*_attempts_json(rejected), *crash.attempts)) from None
         if transition.is_real:
             return transition, Attempt("", ())
-        problems = (*self._shape_problems(transition), *self._content_problems(turn, transition))
+        problems = self._problems(turn, transition)
         if not problems:
             return transition, Attempt("", ())
         if repaired and self.repair is not None and not self._content_problems(turn, transition):
@@ -182,6 +200,10 @@ class WorldStep:
         body = transition.observation.body
         raw = body.encoded.decode() if isinstance(body, ToolResult) else ""
         return None, Attempt(raw[:MOST_RAW], tuple(problems))
+
+    def _problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
+        """Return why a transition cannot be served."""
+        return (*self._shape_problems(transition), *self._content_problems(turn, transition))
 
     def _content_problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
         """Return where a transition contradicts the world, or the instruction that it followed."""

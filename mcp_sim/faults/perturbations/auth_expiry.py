@@ -8,11 +8,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.types import Proceed, Tool, Transition, Turn
+from mcp_sim.types import Memory, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import failure_kind, refusal, status_phrase
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.kinds import CountCall, Perturbation, Stage, perturbations
 from mcp_sim.types.options import CountFromZero, SpanText, span_text
 from mcp_sim.types.scenario import in_reach
 
@@ -65,11 +65,20 @@ class AuthExpiry(Perturbation):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         if self._renews(turn.tool):
             return await self._refreshed(turn, proceed)
-        used, began = turn.memory.get("access", (0, turn.start))
-        if self._is_over(used, turn.now - began):
+        if not self._counted(turn, turn.memory):
             return self._refusal(turn, f"the access expired after {span_text(self.after)}")
-        turn.memory.set("access", (used + 1, began))
         return turn.no_effect(await proceed(turn))
+
+    def compile_count(self, tool: Tool, domain: Domain) -> CountCall | None:
+        return None if self._renews(tool) else self._counted
+
+    def _counted(self, turn: Turn, memory: Memory) -> bool:
+        """Count a call with an access that has not expired; False if it has."""
+        used, began = memory.get("access", (0, turn.start))
+        if self._is_over(used, turn.now - began):
+            return False
+        memory.set("access", (used + 1, began))
+        return True
 
     async def _refreshed(self, turn: Turn, proceed: Proceed) -> Transition:
         """Answer a call of the refresh tool."""

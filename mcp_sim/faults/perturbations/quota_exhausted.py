@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from mcp_sim.types import Json, Proceed, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Json, Memory, Proceed, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.call_matchers import QuotaScope, argument_value, quota_key, quota_problems
 from mcp_sim.types.conditions import at_path
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import refusal, status_phrase
-from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.kinds import Apply, CountCall, Perturbation, Stage, perturbations
 from mcp_sim.types.options import PositiveDuration
 from mcp_sim.types.plans import Plan
 
@@ -80,10 +80,7 @@ class QuotaExhausted(Perturbation):
         plan = domain.plans.get(tool.id)
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            number = 0 if self.renewed is None else (turn.now - turn.start) // self.renewed
-            share = f"used:{quota_key(turn, self.per)}"
-            seen, used = turn.memory.get(share, (number, 0))
-            used = used if seen == number else 0
+            share, number, used = self._used(turn, turn.memory)
             cost = self._cost(turn)
             if used >= self.limit or used + cost > self.limit:
                 return self._refusal(turn, used, number)
@@ -93,6 +90,27 @@ class QuotaExhausted(Perturbation):
             return turn.no_effect(transition)
 
         return apply
+
+    def compile_count(self, tool: Tool, domain: Domain) -> CountCall | None:
+        if self.of == "items":
+            return None
+
+        def count(turn: Turn, memory: Memory) -> bool:
+            share, number, used = self._used(turn, memory)
+            cost = self._cost(turn)
+            if used >= self.limit or used + cost > self.limit:
+                return False
+            memory.set(share, (number, used + cost))
+            return True
+
+        return count
+
+    def _used(self, turn: Turn, memory: Memory) -> tuple[str, int, float]:
+        """Return the name of the budget of a call, the number of its period, and what is used of it."""
+        number = 0 if self.renewed is None else (turn.now - turn.start) // self.renewed
+        share = f"used:{quota_key(turn, self.per)}"
+        seen, used = memory.get(share, (number, 0))
+        return share, number, used if seen == number else 0
 
     def _cost(self, turn: Turn) -> float:
         """Return the cost of the call, as far as it is known beforehand."""

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from mcp_sim.types import Proceed, Tool, Transition, Turn
+from mcp_sim.types import Memory, Proceed, Tool, Transition, Turn
 from mcp_sim.types.call_matchers import QuotaScope, quota_key, quota_problems
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import refusal
-from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.kinds import CountCall, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, PositiveDuration, duration_text
 
 MOST_SLIDING = 10_000
 """The largest quota of a sliding window, which remembers each call in it."""
 
+MICROSECOND = timedelta(microseconds=1)
 SECOND = 1_000_000
 
 Admit: TypeAlias = Callable[[Any, int], tuple[Any, int]]
@@ -72,16 +74,23 @@ class RateLimit(Perturbation):
         return quota_problems(self.per, tools)
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
-        share = f"used:{quota_key(turn, self.per)}"
-        now = (turn.now - turn.start) // timedelta(microseconds=1)
-        kept, wait = self._admit()(turn.memory.get(share), now)
-        if wait > 0:
-            return self._refusal(turn, -(-wait // SECOND))
-        turn.memory.set(share, kept)
-        return turn.no_effect(await proceed(turn))
+        wait = self._wait(turn, turn.memory)
+        return turn.no_effect(await proceed(turn)) if wait == 0 else self._refusal(turn, -(-wait // SECOND))
 
+    def compile_count(self, tool: Tool, domain: Domain) -> CountCall:
+        return lambda turn, memory: self._wait(turn, memory) == 0
+
+    def _wait(self, turn: Turn, memory: Memory) -> int:
+        """Return how long a call has to wait, in microseconds. One that need not wait is counted."""
+        share = f"used:{quota_key(turn, self.per)}"
+        kept, wait = self._admit(memory.get(share), (turn.now - turn.start) // MICROSECOND)
+        if wait <= 0:
+            memory.set(share, kept)
+        return max(0, wait)
+
+    @cached_property
     def _admit(self) -> Admit:
-        window = self.window // timedelta(microseconds=1)
+        window = self.window // MICROSECOND
         match self.counting:
             case "fixed":
                 return fixed(self.limit, window)

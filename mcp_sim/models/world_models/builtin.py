@@ -51,12 +51,23 @@ class _Answers:
         self._threads = CapacityLimiter(MOST_THREADS)
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        answer = self._compiled.get(turn.tool.id)
-        if answer is None:
-            answer = self._compiled[turn.tool.id] = self._compile(turn.tool.id)
-        if turn.tool.id in self._lengthy or turn.view.size > LARGE_STATE or _is_large(turn.call.arguments):
+        answer = self._answer(turn.tool.id)
+        if self._may_take_long(turn):
             return await to_thread.run_sync(answer, turn, self._invent, limiter=self._threads)
         return answer(turn, self._invent)
+
+    def predict_at_once(self, turn: Turn) -> Transition | None:
+        answer = self._answer(turn.tool.id)
+        return None if self._may_take_long(turn) else answer(turn, self._invent)
+
+    def _answer(self, tool: str) -> Answer:
+        answer = self._compiled.get(tool)
+        if answer is None:
+            answer = self._compiled[tool] = self._compile(tool)
+        return answer
+
+    def _may_take_long(self, turn: Turn) -> bool:
+        return turn.tool.id in self._lengthy or turn.view.size > LARGE_STATE or _is_large(turn.call.arguments)
 
     @cached_property
     def _invent(self) -> Invent:

@@ -10,7 +10,7 @@ from mcp_sim.types.kinds.backend import BACKENDS_WITHOUT_MATCH, Answer, Backend,
 from mcp_sim.types.kinds.expectation import End, Expectation, Verdict
 from mcp_sim.types.kinds.importer import Imported, Importer, Unreached
 from mcp_sim.types.kinds.kind import Kind
-from mcp_sim.types.kinds.perturbation import Apply, Listing, Occasion, Perturbation, Stage
+from mcp_sim.types.kinds.perturbation import Apply, CountCall, Listing, Occasion, Perturbation, Stage
 from mcp_sim.types.kinds.registries import (
     COMBINATORS,
     COMMON_EXPECTATION_KEYS,
@@ -27,7 +27,7 @@ from mcp_sim.types.kinds.registries import (
 )
 from mcp_sim.types.kinds.store import OpenStore, Sink, Snapshot, Store, StoredEntry, pauses
 from mcp_sim.types.kinds.trigger import Check, Role, Trigger
-from mcp_sim.types.kinds.world_model import Predictor, WorldModel
+from mcp_sim.types.kinds.world_model import ImmediatePredictor, Predictor, WorldModel
 
 __all__ = [
     "BACKENDS_WITHOUT_MATCH",
@@ -39,8 +39,10 @@ __all__ = [
     "Apply",
     "Backend",
     "Check",
+    "CountCall",
     "End",
     "Expectation",
+    "ImmediatePredictor",
     "Imported",
     "Importer",
     "Invent",

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import ClassVar, Literal, TypeAlias
 
-from mcp_sim.types import Change, Observation, Proceed, Tool, Transition, Turn, View
+from mcp_sim.types import Change, Memory, Observation, Proceed, Tool, Transition, Turn, View
 from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.kinds.kind import Kind
@@ -41,6 +41,9 @@ class Stage(IntEnum):
 
 Apply: TypeAlias = Callable[[Turn, Proceed], Awaitable[Transition]]
 """What a perturbation does to the calls of one tool."""
+
+CountCall: TypeAlias = Callable[[Turn, Memory], bool]
+"""Counts a call in the perturbation's memory, and returns True, if that is all that `apply` would do; else False."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,13 @@ class Perturbation(Kind):
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         """Return what is done to the calls of one tool: `apply`, unless it depends on more than the turn."""
         return self.apply
+
+    def compile_count(self, tool: Tool, domain: Domain) -> CountCall | None:
+        """Return what counts a call, for a kind that only counts most of its calls; None for other kinds.
+
+        It is called instead of `apply` where no other perturbation acts on the call, which is much faster.
+        """
+        return None
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         """Return why these options are impossible with the tools in reach, as sentences.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import Field
 
@@ -25,6 +25,15 @@ class Predictor(Protocol):
         next world model answers. Any other exception means that asking again is useless: the
         call crashes.
         """
+        ...
+
+
+@runtime_checkable
+class ImmediatePredictor(Predictor, Protocol):
+    """A predictor that answers most calls without waiting, so that they take no coroutine."""
+
+    def predict_at_once(self, turn: Turn) -> Transition | None:
+        """Return what `predict` returns at the first attempt; None if that may take long. Any exception is a crash."""
         ...
 
 
