@@ -24,7 +24,7 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Check, Role, Trigger
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
-from mcp_sim.world.commits import scope_of
+from mcp_sim.world.commits import arguments_text, scope_of
 from mcp_sim.world.state import State
 
 
@@ -154,7 +154,7 @@ def _outcome(fault: CompiledFault, turn: Turn, step: Record) -> str:
 
 def _turn(step: Record, tool: Tool, world: _WorldState) -> Turn:
     call = Call(step["tool"], step["arguments"], step.get("answers", {}), caller=step.get("caller", ""))
-    scope = scope_of(call)
+    scope = scope_of(call.tool, arguments_text(call))
     return Turn(
         call=call,
         index=step["index"],

@@ -203,13 +203,16 @@ class WorldStep:
 
     def _problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
         """Return why a transition cannot be served."""
-        return (*self._shape_problems(transition), *self._content_problems(turn, transition))
+        shape = self._shape_problems(transition)
+        content = self._content_problems(turn, transition)
+        return (*shape, *content) if shape else content
 
     def _content_problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
         """Return where a transition contradicts the world, or the instruction that it followed."""
         if turn.instruction is None:
-            before = [change for due in transition.events for change in due.changes]
-            return self.inspect(turn.after(before) if before else turn, transition)
+            if transition.events:
+                turn = turn.after([change for due in transition.events for change in due.changes])
+            return self.inspect(turn, transition)
         return turn.instruction.problems(transition.observation) if transition.obeyed else ()
 
     def _shape_problems(self, transition: Transition) -> tuple[str, ...]:
@@ -219,7 +222,7 @@ class WorldStep:
             return ()
         if body.form != "structured":
             return ("the tool declares an outputSchema, but the result is not structured",)
-        return self.output.problems(body.value)
+        return () if self.output.is_valid(body.value) else self.output.problems(body.value)
 
 
 def _with_result(transition: Transition, repair: Callable[[Json], Json]) -> Transition:

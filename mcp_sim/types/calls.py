@@ -208,6 +208,8 @@ class Turn:
     """Whether the world's clock is real, so that the caller waits for the answer."""
     lost: frozenset[int] = frozenset()
     """The items of a batch, from 0, whose writes the backend loses (see `partial_batch`)."""
+    size: int = 0
+    """The number of characters of the call's arguments as JSON."""
 
     @property
     def memory(self) -> Memory:

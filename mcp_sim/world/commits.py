@@ -135,8 +135,8 @@ class AnsweredCall:
 # before a call --------------------------------------------------------------------------------------------------------
 
 
-def scope_of(call: Call) -> str:
-    """Return the name of a call in draws and counters: the same for the same tool and equal arguments.
+def arguments_text(call: Call) -> str:
+    """Return the arguments of a call as canonical JSON.
 
     Raises `BadArguments` for arguments that no JSON text can hold, or that nest more than `DEEPEST` levels.
     """
@@ -151,7 +151,12 @@ def scope_of(call: Call) -> str:
         raise BadArguments(call.tool, "are not JSON: every key must be a string")
     if "\\ud" in text and _has_surrogate(text):
         raise BadArguments(call.tool, "are not JSON: they hold half of a character, a lone surrogate")
-    return sha256(f"{call.tool}{SEPARATOR}{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return text
+
+
+def scope_of(tool: str, arguments: str) -> str:
+    """Return the name of a call in draws and counters: the same for the same tool and equal arguments, as JSON."""
+    return sha256(f"{tool}{SEPARATOR}{arguments}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _has_string_keys(value: Any) -> bool:

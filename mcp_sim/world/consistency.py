@@ -37,6 +37,8 @@ Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 Unchecked: TypeAlias = AbstractSet[tuple[str, Key, str]]
 """Entity, key and field of values that are not checked."""
 
+_A_DAY = timedelta(days=1)
+
 
 def inspection(plan: Plan, domain: Domain) -> Inspection:
     """Compile the checks for one tool from its plan."""
@@ -58,11 +60,8 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         asked_for = appending if mode_of(turn.call.arguments) == "append" else settings
         changes = (*transition.changes, *transition.absorbed)
         after = _After(turn.view, changes)
-        found = [
-            *_change_problems(turn, changes, after, domain),
-            *_id_problems(turn, transition.changes, domain, partial(_is_chosen, turn, plan)),
-            *_set_problems(turn, plan, asked_for, changes, transition.unchecked),
-        ]
+        found = _write_problems(turn, transition, after, domain, partial(_is_chosen, turn, plan))
+        found += _set_problems(turn, plan, asked_for, changes, transition.unchecked)
         return found if value is None else found + shown_problems(value, turn, after, transition.unchecked)
 
     return inspect
@@ -249,17 +248,25 @@ def _echo_problems(value: Json, plan: Plan, turn: Turn) -> Iterator[str]:
 # what is written ------------------------------------------------------------------------------------------------------
 
 
-def _change_problems(turn: Turn, changes: tuple[Change, ...], after: _After, domain: Domain) -> Iterator[str]:
-    """Yield where a written record contradicts its key (R2), links (R5) or times (R7)."""
-    for change in changes:
-        entity = domain.entities.get(change.entity)
-        if entity is None or change.record is None:
+def _write_problems(
+    turn: Turn, transition: Transition, after: _After, domain: Domain, may_reuse: Callable[[Entity, Change], bool]
+) -> list[str]:
+    """Return where written records contradict their keys (R2), links (R5) or times (R7, R9), or reuse an id (R4)."""
+    view, found, reused = turn.view, list[str](), list[str]()
+    absorbed = len(transition.changes)
+    for place, change in enumerate((*transition.changes, *transition.absorbed)):
+        entity, record = domain.entities.get(change.entity), change.record
+        if entity is None or record is None:
             continue
-        if change.record.get(entity.key, change.key) != change.key:
-            yield f"R2: the record under {change.key!r} calls itself {change.record[entity.key]!r}"
-        yield from _link_problems(change, entity, after)
-        yield from _time_problems(change.record, entity)
-        yield from _future_problems(change, turn)
+        before = view.get(change.entity, change.key)
+        if record.get(entity.key, change.key) != change.key:
+            found.append(f"R2: the record under {change.key!r} calls itself {record[entity.key]!r}")
+        found += _link_problems(change, entity, after)
+        found += _time_problems(record, entity)
+        found += _future_problems(change, before or {}, turn)
+        if before is None and place < absorbed and _is_reused(turn, entity, change, may_reuse):
+            reused.append(f"R4: the id {change.key!r} of the new {change.entity} was used before")
+    return found + reused
 
 
 def _id_problems(
@@ -268,11 +275,17 @@ def _id_problems(
     """Yield where a record that the call creates reuses an id (R4). Absorbed records are not new."""
     for change in changes:
         entity = domain.entities.get(change.entity)
-        if entity is None or change.record is None or entity.natural:
+        if entity is None or change.record is None:
             continue
-        is_reused = turn.view.get(change.entity, change.key) is None and turn.view.version(change.entity, change.key)
-        if is_reused and not may_reuse(entity, change):
+        if turn.view.get(change.entity, change.key) is None and _is_reused(turn, entity, change, may_reuse):
             yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
+
+
+def _is_reused(turn: Turn, entity: Entity, change: Change, may_reuse: Callable[[Entity, Change], bool]) -> bool:
+    """Whether the key of a new record was in use before, and may not be used again."""
+    if entity.natural or not turn.view.version(change.entity, change.key):
+        return False
+    return not may_reuse(entity, change)
 
 
 def _is_chosen(turn: Turn, plan: Plan, entity: Entity, change: Change) -> bool:
@@ -333,9 +346,11 @@ def _set_problems(
     if plan.verb not in ("create", "update") or len(written) != len(parts) or (plan.each is None and len(written) > 1):
         return
     for change in written:
-        arguments = _arguments_of(turn, plan, change)
+        arguments, record = _arguments_of(turn, plan, change), change.record or {}
         for setting in settings:
-            given, held = _given(arguments, setting.argument), _held(change.record or {}, setting.field)
+            given, held = _given(arguments, setting.argument), _held(record, setting.field)
+            if given is NOWHERE or (held is given and not isinstance(given, dict)):
+                continue
             skipped = (change.entity, change.key, setting.field) in unchecked
             if not skipped and not _is_set(held, given, setting, settings, arguments):
                 yield f"R3: {plan.entity} {change.key!r}: {setting.field} is {held!r}, but {given!r} was given"
@@ -423,19 +438,16 @@ def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
         yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
 
 
-def _future_problems(change: Change, turn: Turn) -> Iterator[str]:
+def _future_problems(change: Change, before: Record, turn: Turn) -> Iterator[str]:
     """Yield times of past events that a call writes, and that lie more than a day in the future (R9).
 
     Those that the record had before, or that the arguments give, are not the world's own.
     """
-    before = turn.view.get(change.entity, change.key) or {}
-    for name, value in (change.record or {}).items():
-        moment = parse_time(value) if is_past_event(name) and value != before.get(name) else None
-        if (
-            moment is not None
-            and moment - turn.now > timedelta(days=1)
-            and moment not in _times_in(turn.call.arguments)
-        ):
+    record = change.record or {}
+    for name in filter(is_past_event, record):
+        value = record[name]
+        moment = parse_time(value) if value is not None and value != before.get(name) else None
+        if moment is not None and moment - turn.now > _A_DAY and moment not in _times_in(turn.call.arguments):
             yield f"R9: {change.entity} {change.key!r}: {name} is {value!r}, later than now"
 
 

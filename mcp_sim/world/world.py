@@ -32,6 +32,7 @@ from mcp_sim.world.commits import (
     Version,
     absorbed_changes,
     applied_after,
+    arguments_text,
     past_call,
     scope_of,
     state_after,
@@ -290,7 +291,8 @@ class World:
 
     def turn(self, call: Call, tool: Tool) -> Turn:
         """Open a turn on the newest version. Raises `BadArguments` for arguments that no JSON text can hold."""
-        scope = scope_of(call)
+        arguments = arguments_text(call)
+        scope = scope_of(call.tool, arguments)
         version, origin = self.version, self.origin
         occurrence = version.occurrences.get(scope, 0)
         return Turn(
@@ -305,6 +307,7 @@ class World:
             memories=Memories(version.memories, version.counts),
             versions=self.past_versions,
             is_real=self.clock.mode == "real",
+            size=len(arguments),
         )
 
     def beginning(self) -> Turn:
@@ -373,10 +376,8 @@ class World:
     def _noticed(self, step: Step, version: Version) -> Version:
         """Return the version with what expectations know after the entry, and with the number of the entry."""
         scenario = version.faults.scenario
-        facts = tuple(
-            entry.expectation.notice(known, step, scenario)
-            for entry, known in zip(scenario.expectations, version.facts, strict=True)
-        )
+        noticed = zip(scenario.expectations, version.facts, strict=True)
+        facts = tuple([entry.expectation.notice(known, step, scenario) for entry, known in noticed])
         applied = applied_after(version, step, self.origin, self.clock.start)
         return Version(
             version.state,

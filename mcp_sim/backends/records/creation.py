@@ -64,7 +64,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         linked = complete(turn, invent, known)
         record = make(turn, invent, known, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        return Effect(key, record, (put, *linked, *create_listed(turn.after([put, *linked]), invent, key, given)))
+        puts = [put, *linked]
+        return Effect(key, record, (*puts, *create_listed(turn, invent, puts, given)))
 
     return create
 

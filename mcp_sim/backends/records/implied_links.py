@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
@@ -19,6 +19,9 @@ from mcp_sim.types.plans import Plan
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 """Returns the given values with the references that they imply."""
+
+CreateListed: TypeAlias = Callable[[Turn, Invent, Sequence[Change], Mapping[str, Json]], list[Change]]
+"""Returns what else is created, given the changes that create a record and those that it needs, and its values."""
 
 Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
 """Adds references to a new record, and returns the records to create for them."""
@@ -88,7 +91,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
     return complete if free else lambda _turn, _invent, _values: []
 
 
-def listed_records(entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Key, Mapping[str, Json]], list[Change]]:
+def listed_records(entity: Entity, domain: Domain) -> CreateListed:
     """Compile the records that a new record lists in fields which are not stored: the tasks of a plan."""
     places = {name: field.derived.rpartition(".") for name, field in entity.fields.items() if field.derived}
     known = {name: (domain.entities[one], link) for name, (one, _, link) in places.items() if one in domain.entities}
@@ -97,11 +100,11 @@ def listed_records(entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Ke
         for name, (one, link) in known.items()
     ]
 
-    def create(turn: Turn, invent: Invent, key: Key, given: Mapping[str, Json]) -> list[Change]:
-        puts: list[Change] = []
+    def create(turn: Turn, invent: Invent, before: Sequence[Change], given: Mapping[str, Json]) -> list[Change]:
+        key, puts = before[0].key, list[Change]()
         for name, one, link, keys, make in lists:
             for row in map(as_object, as_list(given.get(name))):
-                here = turn.after(puts)
+                here = turn.after([*before, *puts])
                 own: Key = row.get(one.key) or next_key(one, keys, here.view, here.draws)
                 if here.view.version(one.name, own):
                     own = next_key(one, keys, here.view, here.draws)

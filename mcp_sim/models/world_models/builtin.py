@@ -67,7 +67,9 @@ class _Answers:
         return answer
 
     def _may_take_long(self, turn: Turn) -> bool:
-        return turn.tool.id in self._lengthy or turn.view.size > LARGE_STATE or _is_large(turn.call.arguments)
+        if turn.tool.id in self._lengthy or turn.view.size > LARGE_STATE:
+            return True
+        return turn.size > LARGE_COUNT and _is_large(turn.call.arguments)
 
     @cached_property
     def _invent(self) -> Invent:
