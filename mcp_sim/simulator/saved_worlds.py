@@ -21,7 +21,8 @@ from mcp_sim.types.clock import wall_seconds
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.kinds import StoredEntry
 from mcp_sim.world.commits import Unsaved, Version
-from mcp_sim.world.state import Overlay, Row, State
+from mcp_sim.world.overlay import Overlay, Row, Segment
+from mcp_sim.world.state import State
 from mcp_sim.world.steering import versions_kept
 from mcp_sim.world.trace import History, Ledger, observation_of, step_from_json
 from mcp_sim.world.world import World
@@ -164,7 +165,7 @@ def _overlay(body: Record) -> Overlay:
         key: Row(record, version, born, 0 if record is None else len(encode(record)), *removed)
         for key, version, born, record, *removed in body["rows"]
     }
-    return Overlay(rows, HashTrieMap(), body["born"], body["count"], body["last_key"])
+    return Overlay((Segment(rows),) if rows else (), HashTrieMap(), body["born"], body["count"], body["last_key"])
 
 
 # entries of a ledger --------------------------------------------------------------------------------------------------

@@ -1,14 +1,11 @@
 """The state of a world: entity -> key -> record, persistent and in the order of creation.
 
-A `Table` is frozen and shared by all worlds of a scenario and seed. A `State` puts an overlay over it: a persistent map
-of the recent writes above a frozen dict of the settled ones. A snapshot or a fork is one reference, and every past
-version stays readable. rpds maps iterate in random order, at a microsecond a row: they hold at most `SETTLE` recent
-writes and never define an order.
+A `Table` is frozen and shared by all worlds of a scenario and seed. A `State` puts an overlay of the world's writes
+over it (`overlay.py`). A snapshot or a fork is one reference, and every past version stays readable.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -18,90 +15,11 @@ from rpds import HashTrieMap
 from mcp_sim.types import Bound, Change, Due, Json, Key, Record
 from mcp_sim.types.errors import StaleChange
 from mcp_sim.types.json_values import encode
-from mcp_sim.world.tables import EMPTY_TABLE, Rows, Table, Tables, comparable, comparables, lowered
+from mcp_sim.world.overlay import Find, Overlay, Row, size_of
+from mcp_sim.world.tables import EMPTY_TABLE, Table, Tables
 
-SETTLE = 256
-_FEW = 64
 PROBES = 16
 """How many neighbours are tried for a record that still exists."""
-
-
-def _born(rows: Mapping[Key, Row]) -> Iterator[tuple[Key, Record]]:
-    """Yield the records that were created since the world began, in the order of creation."""
-    made = [(row.born, key, row.record) for key, row in rows.items() if row.born >= 0 and row.record is not None]
-    return ((key, record) for _, key, record in sorted(made, key=lambda row: row[0]))
-
-
-def _without(hits: Sequence[tuple[Key, Record]], gone: Mapping[Key, Row], table: Table) -> Rows:
-    """Return the hits without a few keys, found by their positions so that most of the rows are not visited."""
-    kept = list(hits)
-    places: list[int] = []
-    for key in gone:
-        at = (
-            bisect_left(kept, table.position(key), key=lambda hit: table.position(hit[0]))
-            if key in table.records
-            else -1
-        )
-        if 0 <= at < len(kept) and kept[at][0] == key:
-            places.append(at)
-    for at in sorted(places, reverse=True):
-        del kept[at]
-    return kept
-
-
-@dataclass(slots=True)
-class Row:
-    """A written record."""
-
-    record: Record | None
-    """None: removed."""
-    version: int
-    born: int
-    """Its place among the records created since the world began; -1 if it has its place in the base."""
-    size: int = 0
-    """In bytes, as JSON."""
-    removed: Record | None = None
-    """What was removed, if the newest write removed a record."""
-
-
-class Overlay:
-    """What a world has written to one entity. Immutable; `rows` is derived once and kept."""
-
-    __slots__ = ("_rows", "born", "count", "last_key", "recent", "settled")
-
-    def __init__(
-        self, settled: dict[Key, Row], recent: HashTrieMap[Key, Row], born: int, count: int, last_key: Key | None
-    ) -> None:
-        self.settled = settled
-        self.recent = recent
-        self.born = born
-        self.count = count
-        self.last_key = last_key
-        self._rows: dict[Key, Row] | None = None
-
-    def get(self, key: Key) -> Row | None:
-        row = self.recent.get(key) if key != "" else None
-        return self.settled.get(key) if row is None else row
-
-    def rows(self) -> dict[Key, Row]:
-        """Return all written rows, in no particular order."""
-        if self._rows is None:
-            self._rows = {**self.settled, **dict(self.recent.items())} if len(self.recent) else self.settled
-        return self._rows
-
-    def written(self, key: Key, row: Row, born: int, count: int, last_key: Key | None) -> Overlay:
-        if key == "":  # its hash is that of 0, and such a map panics where it has to compare a text with a number
-            return Overlay({**self.settled, key: row}, self.recent, born, count, last_key)
-        recent = self.recent.insert(key, row)
-        if len(recent) <= SETTLE:
-            return Overlay(self.settled, recent, born, count, last_key)
-        return Overlay({**self.settled, **dict(recent.items())}, HashTrieMap(), born, count, last_key)
-
-
-def size_of(overlay: Overlay, key: Key) -> int:
-    """Return the size of what was written under this key, in bytes as JSON."""
-    row = overlay.get(key)
-    return 0 if row is None else row.size
 
 
 @dataclass(slots=True)
@@ -140,34 +58,19 @@ class State:
 
     def rows(self, entity: str) -> Iterator[tuple[Key, Record]]:
         overlay = self.overlays.get(entity)
-        base = self._table(entity).records
+        table = self._table(entity)
         if overlay is None:
-            return iter(base.items())
-        return chain(self._merged(base.items(), overlay.rows()), _born(overlay.rows()))
+            return iter(table.records.items())
+        return chain(overlay.current(table), overlay.created())
 
     def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
-        hits = self._table(entity).find_equal(field, value)
-        if entity not in self.overlays:
-            return hits
-        wanted = comparable(value)
-        return self._with_writes(entity, hits, lambda record: wanted in comparables(record, field))
+        return self._found(entity, lambda table: table.find_equal(field, value))
 
     def compare(self, entity: str, bounds: Sequence[Bound]) -> Sequence[tuple[Key, Record]]:
-        hits = self._table(entity).find_within(bounds)
-        if entity not in self.overlays:
-            return hits
-        return self._with_writes(entity, hits, lambda record: all(bound.holds(record) for bound in bounds))
+        return self._found(entity, lambda table: table.find_within(bounds))
 
     def search(self, entity: str, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
-        hits = self._table(entity).find_words(fields, words)
-        if entity not in self.overlays:
-            return hits
-
-        def matches(record: Record) -> bool:
-            text = lowered(record, fields)
-            return all(word in text for word in words)
-
-        return self._with_writes(entity, hits, matches)
+        return self._found(entity, lambda table: table.find_words(fields, words))
 
     def count(self, entity: str) -> int:
         overlay = self.overlays.get(entity)
@@ -247,34 +150,15 @@ class State:
         last_key = change.key if is_new or change.op == "reserve" else overlay.last_key
         return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
 
-    def _with_writes(self, entity: str, hits: Sequence[tuple[Key, Record]], matches: Callable[[Record], bool]) -> Rows:
-        """Return `hits` of the base as they are now, and written records that match, in the order of creation."""
-        table, rows = self._table(entity), self.overlays[entity].rows()
-        kept = (
-            _without(hits, rows, table)
-            if len(rows) < len(hits) // _FEW
-            else [hit for hit in hits if hit[0] not in rows]
-        )
-        changed = ((key, row.record) for key, row in rows.items() if row.born < 0 and row.record is not None)
-        moved = [hit for hit in changed if matches(hit[1])]
-        for hit in moved if len(moved) < _FEW else ():
-            insort(kept, hit, key=lambda hit: table.position(hit[0]))
-        if len(moved) >= _FEW:
-            kept = sorted([*kept, *moved], key=lambda hit: table.position(hit[0]))
-        return [*kept, *(hit for hit in _born(rows) if matches(hit[1]))]
-
-    @staticmethod
-    def _merged(hits: Iterable[tuple[Key, Record]], rows: Mapping[Key, Row]) -> Iterator[tuple[Key, Record]]:
-        for key, record in hits:
-            row = rows.get(key)
-            if row is None:
-                yield key, record
-            elif row.born < 0 and row.record is not None:
-                yield key, row.record
+    def _found(self, entity: str, find: Find) -> Sequence[tuple[Key, Record]]:
+        """Return the rows that match, in the order of creation."""
+        table, overlay = self._table(entity), self.overlays.get(entity)
+        hits = find(table)
+        return hits if overlay is None else overlay.found(hits, table, find)
 
     def _table(self, entity: str) -> Table:
         return self.base.built().get(entity, EMPTY_TABLE)
 
     def _untouched(self, entity: str) -> Overlay:
         table = self._table(entity)
-        return Overlay({}, HashTrieMap(), 0, len(table.records), table.last_key)
+        return Overlay((), HashTrieMap(), 0, len(table.records), table.last_key)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.types import Change, Due, Key, Record
+from mcp_sim.types import Bound, Change, Due, Key, Record
 from mcp_sim.types.errors import StaleChange
 from mcp_sim.world.commits import replayed
-from mcp_sim.world.state import SETTLE, State
+from mcp_sim.world.overlay import RECENT
+from mcp_sim.world.state import State
 
 KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2, "", 0])
 COLOURS = st.sampled_from(["red", "blue", None, 1, 1.0, True, [1], {"x": 1}])
@@ -82,12 +84,30 @@ def test_replaying_the_changes_as_a_ledger_keeps_them_gives_the_state(
 
 def test_more_writes_than_settle_keep_their_order() -> None:
     state = State.of({"thing": {"first": {"id": "first"}}})
-    for at in range(3 * SETTLE):
+    for at in range(3 * RECENT):
         state = state.apply([Change("put", "thing", at, {"id": at})])
-    for at in range(0, 3 * SETTLE, 2):
+    for at in range(0, 3 * RECENT, 2):
         state = state.apply([Change("remove", "thing", at)])
-    assert [key for key, _ in state.rows("thing")] == ["first", *range(1, 3 * SETTLE, 2)]
-    assert state.last_key("thing") == 3 * SETTLE - 1
+    assert [key for key, _ in state.rows("thing")] == ["first", *range(1, 3 * RECENT, 2)]
+    assert state.last_key("thing") == 3 * RECENT - 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_found_after_many_writes_is_what_a_scan_returns(seed: int) -> None:
+    chance = Random(seed)
+    model = {key: {"id": key, "colour": "x", "text": f"Plain x {key}"} for key in range(RECENT)}
+    state = State.of({"thing": model})
+    for _ in range(8 * RECENT):
+        key, colour = chance.randrange(3 * RECENT), chance.choice("xyz")
+        put = Change("put", "thing", key, {"id": key, "colour": colour, "text": f"Plain {colour} {key}"})
+        change = put if chance.random() < 0.7 else Change("remove", "thing", key)
+        state, model = state.apply([change]), written(model, change)
+    rows = list(model.items())
+    assert list(state.rows("thing")) == rows
+    assert list(state.find("thing", "colour", "x")) == [row for row in rows if row[1]["colour"] == "x"]
+    assert list(state.search("thing", ["text"], ["plain", "y"])) == [row for row in rows if row[1]["colour"] == "y"]
+    bound = Bound("id", "gte", RECENT // 2, float)
+    assert list(state.compare("thing", [bound])) == [row for row in rows if row[0] >= RECENT // 2]
 
 
 def test_the_empty_text_and_zero_are_two_keys() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from math import nan
 from typing import TypeAlias, cast, overload
@@ -26,6 +27,9 @@ TextOf: TypeAlias = Callable[[Record], str]
 """Returns what a text query searches of a record, in lower case."""
 
 _DAY = 24 * 60 * 60.0
+_MOST_READ = 500
+"""The most rows whose texts are read one by one, instead of in the index of texts."""
+
 PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
 ANY = vocabulary("all any both everything")
 """Choices of an argument that filter nothing."""
@@ -44,7 +48,7 @@ def test_maker(rule: Filter) -> Callable[[Json], Test]:
     if rule.op == "contains":
         return lambda wanted: _containing(field, wanted)
     if rule.op == "equals":
-        return lambda wanted: lambda record: equal(field_value(record, field), wanted)
+        return lambda wanted: _holds_value(field, wanted)
     if rule.op == "not":
         return lambda wanted: lambda record: not equal(record.get(field), wanted)
     return lambda wanted: _texts_compared(field, rule.op, wanted)
@@ -189,10 +193,11 @@ def matching_rows(
         parsed = parse_terms(query(arguments))
         tests += [*spans.values(), *parsed.tests, *unset]
         tests += [_exclusion_test(parsed.unwanted, text_of)] if parsed.unwanted else []
-        if parsed.words and (any_field or equalities):
+        if parsed.words and any_field:
             tests.append(_text_test(parsed.words, text_of))
             parsed = NOTHING
-        rows, more = _candidates(view, name, equalities, bounds, parsed.words, searched)
+        words = _Words(parsed.words, searched, text_of)
+        rows, more = _candidates(view, name, equalities, bounds, words)
         for test in (*tests, *more):
             rows = [row for row in rows if test(row[1])]
         return rows
@@ -246,21 +251,34 @@ def _bounds_and_tests(
     return bounds, tests
 
 
+@dataclass(slots=True)
+class _Words:
+    """Words that a text query searches in some fields."""
+
+    words: Sequence[str]
+    fields: Sequence[str]
+    text_of: TextOf
+
+
 def _candidates(
-    view: View,
-    name: str,
-    equalities: Sequence[tuple[str, Json]],
-    bounds: Sequence[Bound],
-    words: Sequence[str],
-    searched: Sequence[str],
+    view: View, name: str, equalities: Sequence[tuple[str, Json]], bounds: Sequence[Bound], words: _Words
 ) -> tuple[Sequence[Row], list[Test]]:
     """Return the rows that the best index finds, and the tests that they still have to pass."""
     held = [bound.holds for bound in bounds]
-    if equalities or not (words or bounds):
-        return _found(view, name, equalities), held
-    if words:
-        return view.search(name, searched, words), held
+    if equalities or not (words.words or bounds):
+        rows = _found(view, name, equalities)
+        if not words.words:
+            return rows, held
+        if len(rows) <= _MOST_READ:
+            return rows, [*held, _text_test(words.words, words.text_of)]
+        held += [_holds_value(field, value) for field, value in equalities]
+    if words.words:
+        return view.search(name, words.fields, words.words), held
     return view.compare(name, bounds), []
+
+
+def _holds_value(field: str, value: Json) -> Test:
+    return lambda record: equal(field_value(record, field), value)
 
 
 def fixed_tests(plan: Plan) -> list[Test]:

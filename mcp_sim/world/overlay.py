@@ -1,0 +1,226 @@
+"""What a world has written to one entity: a persistent map of the newest writes, above frozen segments of older ones.
+
+A full map becomes a segment, and a segment is merged with the next older one that is not larger. So there are few
+segments, and a write is copied few times, however many writes there are. Each segment is searched like the initial
+records, with indexes of its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
+from typing import cast
+
+from rpds import HashTrieMap
+
+from mcp_sim.types import Key, Record
+from mcp_sim.world.tables import Hit, Rows, Table
+
+RECENT = 32
+"""The most writes in the map. rpds maps iterate in random order, at a microsecond a row."""
+
+_FEW = 64
+
+Find = Callable[[Table], Sequence[Hit]]
+"""Returns the rows of a table that match something."""
+
+
+@dataclass(slots=True)
+class Row:
+    """A written record."""
+
+    record: Record | None
+    """None: removed."""
+    version: int
+    born: int
+    """Its place among the records created since the world began; -1 if it has its place in the base."""
+    size: int = 0
+    """In bytes, as JSON."""
+    removed: Record | None = None
+    """What was removed, if the newest write removed a record."""
+
+
+class Segment:
+    """Written rows, frozen. The `older` segments below it stay the same as long as it is in use."""
+
+    def __init__(self, rows: dict[Key, Row], older: tuple[Segment, ...] = ()) -> None:
+        self.rows, self.older = rows, older
+        self._replaced: dict[Key, Row] | None = None
+
+    @cached_property
+    def table(self) -> Table:
+        """The records that are not removed, in the order of creation, those of the base first."""
+        live = [(row.born, key) for key, row in self.rows.items() if row.record is not None]
+        ordered = sorted(live, key=itemgetter(0))
+        return Table({key: cast("Record", self.rows[key].record) for _, key in ordered})
+
+    @cached_property
+    def overlaps(self) -> frozenset[Key]:
+        """The keys that older segments have, too."""
+        return frozenset(key for one in self.older for key in self.rows.keys() & one.rows.keys())
+
+    @cached_property
+    def created(self) -> list[tuple[int, Key]]:
+        """The places and keys of the records that were created, in the order of creation."""
+        rows = self.rows.items()
+        return sorted([(row.born, key) for key, row in rows if row.born >= 0 and row.record is not None])
+
+    def replaced(self, base: Table) -> Mapping[Key, Row]:
+        """Return the rows instead of those of the base with the same keys."""
+        if self._replaced is None:
+            self._replaced = {key: row for key, row in self.rows.items() if key in base.records}
+        return self._replaced
+
+
+class Overlay:
+    """What a world has written to one entity. Immutable; what is derived from it is kept."""
+
+    __slots__ = ("_newest", "_rows", "born", "count", "last_key", "recent", "segments")
+
+    def __init__(
+        self,
+        segments: tuple[Segment, ...],
+        recent: HashTrieMap[Key, Row],
+        born: int,
+        count: int,
+        last_key: Key | None,
+    ) -> None:
+        self.segments = segments
+        """Newest first."""
+        self.recent = recent
+        self.born = born
+        self.count = count
+        self.last_key = last_key
+        self._newest: Segment | None = None
+        self._rows: dict[Key, Row] | None = None
+
+    def get(self, key: Key) -> Row | None:
+        row = self.recent.get(key) if key != "" else None
+        if row is None:
+            for segment in self.segments:
+                row = segment.rows.get(key)
+                if row is not None:
+                    break
+        return row
+
+    def rows(self) -> dict[Key, Row]:
+        """Return all written rows, in no particular order."""
+        if self._rows is None:
+            self._rows = {key: row for part in reversed(self._parts()) for key, row in part.rows.items()}
+        return self._rows
+
+    def created(self) -> Iterator[Hit]:
+        """Yield the records that were created since the world began, in the order of creation."""
+        last = -1
+        for born, key in merge(*[part.created for part in self._parts()]):
+            row = self.get(key) if born != last else None
+            if row is not None and row.born == born and row.record is not None:
+                yield key, row.record
+            last = born
+
+    def current(self, base: Table) -> Iterator[Hit]:
+        """Yield the rows of the base as they are now, without those that are removed or created again."""
+        left = iter(base.records.items())
+        if not any(part.replaced(base) for part in self._parts()):
+            yield from left
+            return
+        for key, record in islice(left, _FEW):
+            yield from _now(key, record, self.get(key))
+        rows = self.rows()
+        for key, record in left:
+            yield from _now(key, record, rows.get(key))
+
+    def found(self, hits: Sequence[Hit], base: Table, find: Find) -> Sequence[Hit]:
+        """Return what `find` finds now, in the order of creation; `hits` is what it finds in the base."""
+        gone, moved, created = set[Key](), list[Hit](), list[Sequence[Hit]]()
+        for part in self._parts():
+            replaced = part.replaced(base)
+            hits = _without(hits, replaced, base)
+            found = find(part.table)
+            if gone:
+                found = [hit for hit in found if hit[0] not in gone]
+            if replaced:
+                moved += [hit for hit in found if part.rows[hit[0]].born < 0]
+                found = [hit for hit in found if part.rows[hit[0]].born >= 0]
+            gone |= part.overlaps
+            created.append(found)
+        hits = _inserted(hits, moved, base) if moved else hits
+        if not any(created):
+            return hits
+        later = [hit for found in reversed(created) for hit in found]
+        return [*hits, *(sorted(later, key=self._birth) if gone else later)]
+
+    def _birth(self, hit: Hit) -> int:
+        row = self.get(hit[0])
+        return -1 if row is None else row.born
+
+    def written(self, key: Key, row: Row, born: int, count: int, last_key: Key | None) -> Overlay:
+        if key == "":  # its hash is that of 0, and such a map panics where it has to compare a text with a number
+            newest = {**dict(self.recent.items()), key: row}
+            return Overlay(_merged(newest, self.segments), HashTrieMap(), born, count, last_key)
+        recent = self.recent.insert(key, row)
+        if len(recent) <= RECENT:
+            return Overlay(self.segments, recent, born, count, last_key)
+        return Overlay(_merged(dict(recent.items()), self.segments), HashTrieMap(), born, count, last_key)
+
+    def _parts(self) -> Sequence[Segment]:
+        """Return all rows as segments, newest first."""
+        if not len(self.recent):
+            return self.segments
+        if self._newest is None:
+            self._newest = Segment(dict(self.recent.items()), self.segments)
+        return (self._newest, *self.segments)
+
+
+def size_of(overlay: Overlay, key: Key) -> int:
+    """Return the size of what was written under this key, in bytes as JSON."""
+    row = overlay.get(key)
+    return 0 if row is None else row.size
+
+
+def _merged(newest: dict[Key, Row], segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """Return the segments with a new one before them, merged with those that are not larger."""
+    at = 0
+    while at < len(segments) and len(segments[at].rows) <= len(newest):
+        newest = {**segments[at].rows, **newest}
+        at += 1
+    older = segments[at:]
+    return (Segment(newest, older), *older)
+
+
+def _now(key: Key, record: Record, row: Row | None) -> Iterator[Hit]:
+    if row is None:
+        yield key, record
+    elif row.born < 0 and row.record is not None:
+        yield key, row.record
+
+
+def _without(hits: Sequence[Hit], gone: Mapping[Key, Row], table: Table) -> Sequence[Hit]:
+    """Return the hits without some keys. Few keys are found by their positions, so that most rows are not visited."""
+    if not gone:
+        return hits
+    if len(gone) >= len(hits) // _FEW:
+        return [hit for hit in hits if hit[0] not in gone]
+    kept, places = list(hits), list[int]()
+    for key in gone:
+        at = bisect_left(kept, table.position(key), key=lambda hit: table.position(hit[0]))
+        if at < len(kept) and kept[at][0] == key:
+            places.append(at)
+    for at in sorted(places, reverse=True):
+        del kept[at]
+    return kept
+
+
+def _inserted(hits: Sequence[Hit], moved: Rows, table: Table) -> Rows:
+    """Return the hits with others at their places in the base."""
+    if len(moved) >= _FEW:
+        return sorted([*hits, *moved], key=lambda hit: table.position(hit[0]))
+    kept = list(hits)
+    for hit in moved:
+        insort(kept, hit, key=lambda hit: table.position(hit[0]))
+    return kept
