@@ -1,124 +1,154 @@
-"""Measure the built-in world model: calls by verb and size of the world, and the creation of worlds.
+"""Measure calls of the built-in world model in process, as multiples of the least that a call must do.
 
     python benchmarks/builtin.py [--quick]
 
-Every verb is called in a small and in a large world, which take turns, round after round. A result is the median of
-its rounds. Then the generation of records is timed.
+The reference does what no simulator can leave out, in plain Python: it checks the arguments under the compiled
+inputSchema, gets the record from a dict, and writes one line of JSON. It takes turns with all calls in the same run.
+Every figure is the median of the rounds, in microseconds of the processor, with the spread of the rounds; the lower,
+the better. `plain` is a world without perturbations and trace. `faults` has three perturbations that match the tool and
+do not act, `trace` writes a trace to a file besides, and `rate_limit` only counts.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import statistics
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import jsonschema_rs
 from table import micro, print_table, ratio
+from timing import Figure, Measure, calibration, cpu_seconds, in_turns
 
 from mcp_sim import Simulator
-from mcp_sim.generate.records import generate
-from mcp_sim.simulator.compile import load
-from mcp_sim.types.scenario import GivenRecords, Scenario
+from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.world import World
 
-SIZES = (1_000, 100_000)
-QUICK_SIZES = (100, 1_000)
-MOST_FILTERED = 0.020
-"""Seconds that a filtered list over the large world may take."""
+NEVER = 1_000_000_000
+HEAD = """\
+mcp_sim: 1
+name: speed
+tools: crm
+world:
+  records: {company: 100, contact: 500, deal: 250, activity: 150}
+"""
+FAULTS = f"""\
+perturbations:
+  - {{error: {{status: 503}}, when: {{nth: {NEVER}}}}}
+  - {{latency: 1s, when: {{probability: 1.0e-12}}}}
+  - {{error: {{status: 500}}, id: other, when: {{arguments: {{contact_id: nobody}}}}}}
+"""
+RATE_LIMIT = f"perturbations:\n  - rate_limit: {{limit: {NEVER}, window: 1s}}\n"
+SETTINGS = {"plain": HEAD, "faults": HEAD + FAULTS, "trace": HEAD + FAULTS, "rate_limit": HEAD + RATE_LIMIT}
 
 Arguments = dict[str, Any]
-Call = tuple[str, str, Callable[[int, int], Arguments]]
-"""Label, tool, and its arguments by the number of the call and the number of records."""
+Call = tuple[str, Callable[[int], Arguments]]
+"""A tool, and its arguments by the number of the call."""
 
 
-def contact_id(call: int, size: int) -> str:
-    """Return the id of a contact, a different one at each call."""
-    return f"con_{call * 7919 % (size // 2) + 1:05d}"
+def contact_id(call: int) -> str:
+    return f"con_{call * 7919 % 400 + 1:05d}"
 
 
-CALLS: tuple[Call, ...] = (
-    ("get", "get_contact", lambda call, size: {"contact_id": contact_id(call, size)}),
-    ("create", "create_contact", lambda call, _size: {"name": f"Ada Vos {call}", "email": f"ada.{call}@vos.example"}),
-    ("update", "update_contact", lambda call, size: {"contact_id": contact_id(call, size), "phone": f"+31 20 {call}"}),
-    ("delete", "delete_contact", lambda call, size: {"contact_id": f"con_{size - call:05d}"}),
-    ("list, a page", "search_contacts", lambda _call, _size: {"limit": 20}),
-    ("list, filtered by equality", "search_contacts", lambda _call, _size: {"stage": "lead", "limit": 20}),
-    ("list, filtered by range", "list_deals", lambda _call, _size: {"min_amount": 5000, "limit": 20}),
-    ("search", "search_contacts", lambda _call, _size: {"query": "vos", "limit": 20}),
-)
+CALLS: dict[str, Call] = {
+    "get": ("get_contact", lambda call: {"contact_id": contact_id(call)}),
+    "create": ("create_contact", lambda call: {"name": f"Ada Vos {call}", "email": f"ada.{call}@vos.example"}),
+    "update": ("update_contact", lambda call: {"contact_id": contact_id(call), "phone": f"+31 20 {call}"}),
+    "delete": ("delete_contact", lambda call: {"contact_id": f"con_{call % 90 + 401:05d}"}),
+    "list of 20": ("search_contacts", lambda _call: {"limit": 20}),
+    "list by equality": ("search_contacts", lambda _call: {"stage": "lead", "limit": 20}),
+    "list by range": ("list_deals", lambda _call: {"min_amount": 5000, "limit": 20}),
+    "search": ("search_contacts", lambda _call: {"query": "vos", "limit": 20}),
+}
 
 
-def main(*, quick: bool) -> None:
+async def main(*, quick: bool) -> None:
     """Measure everything and print it."""
-    small, large = QUICK_SIZES if quick else SIZES
-    rounds, calls = (3, 5) if quick else (9, 30)
-    figures = asyncio.run(measure_calls((small, large), rounds, calls))
-    rows = [
-        [name, micro(times[0]), micro(times[1]), ratio(times[1], times[0])]
-        for (name, _, _), times in zip(CALLS, figures, strict=True)
-    ]
-    head = ["verb", f"{small:,} records", f"{large:,} records", "ratio"]
-    print_table("Microseconds per call, median of rounds", head, rows)
-    slowest = max(times[1] for (name, _, _), times in zip(CALLS, figures, strict=True) if "filtered" in name)
-    print(f"\nslowest filtered list: {slowest * 1e3:.1f} ms (limit: {MOST_FILTERED * 1e3:.0f} ms)")
-    print_generation((small, large))
+    rounds, calls = (3, 20) if quick else (9, 100)
+    with TemporaryDirectory() as folder:
+        async with AsyncExitStack() as stack:
+            simulators = {
+                name: await stack.enter_async_context(opened(Path(folder), name, text))
+                for name, text in SETTINGS.items()
+            }
+            measures: dict[str, Measure] = {"reference": reference(simulators["plain"], 10 * calls)}
+            for verb, call in CALLS.items():
+                for name, simulator in simulators.items():
+                    measures[f"{verb}/{name}"] = measure(simulator, call, calls)
+            figures = await in_turns(measures, rounds)
+    print_figures(figures)
 
 
-# calls ----------------------------------------------------------------------------------------------------------------
+def print_figures(figures: dict[str, Figure]) -> None:
+    unit = figures["reference"]
+    print(f"calibration loop: {calibration() * 1e3:.2f} ms; reference: {micro(unit.median)} us ({unit.spread})")
+    for name in SETTINGS:
+        rows = [
+            [verb, micro(figure.median), figure.spread, ratio(figure.median, unit.median)]
+            for verb in CALLS
+            for figure in (figures[f"{verb}/{name}"],)
+        ]
+        print_table(f"A call: {name}", ["verb", "us of the processor", "spread", "of the reference"], rows)
 
 
-async def measure_calls(sizes: Sequence[int], rounds: int, calls: int) -> list[list[float]]:
-    """Return seconds per call for every verb and size."""
-    simulators = [Simulator(crm_of_size(size)) for size in sizes]
-    taken: list[list[list[float]]] = [[[] for _ in sizes] for _ in CALLS]
+@asynccontextmanager
+async def opened(folder: Path, name: str, text: str) -> AsyncGenerator[Simulator]:
+    path = folder / f"{name}.yaml"
+    path.write_text(text, encoding="utf-8")
+    loaded = Simulator.load(path)
+    sinks = [Jsonl(folder / "trace.jsonl", b"{}")] if name == "trace" else []
+    async with Simulator(loaded.scenario, sinks) as simulator:
+        yield simulator
+    for sink in sinks:
+        sink.close()
+
+
+def measure(simulator: Simulator, call: Call, calls: int) -> Measure:
+    """Return the measure of a call: each round in a fresh world, after one call that is not counted."""
+    tool, arguments = call
     numbers = count(1)
-    async with simulators[0].open() as first, simulators[1].open() as second:
-        worlds = (first, second)
-        for _ in range(rounds):
-            for at, (_, tool, arguments) in enumerate(CALLS):
-                for place, (world, size) in enumerate(zip(worlds, sizes, strict=True)):
-                    asked = [arguments(next(numbers) % (size // 3), size) for _ in range(calls)]
-                    taken[at][place].append(await seconds_per_call(world, tool, asked))
-    return [[statistics.median(times) for times in verb] for verb in taken]
+
+    async def once() -> float:
+        world = simulator.world()
+        await world.call(tool, arguments(0))
+        return await seconds_per_call(world, tool, [arguments(next(numbers) % NEVER) for _ in range(calls)])
+
+    return once
 
 
 async def seconds_per_call(world: World, tool: str, asked: Sequence[Arguments]) -> float:
-    """Return the seconds of one call."""
-    start = time.perf_counter()
+    """Return the processor seconds of one call."""
+    began = cpu_seconds()
     for arguments in asked:
         await world.call(tool, arguments)
-    return (time.perf_counter() - start) / len(asked)
+    return (cpu_seconds() - began) / len(asked)
 
 
-# worlds ---------------------------------------------------------------------------------------------------------------
+def reference(simulator: Simulator, calls: int) -> Measure:
+    """Return the measure of a checked lookup in a dict with one line of JSON."""
+    tool, arguments = CALLS["get"]
+    records = dict(simulator.base().rows("contact"))
+    schema = jsonschema_rs.validator_for(simulator.scenario.domain.tools[tool].input_schema)
+    encode = json.JSONEncoder(separators=(",", ":")).encode
 
+    async def once() -> float:
+        lines = list[str]()
+        asked = [arguments(number) for number in range(calls)]
+        began = cpu_seconds()
+        for one in asked:
+            if schema.is_valid(one):
+                lines.append(encode({"tool": tool, "arguments": one, "result": records[one["contact_id"]]}))
+        return (cpu_seconds() - began) / calls
 
-def crm_of_size(size: int) -> Scenario:
-    """Return the calm CRM with this number of contacts and deals."""
-    calm = load("calm_crm")
-    return replace(calm, records={**calm.records, "contact": GivenRecords(size), "deal": GivenRecords(size)})
-
-
-def print_generation(sizes: Sequence[int]) -> None:
-    """Print the records generated per second, by the size of the world."""
-    rows: list[list[str]] = []
-    first = 0.0
-    for size in sizes:
-        made = crm_of_size(size)
-        start = time.perf_counter()
-        tables = generate(made.domain, made.records, 7)
-        taken = time.perf_counter() - start
-        each = taken / sum(len(table) for table in tables.values())
-        first = first or each
-        rows.append([f"{size:,} contacts and deals", f"{1 / each:,.0f}", micro(each), ratio(each, first)])
-    print_table("Generation", ["world", "records per second", "us per record", "ratio"], rows)
+    return once
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small worlds and few rounds, to check that it runs")
-    main(quick=parser.parse_args().quick)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few rounds and calls, to check that it runs")
+    asyncio.run(main(quick=parser.parse_args().quick))

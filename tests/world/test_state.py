@@ -95,7 +95,7 @@ def test_more_writes_than_settle_keep_their_order() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_found_after_many_writes_is_what_a_scan_returns(seed: int) -> None:
     chance = Random(seed)
-    model = {key: {"id": key, "colour": "x", "text": f"Plain x {key}"} for key in range(RECENT)}
+    model: dict[Key, Record] = {key: {"id": key, "colour": "x", "text": f"Plain x {key}"} for key in range(RECENT)}
     state = State.of({"thing": model})
     for _ in range(8 * RECENT):
         key, colour = chance.randrange(3 * RECENT), chance.choice("xyz")
@@ -107,7 +107,7 @@ def test_what_is_found_after_many_writes_is_what_a_scan_returns(seed: int) -> No
     assert list(state.find("thing", "colour", "x")) == [row for row in rows if row[1]["colour"] == "x"]
     assert list(state.search("thing", ["text"], ["plain", "y"])) == [row for row in rows if row[1]["colour"] == "y"]
     bound = Bound("id", "gte", RECENT // 2, float)
-    assert list(state.compare("thing", [bound])) == [row for row in rows if row[0] >= RECENT // 2]
+    assert list(state.compare("thing", [bound])) == [row for row in rows if row[1]["id"] >= RECENT // 2]
 
 
 def test_the_empty_text_and_zero_are_two_keys() -> None:

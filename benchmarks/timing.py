@@ -1,0 +1,68 @@
+"""Timing of benchmarks: rounds that take turns, medians with their spread, a calibration loop, growth exponents."""
+
+from __future__ import annotations
+
+import gc
+import math
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+Measure = Callable[[], Awaitable[float]]
+"""Returns the seconds of one call, measured over several."""
+
+LOOP = 20_000
+"""Steps of the calibration loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """The seconds of one call: the median of all rounds, and the least and the most."""
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def spread(self) -> str:
+        """How far the rounds are from the median, in per cent."""
+        if not self.median:
+            return "-"
+        return f"-{100 * (1 - self.low / self.median):.0f}/+{100 * (self.high / self.median - 1):.0f} %"
+
+
+def cpu_seconds() -> float:
+    """Return the processor seconds of this thread so far: other processes of the machine do not count."""
+    return time.thread_time()
+
+
+def calibration() -> float:
+    """Return the seconds of a fixed loop in plain Python, by which figures of different machines compare."""
+    counts: dict[str, int] = {}
+    began = cpu_seconds()
+    for step in range(LOOP):
+        name = str(step % 97)
+        counts[name] = counts.get(name, 0) + step
+    return cpu_seconds() - began
+
+
+async def in_turns(measures: Mapping[str, Measure], rounds: int) -> dict[str, Figure]:
+    """Return the figures of all measures, which take turns, round after round. The first round is not counted."""
+    taken: dict[str, list[float]] = {name: [] for name in measures}
+    for number in range(rounds + 1):
+        for name, measure in measures.items():
+            gc.collect()
+            seconds = await measure()
+            if number:
+                taken[name].append(seconds)
+    return {name: Figure(statistics.median(all_), min(all_), max(all_)) for name, all_ in taken.items()}
+
+
+def exponent(sizes: Sequence[float], figures: Sequence[Figure]) -> float:
+    """Return the growth exponent: 0 if the cost is the same at every size, 1 if it is linear.
+
+    It is the slope of the least-squares line through the logarithms of sizes and medians.
+    """
+    xs, ys = [math.log(size) for size in sizes], [math.log(figure.median) for figure in figures]
+    return statistics.linear_regression(xs, ys).slope
