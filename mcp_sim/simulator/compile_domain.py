@@ -103,7 +103,11 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     )
     records |= dict.fromkeys(containers_of(domain), GivenRecords(0))
     filled = {f"{one.prefix}{table}" for one in domain.programs if "initial" in one.hooks for table in one.tables}
-    records |= {name: given for name, given in _table_records(domain).items() if name not in records or name in filled}
+    records |= {
+        name: given
+        for name, given in _table_records(domain).items()
+        if name in filled or name not in records or not records[name].rows
+    }
     return CompiledDomain(domain, records, _unused_by_all(found), partial(_suggestion, found, world))
 
 
