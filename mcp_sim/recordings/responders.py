@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, Self, TypeAlias
 
+from mcp_sim.recordings.times import start_of
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.foreign.files import file_name
@@ -119,13 +120,14 @@ class Simulations:
     async def __call__(self, session: Session) -> AsyncGenerator[Responder]:
         """Open a world for a session."""
         simulator = await self._simulator(session)
-        now = None if isinstance(self._source, Scenario) else session.started
+        now = None if isinstance(self._source, Scenario) else start_of(session)
         times = (call.at for call in session.calls) if now is not None else ()
         world = simulator.world(session.name, now=now)
         yield SimulatedServer(world, _tool_ids(simulator.scenario, session.server), times)
 
     async def _simulator(self, session: Session) -> Simulator:
-        day = None if session.started is None else session.started.date()
+        start = start_of(session)
+        day = None if start is None else start.date()
         key = self._digests.of(session.tools), self._digests.of(session.state), day
         if key not in self._simulators:
             await self._keep(SIMULATORS_KEPT - 1)
@@ -144,11 +146,11 @@ class Simulations:
         if isinstance(self._source, Scenario):
             return self._source
         if self._source is not None:
-            return load(self._source, trust=self._trust, state=session.state, now=session.started)
+            return load(self._source, trust=self._trust, state=session.state, now=start_of(session))
         with TemporaryDirectory() as folder:
             file = Path(folder) / f"{file_name(session.server)}.json"
             file.write_text(json.dumps({"tools": session.tools}), encoding="utf-8")
-            return load(file, state=session.state, now=session.started)
+            return load(file, state=session.state, now=start_of(session))
 
 
 class _Digests:
