@@ -18,8 +18,17 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.recordings.align import ID, is_id
 from mcp_sim.recordings.compiling.probes import Kind, Probe, short
+from mcp_sim.recordings.compiling.single_calls import (
+    check_unknown,
+    check_writes,
+    is_about,
+    is_changed,
+    own_plans,
+    says_nothing,
+    usual_arguments,
+)
 from mcp_sim.recordings.observed import Observed, leaves
-from mcp_sim.types import Change, Json, Key, Record, View
+from mcp_sim.types import Change, Json, Key, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
@@ -28,132 +37,20 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
 from mcp_sim.world.world import World
 
-_UNKNOWN_NUMBER, _UNKNOWN_TEXT = 987_654, "zz-unknown-404"
-_CONSTRAINTS = frozenset({"pattern", "format", "minLength", "maxLength"})
-_NOTHING = re.compile(
-    r"\b(no|not|none|nothing|never|without|0|zero|already|empty|missing|unknown|invalid)\b", re.IGNORECASE
-)
 _LEAST_SHOWN = 4
 """The length from which the text of a field is recognised in an answer."""
 
 
 async def check_lifecycles(probe: Probe) -> None:
     """Let a record of each entity live and die, and ask each tool for what does not exist."""
-    for plan in probe.domain.plans.values():
-        await _check_unknown(probe, plan)
-        await _check_writes(probe, plan)
     for entity in probe.domain.entities.values():
         if not entity.singleton:
-            await _Life(probe, entity).check()
+            tools = [plan.tool for plan in probe.domain.plans.values() if plan.entity == entity.name]
+            await probe.attempt(next(iter(tools), ""), _Life(probe, entity).check())
+    for plan in probe.domain.plans.values():
+        await probe.attempt(plan.tool, check_unknown(probe, plan))
+        await probe.attempt(plan.tool, check_writes(probe, plan))
     probe.report_refusals()
-
-
-# unknown ids ----------------------------------------------------------------------------------------------------------
-
-
-async def _check_unknown(probe: Probe, plan: Plan) -> None:
-    """Ask for a record that does not exist: the call must fail, or say that there was nothing."""
-    entity, verb = probe.domain.entities.get(plan.entity or ""), probe.intent(plan)
-    if entity is None or entity.open or plan.key is None or verb not in {"get", "update", "delete"}:
-        return
-    whole = expanded(probe.domain.tools[plan.tool].input_schema)
-    schema = properties(whole).get(plan.key)
-    if schema is None or main_type(schema) not in {"string", "integer", "number", ""} or "enum" in schema:
-        return
-    key = _unknown_key(plan, entity, schema)
-    arguments = {**_usual_arguments(probe, plan), plan.key: key}
-    if Validator(whole).problems(arguments):
-        return
-    world = probe.world.fork()
-    before = world.view
-    seen = await probe.call(plan.tool, arguments, world)
-    probe.checked(plan.tool, "unknown ids")
-    if seen is None or seen.failed or _says_nothing(seen.value, arguments if verb == "get" else None):
-        return
-    made_record = world.view.get(entity.name, key) is not None and entity.natural
-    is_certain = _is_about(probe, plan, entity) and not made_record and not (verb == "delete" and entity.natural)
-    message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, though there is no {entity.name} {key!r}"
-    if is_changed(before, world.view):
-        message += ", and wrote something"
-    wrong: Kind = "lifecycle" if is_certain else "advice"
-    probe.note(plan.tool, wrong, f"{message}; expected a failure, or an answer that says that nothing was found")
-
-
-def _usual_arguments(probe: Probe, plan: Plan) -> Record:
-    """Return arguments with which a tool has succeeded, else the likeliest ones."""
-    known = probe.succeeded.get(plan.tool)
-    nothing: Record = {}
-    return known if known is not None else next(probe.arguments.sets(plan, probe.intent(plan)), nothing)
-
-
-def _unknown_key(plan: Plan, entity: Entity, schema: Record) -> Key:
-    if main_type(schema) in {"integer", "number"} or (not schema and isinstance(entity.key_like, int)):
-        return _UNKNOWN_NUMBER
-    if schema.keys() & _CONSTRAINTS:
-        value = value_maker("", plan.key or "", schema)(chance_of("unknown", plan.tool), {}, Moment.unknown())
-        return value if isinstance(value, str | int) else _UNKNOWN_TEXT
-    return _UNKNOWN_TEXT
-
-
-def _says_nothing(value: Json, asked: Record | None = None) -> bool:
-    """Whether a result that is no failure says that nothing was found or affected.
-
-    `asked`: the arguments of a read, whose data may show these and nothing else.
-    """
-    if value in (None, "", [], {}, 0) or isinstance(value, str | bool):
-        return not value or (isinstance(value, str) and _NOTHING.search(value) is not None)
-    given = [leaf for _, leaf in leaves(asked or {})]
-    negative = [leaf in (None, 0, "") or _is_negative(leaf) for _, leaf in leaves(value) if leaf not in given]
-    return all(negative) if asked is not None else any(negative) or any(part in ([], {}) for part in _parts(value))
-
-
-def _is_negative(leaf: Json) -> bool:
-    return isinstance(leaf, str) and _NOTHING.search(leaf) is not None
-
-
-def _parts(value: Json) -> Iterable[Json]:
-    return cast("Record", value).values() if isinstance(value, dict) else ()
-
-
-def is_changed(before: View, after: View) -> bool:
-    """Whether records were written between two versions of a state."""
-    for entity in after.entities():
-        known = before.written(entity)
-        for key, one in after.written(entity).items():
-            if key not in known or known[key].record is not one.record:
-                return True
-    return False
-
-
-def _is_about(probe: Probe, plan: Plan, entity: Entity) -> bool:
-    """Whether a tool is about whole records of an entity: its name has the noun of the entity, and nothing else."""
-    named = probe.names[plan.tool]
-    nouns = {probe.names[one.tool].noun for one in _own(probe, entity, "create")}
-    own = tuple(entity.name.rpartition(".")[2].split("_"))
-    return not named.after and (named.noun in nouns or named.noun == own or not named.noun)
-
-
-def _own(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
-    return [one for one in probe.domain.plans.values() if one.entity == entity.name and probe.intent(one) in verbs]
-
-
-async def _check_writes(probe: Probe, plan: Plan) -> None:
-    """Check that a tool writes something if its name says that it creates what other tools read or delete."""
-    named = probe.names[plan.tool]
-    others = [one for tool, one in probe.names.items() if tool != plan.tool and one.noun == named.noun]
-    if not (named.verb == "create" and named.sure and not named.after and plan.tool in probe.succeeded):
-        return
-    if not any(one.sure and one.verb in {"get", "list", "search", "delete"} for one in others):
-        return
-    for arguments in probe.arguments.sets(plan, "create", "new"):
-        world = probe.world.fork()
-        seen = await probe.call(plan.tool, arguments, world)
-        if seen is None or seen.failed or _says_nothing(seen.value):
-            continue
-        if not is_changed(probe.world.view, world.view):
-            message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, but has written nothing"
-            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(named.noun)}")
-        return
 
 
 # the life of one record -----------------------------------------------------------------------------------------------
@@ -183,15 +80,15 @@ class _Life:
 
     def __init__(self, probe: Probe, entity: Entity) -> None:
         self._probe, self._entity = probe, entity
-        self._getters = [plan for plan in _own(probe, entity, "get") if plan.key is not None]
-        self._listers = _own(probe, entity, "list", "search")
-        self._removers = _own(probe, entity, "delete")
-        self._updaters = [plan for plan in _own(probe, entity, "update") if plan.key is not None]
+        self._getters = [plan for plan in own_plans(probe, entity, "get") if plan.key is not None]
+        self._listers = own_plans(probe, entity, "list", "search")
+        self._removers = own_plans(probe, entity, "delete")
+        self._updaters = [plan for plan in own_plans(probe, entity, "update") if plan.key is not None]
 
     async def check(self) -> None:
         """Check the tools with a record of each tool that creates some; if none does, with one from elsewhere."""
         is_done = False
-        for creator in _own(self._probe, self._entity, "create"):
+        for creator in own_plans(self._probe, self._entity, "create"):
             made = await self._created(creator)
             if made is not None:
                 is_done = True
@@ -235,6 +132,7 @@ class _Life:
             key, record = new[-1]
             made = _Made(key, record, world, arguments, lists, f"just created by {plan.tool}({short(arguments)})")
             probe.checked(plan.tool, "creates")
+            probe.makers.setdefault(name, []).append(plan.tool)
             if len(new) == 1:
                 self._check_echo(plan, made, seen)
             return made
@@ -308,7 +206,7 @@ class _Life:
             self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
             return
         self._probe.checked(plan.tool, "reads what exists")
-        if not _is_about(self._probe, plan, self._entity):
+        if not is_about(self._probe, plan, self._entity):
             return
         wrong = self._wrong_id(made, seen)
         if wrong is not None or not _shows(seen, made.texts()):
@@ -317,7 +215,7 @@ class _Life:
 
     async def _check_listed(self, plan: Plan, made: _Made) -> None:
         """Check that a list shows a record that was created, or differs from the list before."""
-        if not made.arguments or not _is_about(self._probe, plan, self._entity):
+        if not made.arguments or not is_about(self._probe, plan, self._entity):
             return
         seen = await self._list(plan, made.world)
         if seen is None or seen.failed:
@@ -353,7 +251,7 @@ class _Life:
             self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
             return
         self._probe.checked(plan.tool, "updates")
-        if not is_changed(made.world.view, world.view) and not _says_nothing(seen.value):
+        if not is_changed(made.world.view, world.view) and not says_nothing(seen.value):
             expected = f"expected {text} to be {new!r}"
             self._probe.note(plan.tool, "lifecycle", f"{made_call}, but has changed nothing; {expected}")
 
@@ -367,14 +265,14 @@ class _Life:
         if seen.failed:
             self._probe.refused(plan.tool, f"{made_call}, about the {self._entity.name} {made.key!r}, {made.source}")
             return
-        is_about, which = _is_about(self._probe, plan, self._entity), f"the {self._entity.name} {made.key!r}"
+        is_whole, which = is_about(self._probe, plan, self._entity), f"the {self._entity.name} {made.key!r}"
         self._probe.checked(plan.tool, "deletes")
         if not is_changed(made.world.view, world.view):
-            if is_about and not _says_nothing(seen.value):
+            if is_whole and not says_nothing(seen.value):
                 message = f"{made_call}, but has changed nothing; expected {which} to be gone"
                 self._probe.note(plan.tool, "lifecycle", message)
             return
-        if world.view.get(self._entity.name, made.key) is not None or not is_about:
+        if world.view.get(self._entity.name, made.key) is not None or not is_whole:
             return  # it is kept, perhaps as deleted
         await self._check_gone(plan, made, world)
 
@@ -383,12 +281,12 @@ class _Life:
         which = f"the {self._entity.name} {made.key!r}, which {remover.tool} has deleted"
         before = world.fork()
         again, arguments = await self._named(remover, made, before)
-        if again is not None and not again.failed and not _says_nothing(again.value):
+        if again is not None and not again.failed and not says_nothing(again.value):
             certain: Kind = "advice" if self._entity.natural else "lifecycle"
             message = f"{remover.tool}({short(arguments)}) answered {short(again.value)} the second time"
             self._probe.note(remover.tool, certain, f"{message}; expected a failure, since there is no such record")
         for plan in self._getters:
-            if not _is_about(self._probe, plan, self._entity):
+            if not is_about(self._probe, plan, self._entity):
                 continue
             seen, arguments = await self._named(plan, made, world.fork())
             self._probe.checked(plan.tool, "gone after deletion")
@@ -409,7 +307,7 @@ class _Life:
             return None, {}
         named: Json = made.arguments.get(plan.key, made.key) if self._entity.natural else made.key
         own = {name: value for name, value in {**made.record, **made.arguments}.items() if name in properties(schema)}
-        usual = _usual_arguments(self._probe, plan)
+        usual = usual_arguments(self._probe, plan)
         arguments = {**usual, **{name: value for name, value in own.items() if name in usual}}
         arguments |= {plan.key: [named] if main_type(part) == "array" else named, **(more or {})}
         if Validator(schema).problems(arguments):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -63,6 +63,8 @@ class Probe:
     """Tool -> what was checked."""
     succeeded: dict[str, Record] = field(default_factory=dict[str, Record])
     """Tool -> arguments with which it succeeded."""
+    makers: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
+    """Entity -> the tools that have created a record of it."""
     _refusals: dict[str, str] = field(default_factory=dict[str, str])
     _crashes: dict[str, int] = field(default_factory=dict[str, int])
     _is_artificial: bool = False
@@ -79,15 +81,26 @@ class Probe:
             before = len(self.succeeded)
             for plan in plans:
                 if plan.tool not in self.succeeded:
-                    await self._exercise(plan)
+                    await self.attempt(plan.tool, self._exercise(plan))
             if len(self.succeeded) == before:
                 break
         for plan in plans:
-            schema = expanded(self.domain.tools[plan.tool].input_schema)
-            fixed = self.succeeded.get(plan.tool, {})
-            arguments = self.arguments.complete(plan, schema, properties(schema), fixed, "all")
-            if not Validator(schema).problems(arguments):
-                await self.call(plan.tool, arguments, self.world.fork())
+            await self.attempt(plan.tool, self._call_with_all(plan))
+
+    async def attempt(self, tool: str, trial: Awaitable[None]) -> None:
+        """Await a trial of a tool. A failure of the trial itself is not held against the function."""
+        try:
+            await trial
+        except Exception as error:  # noqa: BLE001 (the trial's own failure, whatever it is, says nothing of the function)
+            self.checked(tool, f"a trial failed: {type(error).__name__}: {error}")
+
+    async def _call_with_all(self, plan: Plan) -> None:
+        """Call a tool with all of its arguments."""
+        schema = expanded(self.domain.tools[plan.tool].input_schema)
+        fixed = self.succeeded.get(plan.tool, {})
+        arguments = self.arguments.complete(plan, schema, properties(schema), fixed, "all")
+        if not Validator(schema).problems(arguments):
+            await self.call(plan.tool, arguments, self.world.fork())
 
     def report_refusals(self) -> None:
         """Note which tools have refused every call: little was checked of them, and nothing is held against them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -20,6 +21,8 @@ ROUNDS = 3
 MOST_COMPLAINTS = 4
 """The most complaints about one tool."""
 _LONGEST_REPLY = 120_000
+_RECORDED = re.compile(r"recorded \"[^\"]*\", answered \"[^\"]*\"")
+"""The part of a reason that names two short texts."""
 _TOLERANCE = 1e-6
 
 Author: TypeAlias = Callable[[Sequence[Message]], Awaitable[Reply]]
@@ -140,7 +143,7 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
         yield "\n\n".join(
             [
                 "## Calls of the recorded sessions above that the real server answers otherwise",
-                *(_difference_text(one) for one in sorted(judged.differences, key=lambda one: one.mean)),
+                *(_difference_text(one) for one in _distinct(sorted(judged.differences, key=lambda one: one.mean))),
             ]
         )
 
@@ -162,6 +165,16 @@ def _scored_low(judged: Judged, tool: str, plans: Judged) -> Iterator[str]:
 def _said(judged: Judged, finding: Finding) -> str:
     sign = "(look whether this is right) " if finding.kind == "advice" else ""
     return f"{sign}{judged.placed(finding)}"
+
+
+def _distinct(found: Sequence[Difference]) -> Iterator[Difference]:
+    """Yield the differences that have another cause than those before them, as far as the values show it."""
+    seen = set[str]()
+    for one in found:
+        causes = {part for reason in one.reasons for part in _RECORDED.findall(reason)}
+        if not causes or causes - seen:
+            yield one
+        seen |= causes
 
 
 def _difference_text(one: Difference) -> str:

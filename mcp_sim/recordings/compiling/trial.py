@@ -19,6 +19,7 @@ from mcp_sim.recordings.observed import observe
 from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore
+from mcp_sim.recordings.times import start_of
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import RecordedCall, Session
@@ -62,7 +63,7 @@ def known_of(sessions: Sequence[Session], shown: Sequence[Session], state: Json,
     calls = [call for session in ordered for call in session.calls]
     for call in sorted(calls, key=lambda call: observe(call.answer).failed):
         recorded.setdefault(call.tool, []).append(call.arguments)
-    started = next((session.started for session in ordered if session.started is not None), None)
+    started = next((start for session in ordered if (start := start_of(session)) is not None), None)
     return {
         "state": None if is_own else state,
         "given": state,
@@ -149,8 +150,10 @@ async def _begun_otherwise(folder: Path, job: Record) -> list[Finding]:
         return []
     state = cast("Record", given)
     usual = await _counts(folder, state)
-    if isinstance(usual, str) or not usual:
+    if isinstance(usual, str):
         return []
+    if not usual:
+        return [Finding(INITIAL, "advice", f"leaves all tables empty, though the given state is {short(state)}")]
     shapes: list[tuple[str, Record, bool]] = [
         ("nothing", {}, False),
         *((f"no {name!r}", {other: part for other, part in state.items() if other != name}, False) for name in state),

@@ -12,6 +12,7 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.recordings.align import is_id
 from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types.argument_descriptions import describe_arguments
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, fitting_type, items, main_type, properties, required, type_name
@@ -28,7 +29,8 @@ _MOST_VALUES = 12
 """How many values are tried for one argument."""
 _MOST_PARTS = 400
 """How many objects of the given state are read."""
-_EXAMPLE = re.compile(r"(?:e\.g\.?|such as|example|like)[^'\"`(]{0,40}['\"`]([^'\"`\n]{1,60})['\"`]", re.IGNORECASE)
+_QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
+_NAMES = frozenset({"id", "key", "name", "title", "label", "path", "slug"})
 _IDENTIFIES = frozenset({"id", "ids", "key", "name", "username", "user", "email", "path", "slug", "code", "symbol"})
 
 
@@ -47,7 +49,8 @@ class KnownArguments:
     def of(cls, state: Json, recorded: Mapping[str, Sequence[Record]]) -> KnownArguments:
         objects = [*islice(_objects(state), _MOST_PARTS)]
         leaves = [(name, value) for one in objects for name, value in one.items()]
-        keys = [name for one in objects if _is_mapping(one) for name in one]
+        mappings = [one for one in objects if _is_mapping(one)]
+        keys = [part for one in mappings for pair in one.items() for part in pair if not isinstance(part, dict | list)]
         ids = [value for name, value in leaves if not isinstance(value, dict | list) and is_id(name, value)]
         return cls(objects, [*dict.fromkeys([*ids, *keys])][: 4 * _MOST_VALUES], recorded)
 
@@ -82,7 +85,7 @@ class ArgumentSets:
 
         `salt`: other values where they are generated.
         """
-        schema = expanded(self.domain.tools[plan.tool].input_schema)
+        schema = expanded(describe_arguments(self.domain.tools[plan.tool]).input_schema)
         valid, seen = Validator(schema), list[Record]()
         for arguments in islice(self._sets(plan, schema, intent, salt), 4 * MOST_SETS):
             if len(seen) >= MOST_SETS:
@@ -155,6 +158,8 @@ class ArgumentSets:
         if is_reference or not creates:
             values += [row[name] for row in self._rows(plan) if name in row]
             values += [one[name] for one in self.known.given if name in one]
+        if not creates and main_type(schema) in {"string", ""}:
+            values += [value for row in self._own_rows(plan) for value in _names_in(row)]
         if is_reference:
             values += [key for other in self.domain.entities.values() for key in self._keys(other)]
             values += self.known.ids
@@ -164,6 +169,12 @@ class ArgumentSets:
         """Return the keys of a few records, the newest first."""
         keys = [key for key, _ in self.view.rows(entity.name)] if not entity.singleton else []
         return [*keys[:-_MOST_ROWS:-1], *keys[:_MOST_ROWS]]
+
+    def _own_rows(self, plan: Plan) -> list[Record]:
+        """Return a few records of the tool's own entity."""
+        entity = self.domain.entities.get(plan.entity or "")
+        found = [] if entity is None else [self.view.get(entity.name, key) for key in self._keys(entity)]
+        return [row for row in found if row is not None]
 
     # values of one record
 
@@ -183,12 +194,17 @@ class ArgumentSets:
         return {name: value for name, value in found.items() if fitting_type(value, properties(schema)[name])}
 
 
+def _names_in(row: Record) -> Iterator[Json]:
+    """Yield what a record may be called: its id, name or title."""
+    yield from (value for name, value in row.items() if isinstance(value, str) and snake(name) in _NAMES)
+
+
 def _mentioned(schema: Record) -> Iterator[Json]:
     """Yield the values that a schema itself mentions: examples and the default."""
     examples: Json = schema.get("examples")
     if isinstance(examples, list):
         yield from cast("list[Json]", examples)
-    for found in _EXAMPLE.findall(str(schema.get("description", ""))):
+    for found in _QUOTED.findall(str(schema.get("description", ""))):
         if main_type(schema) == "string":
             yield found
     if schema.get("default") is not None:

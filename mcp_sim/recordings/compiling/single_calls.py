@@ -1,0 +1,129 @@
+"""Checks of single calls: what does not exist is not found, and tools that create by their names write something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import cast
+
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.recordings.compiling.probes import Kind, Probe, short
+from mcp_sim.recordings.observed import leaves
+from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.plans import Plan
+
+_UNKNOWN_NUMBER, _UNKNOWN_TEXT = 987_654, "zz-unknown-404"
+_CONSTRAINTS = frozenset({"pattern", "format", "minLength", "maxLength"})
+_NOTHING = re.compile(
+    r"\b(no|not|none|nothing|never|without|0|zero|already|empty|missing|unknown|invalid)\b", re.IGNORECASE
+)
+
+
+async def check_unknown(probe: Probe, plan: Plan) -> None:
+    """Ask for a record that does not exist: the call must fail, or say that there was nothing."""
+    entity, verb = probe.domain.entities.get(plan.entity or ""), probe.intent(plan)
+    if entity is None or entity.open or plan.key is None or verb not in {"get", "update", "delete"}:
+        return
+    whole = expanded(probe.domain.tools[plan.tool].input_schema)
+    schema = properties(whole).get(plan.key)
+    if schema is None or main_type(schema) not in {"string", "integer", "number", ""} or "enum" in schema:
+        return
+    key = _unknown_key(plan, entity, schema)
+    arguments = {**usual_arguments(probe, plan), plan.key: key}
+    if Validator(whole).problems(arguments):
+        return
+    world = probe.world.fork()
+    before = world.view
+    seen = await probe.call(plan.tool, arguments, world)
+    probe.checked(plan.tool, "unknown ids")
+    if seen is None or seen.failed or says_nothing(seen.value, arguments if verb == "get" else None):
+        return
+    made_record = world.view.get(entity.name, key) is not None and entity.natural
+    is_certain = is_about(probe, plan, entity) and not made_record and not (verb == "delete" and entity.natural)
+    message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, though there is no {entity.name} {key!r}"
+    if is_changed(before, world.view):
+        message += ", and wrote something"
+    wrong: Kind = "lifecycle" if is_certain else "advice"
+    probe.note(plan.tool, wrong, f"{message}; expected a failure, or an answer that says that nothing was found")
+
+
+def usual_arguments(probe: Probe, plan: Plan) -> Record:
+    """Return arguments with which a tool has succeeded, else the likeliest ones."""
+    known = probe.succeeded.get(plan.tool)
+    nothing: Record = {}
+    return known if known is not None else next(probe.arguments.sets(plan, probe.intent(plan)), nothing)
+
+
+def _unknown_key(plan: Plan, entity: Entity, schema: Record) -> Key:
+    if main_type(schema) in {"integer", "number"} or (not schema and isinstance(entity.key_like, int)):
+        return _UNKNOWN_NUMBER
+    if schema.keys() & _CONSTRAINTS:
+        value = value_maker("", plan.key or "", schema)(chance_of("unknown", plan.tool), {}, Moment.unknown())
+        return value if isinstance(value, str | int) else _UNKNOWN_TEXT
+    return _UNKNOWN_TEXT
+
+
+def says_nothing(value: Json, asked: Record | None = None) -> bool:
+    """Whether a result that is no failure says that nothing was found or affected.
+
+    `asked`: the arguments of a read, whose data may show these and nothing else.
+    """
+    if value in (None, "", [], {}, 0) or isinstance(value, str | bool):
+        return not value or (isinstance(value, str) and _NOTHING.search(value) is not None)
+    given = [leaf for _, leaf in leaves(asked or {})]
+    negative = [leaf in (None, 0, "") or _is_negative(leaf) for _, leaf in leaves(value) if leaf not in given]
+    return all(negative) if asked is not None else any(negative) or any(part in ([], {}) for part in _parts(value))
+
+
+def _is_negative(leaf: Json) -> bool:
+    return isinstance(leaf, str) and _NOTHING.search(leaf) is not None
+
+
+def _parts(value: Json) -> Iterable[Json]:
+    return cast("Record", value).values() if isinstance(value, dict) else ()
+
+
+def is_changed(before: View, after: View) -> bool:
+    """Whether records were written between two versions of a state."""
+    for entity in after.entities():
+        known = before.written(entity)
+        for key, one in after.written(entity).items():
+            if key not in known or known[key].record is not one.record:
+                return True
+    return False
+
+
+def is_about(probe: Probe, plan: Plan, entity: Entity) -> bool:
+    """Whether a tool is about whole records of an entity: its name has the noun of the entity, and nothing else."""
+    named = probe.names[plan.tool]
+    nouns = {probe.names[tool].noun for tool in probe.makers.get(entity.name, ())}
+    own = tuple(entity.name.rpartition(".")[2].split("_"))
+    return not named.after and (named.noun in nouns or named.noun == own or not named.noun)
+
+
+def own_plans(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
+    return [one for one in probe.domain.plans.values() if one.entity == entity.name and probe.intent(one) in verbs]
+
+
+async def check_writes(probe: Probe, plan: Plan) -> None:
+    """Check that a tool writes something if its name says that it creates what other tools read or delete."""
+    named = probe.names[plan.tool]
+    others = [one for tool, one in probe.names.items() if tool != plan.tool and one.noun == named.noun]
+    if not (named.verb == "create" and named.sure and not named.after and plan.tool in probe.succeeded):
+        return
+    if not any(one.sure and one.verb in {"get", "list", "search", "delete"} for one in others):
+        return
+    for arguments in probe.arguments.sets(plan, "create", "new"):
+        world = probe.world.fork()
+        seen = await probe.call(plan.tool, arguments, world)
+        if seen is None or seen.failed or says_nothing(seen.value):
+            continue
+        if not is_changed(probe.world.view, world.view):
+            message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}, but has written nothing"
+            probe.note(plan.tool, "lifecycle", f"{message}; expected a new {' '.join(named.noun)}")
+        return

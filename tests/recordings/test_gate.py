@@ -1,0 +1,158 @@
+"""The gate of `compile` and `learn`: which functions of a program are dropped, and which are not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_sim.cli import main
+from mcp_sim.recordings import session_lines
+
+COMPILED = Path(__file__).parent / "compiled"
+REPLY = (COMPILED / "pantry.reply.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def pantry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a tool spec and a scenario, where the command is run."""
+    for name in ("pantry.tools.json", "pantry.yaml", "pantry_at_home.yaml"):
+        shutil.copy(COMPILED / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def judged(capfd: pytest.CaptureFixture[str], reply: str, *words: str) -> dict[str, Any]:
+    """Return the report of a command about a reply."""
+    Path("reply.md").write_text(reply, encoding="utf-8")
+    main([*words, "--reply", "reply.md", "--json"])
+    return json.loads(capfd.readouterr().out)
+
+
+def dropped(found: dict[str, Any]) -> list[str]:
+    return [tool for tool, one in found["tools"].items() if not one["kept"]]
+
+
+CONTRADICTIONS = {
+    "another id": ("add_item", "({item['id']}).", "(item-{len(world.item) + 40})."),
+    "an incomplete list": ("list_items", "items = list(world.item) if", "items = list(world.item)[:-1] if"),
+    "nothing deleted": ("remove_item", '    world.item.delete(item)\n    return f"Removed', '    return f"Removed'),
+    "nothing created": ("add_item", "world.item.add(name=name, quantity=quantity, shelf=shelf)", "{'id': 'item-99'}"),
+    "another record": ("get_item", "dict(known(world, item_id))", "known(world, item_id) and dict([*world.item][0])"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_function_that_contradicts_the_records_is_dropped_and_no_other(
+    name: str, pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tool, before, after = CONTRADICTIONS[name]
+    assert before in REPLY
+    found = judged(capfd, REPLY.replace(before, after), "compile", "pantry_at_home.yaml")
+    assert dropped(found) == [tool]
+    why = found["tools"][tool]["why"][0]
+    assert all(part in why for part in ("program.py:", f"{tool}({{", "answered", "expected"))
+
+
+def test_tools_are_checked_without_the_one_that_creates_their_records(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    broken = REPLY.replace('    return f"Put {quantity}', '    return item["parts"] or f"Put {quantity}')
+    found = judged(capfd, broken, "compile", "pantry_at_home.yaml")
+    assert dropped(found) == ["add_item"]
+    assert found["tools"]["remove_item"]["checks"] == ["answers", "deletes", "unknown ids"]
+
+
+def test_a_tool_that_refuses_every_call_is_kept_and_reported(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    strict = REPLY.replace("    return dict(known(world, item_id))\n", '    raise Refused("Log in first.")\n')
+    found = judged(capfd, strict, "compile", "pantry.yaml")
+    assert dropped(found) == []
+    assert "no call succeeded" in found["tools"]["get_item"]["checks"]
+    assert "Log in first." in found["complaints"]
+
+
+def test_a_function_for_an_unknown_tool_is_left_out(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    reply = REPLY.replace(
+        "@tool\ndef remove_item", '@tool("lend_item")\ndef lend(world):\n    return 1\n\n\n@tool\ndef remove_item'
+    )
+    found = judged(capfd, reply, "compile", "pantry.yaml")
+    assert (found["kept"], dropped(found)) == (5, [])
+    assert "answers 'lend_item', which the server does not have" in found["complaints"]
+    assert "lend" not in Path("pantry.py").read_text()
+
+
+MESSAGES = """```python
+from mcp_sim.programs import Refused, initial, tool
+
+tables = {
+    "message": {"ids": 1, "fields": {"to": "", "text": ""}},
+    "team": {"singleton": True, "fields": {"people": {}}},
+}
+
+
+@initial
+def begin(given, world):
+    world.team["people"] = (given or {}).get("people") or {}
+
+
+@tool
+def send_message(world, receiver_id, text):
+    if receiver_id not in world.team["people"].values():
+        raise Refused(f"No {receiver_id}")
+    world.message.add(to=receiver_id, text=text)
+    return f"Sent to {receiver_id}."
+```"""
+
+
+def test_arguments_are_names_that_only_the_given_state_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"receiver_id": text, "text": text}, "required": ["receiver_id", "text"]}
+    tools = [{"name": "send_message", "description": "Send a message.", "inputSchema": schema}]
+    Path("team.tools.json").write_text(json.dumps({"tools": tools}))
+    state = "{people: {Ada: USR-7-b, Bo: USR-9-c}}"
+    Path("team.yaml").write_text(f"mcp_sim: 1\nname: team\ntools: team.tools.json\nworld: {{state: {state}}}\n")
+    found = judged(capfd, MESSAGES, "compile", "team.yaml")
+    assert "no call succeeded" not in found["tools"]["send_message"]["checks"]
+
+
+COUNTER = """```python
+from mcp_sim.programs import tool
+
+tables = {"count": {"singleton": True, "fields": {"n": 0}}}
+
+
+@tool(conforms=False)
+def count(world):
+    world.count["n"] += 1
+    return {"n": str(world.count["n"])}
+```"""
+
+
+def test_recordings_outrank_an_output_schema_and_some_sessions_only_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    output = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    tools = [{"name": "count", "inputSchema": {"type": "object"}, "outputSchema": output}]
+    Path("recorded").mkdir()
+    Path("recorded/tools.json").write_text(json.dumps({"tools": tools}))
+    for name in "abcdef":
+        values = [{"n": "1"}, {"n": "2"}]
+        results = [
+            {"structuredContent": value, "content": [{"type": "text", "text": json.dumps(value)}]} for value in values
+        ]
+        calls = [{"tool": "count", "arguments": {}, "result": result} for result in results]
+        lines = session_lines({"server": "counter", "session": name}, calls)
+        Path(f"recorded/{name}.jsonl").write_text("\n".join(lines))
+    assert main(["learn", "recorded", "--show-prompt"]) == 0
+    assert "@tool(conforms=False)`." in capfd.readouterr().out
+    found = judged(capfd, COUNTER, "learn", "recorded")
+    assert [len(found["sessions"][part]) for part in ("shown", "held_back", "scored")] == [4, 1, 1]
+    assert (dropped(found), found["scored"]["program"]) == ([], 1.0)
+    assert main(["measure", "counter.yaml", "recorded", "--trust", ".", "--no-cold", "--at-least", "1"]) == 0
