@@ -181,3 +181,10 @@ async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm:
 def test_a_quota_shared_by_an_argument_that_no_tool_has_is_refused_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="no tool in reach has an argument 'contct_id'; did you mean 'contact_id'"):
         crm("perturbations: [{rate_limit: {limit: 1, per: arguments.contct_id}}]")
+
+
+async def test_a_call_that_an_inner_limit_refuses_is_counted_once_by_the_outer_one(crm: Crm) -> None:
+    limits = "[{rate_limit: {limit: 3, window: 1m}, id: outer}, {rate_limit: {limit: 1, window: 1m}, id: inner}]"
+    async with crm(f"perturbations: {limits}").open() as world:
+        assert await answered(world, 4) == [True] + [False] * 3
+        assert outcomes(world) == ["no_effect"] * 2 + ["no_effect", "applied"] * 2 + ["applied", "preempted"]
