@@ -19,7 +19,7 @@ def choice_answer(tool: Tool, plan: Plan, compiled: Callable[[Plan], Answer]) ->
     Transitions of a guessed choice are marked as guessed.
     """
     name = plan.choice or ""
-    answers = {value: _marked(one, compiled(one)) for value, one in plan.choices.items()}
+    answers = {value: _marked(one, compiled(_with_result(one, plan))) for value, one in plan.choices.items()}
     first = None if name in required(tool.input_schema) else next(iter(answers), None)
     usual: Json = properties(tool.input_schema).get(name, {}).get("default", first)
 
@@ -31,6 +31,11 @@ def choice_answer(tool: Tool, plan: Plan, compiled: Callable[[Plan], Answer]) ->
         return Transition(invalid(tool, name, asked, f"{name} must be {choices_text(answers)}"))
 
     return answer
+
+
+def _with_result(one: Plan, plan: Plan) -> Plan:
+    """Return the plan of a choice with the result templates of the tool, unless it has its own."""
+    return one if one.result or not plan.result else replace(one, result=plan.result)
 
 
 def _marked(plan: Plan, answer: Answer) -> Answer:

@@ -134,7 +134,7 @@ class OperationsBackend(Backend):
 
         operation = self.planned(tool, plan)
         binding = self.bind(operation, tool, plan, domain)
-        render = outcome_renderer(tool, domain, {**self.result_names(binding), **operation.names})
+        render = outcome_renderer(tool, plan, domain, {**self.result_names(binding), **operation.names})
         run, request_type = self.function(operation), self.request_type
 
         def answer(turn: Turn, invent: Invent) -> Transition:

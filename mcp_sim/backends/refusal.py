@@ -54,7 +54,7 @@ def not_found(
     """
     slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
     slots = {slot: content for slot, content in slots.items() if slot not in _RESERVED}
-    more: Record = {"entity": entity, "key": value, "id": value, "argument": name, "value": value}
+    more: Record = {**_named(entity), "key": value, "id": value, "argument": name, "value": value}
     sentence = f"{label(entity)} {value_text(value)} not found{where}"
     if others:
         near = did_you_mean(str(value), [str(other) for other in others])
@@ -71,8 +71,13 @@ def neighbours(view: View, entity: Entity) -> Sequence[Key]:
 
 def conflict(tool: Tool, entity: str, key: Json, what: str, **slots: Json) -> Observation:
     """Return the failure that the state of a record forbids the call: `Order W1 cannot be cancelled: ...`."""
-    return tool.failure("conflict", f"{label(entity)} {value_text(key)} {what}", entity=entity, key=key, id=key,
-                        **{"value": key, **slots})  # fmt: skip
+    known: Record = {**_named(entity), "key": key, "id": key, "value": key}
+    return tool.failure("conflict", f"{label(entity)} {value_text(key)} {what}", **{**known, **slots})
+
+
+def _named(entity: str) -> Record:
+    """Return the slots for the name of an entity: as it is, inside a sentence, and at its beginning."""
+    return {"entity": entity, "noun": noun(entity), "label": label(entity)}
 
 
 def invalid(tool: Tool, argument: str | None, value: Json, sentence: str) -> Observation:

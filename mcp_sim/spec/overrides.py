@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from mcp_sim.spec.parts.plans import SimPart
+from mcp_sim.spec.parts.results import template_of
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
 from mcp_sim.types.argument_unwrapping import find_wrapper
@@ -18,7 +19,7 @@ from mcp_sim.types.programs import PROGRAM
 
 _ARGUMENT_KEYS = ("key", "each", "holder", "query", "choice")
 """Keys that name an argument. Null means that there is none; for other keys it is the same as leaving them out."""
-ABOUT_ANSWERS = ("ask", "notify", "blocks")
+ABOUT_ANSWERS = ("ask", "notify", "blocks", "errors")
 """Keys under `sim:` that are no fields of a plan, but about the answer."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor", "sort", "order")
@@ -34,6 +35,8 @@ def plan_fields(part: SimPart) -> dict[str, Any]:
     fixed |= {name: fixed[name].model_dump(exclude_unset=True) for name in _PARTS if name in fixed}
     if part.filters is not None:
         fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
+    if part.result is not None:
+        fixed["result"] = tuple(map(template_of, part.result))
     if part.choices is not None:
         fixed["choices"] = {value: plan_fields(one) for value, one in part.choices.items()}
     return fixed

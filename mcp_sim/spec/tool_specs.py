@@ -12,9 +12,11 @@ from pydantic import TypeAdapter
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.lint import example_problems, usable_tools
 from mcp_sim.spec.overrides import check_sim, plan_fields
+from mcp_sim.spec.parts.failures import Error, ErrorPart
+from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
-from mcp_sim.spec.parts.tool_spec import EntityPart, Error, ErrorPart, ExamplePart, ToolSpecDocument
+from mcp_sim.spec.parts.tool_spec import EntityPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.program_resources import with_program_resources
 from mcp_sim.spec.programs import DeclaredProgram, read_program
@@ -29,7 +31,7 @@ from mcp_sim.spec.surface import (
     read_resources,
     resource_entities,
 )
-from mcp_sim.types import Json, Record, Tool, render_plain_failure
+from mcp_sim.types import FailureRenderer, Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Entity, Example, Field
 from mcp_sim.types.error_templates import Template, VendorErrors
 from mcp_sim.types.errors import did_you_mean
@@ -98,9 +100,12 @@ def read_spec(place: Place, path: Path, sources: Sources, server: str | None = N
     listed = _tool_list(place, document, path, sources)
     found = usable_tools(listed) if listed is not None else {}
     errors = {**load_error_style(document.error_style), **document.errors}
-    render_failure = VendorErrors(_templates(errors)) if errors else render_plain_failure
+    shared = VendorErrors(_templates(errors))
     key = server or name
-    tools = {prefix + tool: Tool(prefix + tool, key, at.value, render_failure) for tool, at in found.items()}
+    tools = {
+        prefix + tool: Tool(prefix + tool, key, at.value, _failures(shared, document.sim.get(tool)))
+        for tool, at in found.items()
+    }
     entities = {entity: _entity(entity, part) for entity, part in document.entities.items()}
     program = _program(place, document, path, sources, {tool: at.value for tool, at in found.items()})
     entities = _with_tables(place, entities, program)
@@ -226,8 +231,17 @@ def _template(part: ErrorPart) -> Template:
     if part.rpc is not None:
         return Template("rpc", part.rpc.model_dump(exclude_unset=True))
     if part.structured is not None:
-        return Template("structured", part.structured)
-    return Template("text", part.text) if part.text is not None else Template("json", part.json_text)
+        return Template("structured", part.structured, part.soft)
+    if part.text is not None:
+        return Template("text", part.text, part.soft)
+    return Template("json", part.json_text, part.soft)
+
+
+def _failures(shared: VendorErrors, sim: SimPart | None) -> FailureRenderer:
+    """Return what renders the failures of a tool: by its own templates, else by those of the spec."""
+    own = {} if sim is None or sim.errors is None else _templates(sim.errors)
+    found = shared.with_own(own) if own else shared
+    return found if found.templates else render_plain_failure
 
 
 # examples, links, errors ----------------------------------------------------------------------------------------------

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias, cast
 
-from mcp_sim.types import Json, Observation, RpcError, ToolResult, Turn, render_plain_failure
+from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult, Turn, render_plain_failure
 from mcp_sim.types.json_values import encode
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
@@ -37,6 +37,10 @@ FAILURES: Mapping[int, str] = {
 }
 """The failure kind of an HTTP status. Other statuses are `internal` from 500, else `refused`."""
 
+_WIDER: Mapping[str, str] = {"missing": "invalid"}
+"""Failure kind -> the kind whose template is used for it if it has none."""
+_MISSING = re.compile(r"'([^']+)' is a required property")
+
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -46,6 +50,8 @@ class Template:
 
     form: Form
     value: Json
+    is_soft: bool = False
+    """Whether it is served as a success, without isError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +59,38 @@ class VendorErrors:
     """The error templates of one vendor, by failure kind."""
 
     templates: Mapping[str, Template]
+    own: frozenset[str] = frozenset()
+    """The kinds whose templates are those of one tool. They may have slots for any of its arguments."""
+
+    def with_own(self, own: Mapping[str, Template]) -> VendorErrors:
+        """Return these templates with those of one tool in front."""
+        return VendorErrors({**self.templates, **own}, frozenset(own))
 
     def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
         known = {"kind": kind, "message": message, **slots}
-        templates = (self.templates.get(name) for name in (kind, DEFAULT))
-        template = next((one for one in templates if one is not None and slots_in(one.value) <= known.keys()), None)
-        if template is None:
-            return render_plain_failure(kind, message, slots)
-        value = fill_template(template.value, known)
-        if template.form == "rpc":
-            return Observation(RpcError(value["code"], value["message"], value.get("data")))
-        return Observation(ToolResult(value, form=template.form, is_error=True))
+        own = frozenset[str]() if "problems" in slots else self.own  # such a failure has all arguments already
+        for name in (kind, _WIDER.get(kind, DEFAULT), DEFAULT):
+            template = self.templates.get(name)
+            if template is not None and (name in own or slots_in(template.value) <= known.keys()):
+                return replace(_observation(template, known), has_slots=name in own)
+        return render_plain_failure(kind, message, slots)
+
+
+def _observation(template: Template, slots: Mapping[str, Json]) -> Observation:
+    value = fill_template(template.value, slots)
+    if template.form == "rpc":
+        return Observation(RpcError(value["code"], value["message"], value.get("data")))
+    return Observation(ToolResult(value, form=template.form, is_error=not template.is_soft))
+
+
+def with_arguments(observation: Observation, arguments: Mapping[str, Json]) -> Observation:
+    """Return a failure with the slots of arguments filled that the failure itself did not name."""
+    body = observation.body
+    if isinstance(body, ToolResult):
+        body = replace(body, value=fill_template(body.value, arguments))
+    elif isinstance(body, RpcError):
+        body = replace(body, message=fill_message(body.message, arguments))
+    return replace(observation, body=body, has_slots=False)
 
 
 USUAL_TIMEOUT = timedelta(seconds=2)
@@ -100,8 +127,13 @@ def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **
 def invalid_arguments(turn: Turn) -> Observation:
     """Return the failure of a call whose arguments violate the inputSchema."""
     listed = "; ".join(turn.problems)
-    slots: dict[str, Json] = {**turn.call.arguments, "problems": listed}
-    return turn.tool.failure("invalid", f"Invalid arguments: {listed}", **slots)
+    missing = _MISSING.search(turn.problems[0]) if turn.problems else None
+    named = missing[1] if missing is not None else listed.partition(":")[0]
+    kind = "invalid" if missing is None else "missing"
+    problem = re.sub(r"^[\w.\[\]]+: ", "", turn.problems[0]) if turn.problems else ""
+    own: Record = {"problems": listed, "problem": problem, "argument": named, "tool": turn.tool.name}
+    slots: Record = {**turn.call.arguments, **own}
+    return turn.tool.failure(kind, f"Invalid arguments: {listed}", **slots)
 
 
 def fill_message(message: str, slots: Mapping[str, Json]) -> str:
@@ -124,7 +156,7 @@ def fill_template(template: Json, slots: Mapping[str, Json]) -> Json:
         return {name: _fill_part(value, slots) for name, value in cast("dict[str, Any]", template).items()}
     if isinstance(template, list):
         return [_fill_part(value, slots) for value in cast("list[Any]", template)]
-    return _SLOT.sub(lambda found: _text(found, slots), template) if isinstance(template, str) else template
+    return fill_message(template, slots) if isinstance(template, str) else template
 
 
 def _fill_part(template: Json, slots: Mapping[str, Json]) -> Json:

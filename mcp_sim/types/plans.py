@@ -7,6 +7,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types import Json
+from mcp_sim.types.result_templates import ResultTemplate
 
 How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
 """How a value gets into a field.
@@ -27,6 +28,8 @@ class Filter:
     """The value that the field must have if the argument is true (`available_only`). False filters nothing."""
     unless: Json = None
     """The value that the field must not have unless the argument is true (`include_archived`). True filters nothing."""
+    default: Json = None
+    """The value of the argument if it is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,8 @@ class Plan:
     """The free-text argument of a search."""
     paging: Paging = field(default_factory=Paging)
     envelope: Envelope = field(default_factory=Envelope)
+    result: tuple[ResultTemplate, ...] = ()
+    """The forms of its results: the first that fits the call is used; empty: the form is inferred."""
     basis: Mapping[str, Basis] = field(default_factory=dict[str, Basis])
     """Field that is set -> why it has its value."""
 

@@ -180,6 +180,8 @@ class Observation:
     """How long the answer takes, in world time."""
     notifications: tuple[Record, ...] = ()
     """Notifications that are sent in the course of the call: `method`, `params`, and `at_ms`."""
+    has_slots: bool = False
+    """Whether it is a failure whose template may have slots for arguments of the call, still to be filled."""
 
     @property
     def ok(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mcp_sim.backends.records.effects import Effect, Write
-from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
+from mcp_sim.backends.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.backends.records.implied_links import implied_links, linked_records, listed_records
 from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.updates import changing
@@ -34,6 +34,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     entity = domain.entities[plan.entity or ""]
     name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
     make, keys = record_maker(plan, entity, domain), key_maker(entity)
+    fixed = fixed_values(plan, entity)
     change, imply = changing(tool, plan, domain), implied_links(entity, domain)
     complete, create_listed = linked_records(entity, domain), listed_records(entity, domain)
     stored = frozenset(field for field, one in entity.fields.items() if one.derived is None)
@@ -49,7 +50,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         source = copied(turn)
         if isinstance(source, Observation):
             return source
-        values = {**source, **drafted(turn.call.arguments), **plan.fixed, **assigned_values(turn, sets)}
+        values = {**source, **drafted(turn.call.arguments), **fixed(turn), **assigned_values(turn, sets)}
         values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values

@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.refusal import neighbours, not_found
 from mcp_sim.generate.conformance import field_schemas
+from mcp_sim.generate.time_fields import time_formatter
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
@@ -22,6 +23,7 @@ from mcp_sim.types.views import find_key
 Convert: TypeAlias = Callable[[Json], Json]
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?")
+_NOW = "{now}"
 _PLAIN = frozenset(("integer", "number", "boolean"))
 
 
@@ -84,6 +86,15 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
         elif isinstance(value, Mapping):
             many.update(cast("Record", value))
     return {**many, **values} if many else values
+
+
+def fixed_values(plan: Plan, entity: Entity) -> Callable[[Turn], Mapping[str, Json]]:
+    """Return what gives the values that the tool itself implies; `{now}` is the time of the call."""
+    schemas = {name: entity.fields[name].schema if name in entity.fields else {} for name in plan.fixed}
+    times = {name: time_formatter(name, schemas[name]) for name, value in plan.fixed.items() if value == _NOW}
+    if not times:
+        return lambda _turn: plan.fixed
+    return lambda turn: {**plan.fixed, **{name: write(turn.now) for name, write in times.items()}}
 
 
 @dataclass(frozen=True, slots=True)

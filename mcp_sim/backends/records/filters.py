@@ -301,7 +301,7 @@ def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetc
     An argument filters nothing if it is `all` (as a choice that is no value of the field), or if it includes what is
     otherwise hidden.
     """
-    fetch, schema, field = argument(name), at(tool.input_schema, name), entity.fields.get(rule.field)
+    fetch, schema, field = _fetch(name, rule), at(tool.input_schema, name), entity.fields.get(rule.field)
     if rule.only is not None:
         return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
     if rule.unless is not None:
@@ -312,6 +312,14 @@ def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetc
     if not wide:
         return fetch
     return lambda arguments: ABSENT if (value := fetch(arguments)) in wide else value
+
+
+def _fetch(name: str, rule: Filter) -> Fetch:
+    """Return a getter for an argument, with its default."""
+    fetch = argument(name)
+    if rule.default is None:
+        return fetch
+    return lambda arguments: rule.default if (value := fetch(arguments)) is ABSENT else value
 
 
 def _spread(entity: Entity, field: str) -> int:

@@ -13,11 +13,13 @@ from mcp_sim.backends.records.batch_results import can_report_failures, plain_ba
 from mcp_sim.backends.records.filling import Filler
 from mcp_sim.backends.records.recorded_results import recorded_writer
 from mcp_sim.backends.records.result_schemas import example_of, result_form
+from mcp_sim.backends.records.result_scope import scope_maker
 from mcp_sim.backends.records.result_values import Facts, Fill, Render, record_value
 from mcp_sim.backends.records.selection import Page
 from mcp_sim.backends.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.backends.refusal import label, value_text
 from mcp_sim.backends.rendering.described_results import is_prose, returns_key, returns_record
+from mcp_sim.backends.rendering.templates import template_renderer
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_values import encode
@@ -28,11 +30,24 @@ from mcp_sim.types.result_schemas import TEXT_NAMES, text_place
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
     """Compile what renders the facts of a call as this tool's observation."""
+    if plan.result:
+        return _declared_result(tool, plan, domain)
     place = plan.envelope.text
     if place is None:
         return _result(tool, plan, domain)
     render = _result(_undeclared(tool), plan, domain)
     return lambda facts: _as_text(render(facts), place)
+
+
+def _declared_result(tool: Tool, plan: Plan, domain: Domain) -> Render:
+    """Return what renders the results that a spec declares; others have the inferred form."""
+    usual = result_renderer(tool, replace(plan, result=()), domain)
+    shows, render = scope_maker(plan, domain), template_renderer(tool, plan.result)
+
+    def declared(facts: Facts) -> Observation:
+        return render(shows(facts)) or usual(facts)
+
+    return declared
 
 
 def _undeclared(tool: Tool) -> Tool:

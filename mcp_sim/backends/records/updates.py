@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from mcp_sim.backends.records.effects import Effect, Write
 from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
-from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
+from mcp_sim.backends.records.field_values import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.removal import referring, renamed
 from mcp_sim.backends.refusal import conflict
@@ -48,13 +48,14 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     entity = domain.entities[plan.entity or ""]
     sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
     check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
+    fixed = fixed_values(plan, entity)
     moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
-        values = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
+        values = resolve_links(turn, tool, links, {**fixed(turn), **assigned_values(turn, sets)})
         if isinstance(values, Observation):
             return values
         before = turn.view.get(name, key) or {}

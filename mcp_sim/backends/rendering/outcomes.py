@@ -13,12 +13,14 @@ from mcp_sim.backends.operation import Names
 from mcp_sim.backends.outcome import Outcome, as_text
 from mcp_sim.backends.rendering.described_results import returns_data
 from mcp_sim.backends.rendering.structured import Content, schema_renderer
-from mcp_sim.types import Observation, Record, Tool, ToolResult, Turn
+from mcp_sim.backends.rendering.templates import Scope, template_renderer
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Turn
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, schema_of
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import result_schema, text_place
 
 _OPEN: Record = {"type": "object"}
@@ -34,8 +36,32 @@ class Render(Protocol):
         ...
 
 
-def outcome_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
+def outcome_renderer(tool: Tool, plan: Plan, domain: Domain, names: Names) -> Render:
     """Return the function that renders the outcomes of a tool."""
+    usual = _usual_renderer(tool, domain, names)
+    if not plan.result:
+        return usual
+    template = template_renderer(tool, plan.result)
+
+    def render(turn: Turn, outcome: Outcome, *, changed: bool) -> Observation:
+        return template(_scope(turn, outcome)) or usual(turn, outcome, changed=changed)
+
+    return render
+
+
+def _scope(turn: Turn, outcome: Outcome) -> Scope:
+    """Return what a template can show of an outcome: its facts, the fields of the main one, and its text."""
+    main: Json = outcome.facts.get(outcome.main)
+    rows: list[Json] = as_list(main)
+    if not isinstance(main, list):
+        rows = next((listed for fact in outcome.facts.values() if (listed := as_list(fact))), rows)
+    facts: Record = {"text": outcome.text, "count": len(rows), **outcome.facts}
+    listed = [as_object(row) or {"value": row} for row in rows]
+    return Scope(turn.call.arguments, turn.now, turn.start, as_object(main), listed, facts)
+
+
+def _usual_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
+    """Return what renders outcomes under the output schema, like an example, or as plain text or JSON."""
     examples = [one for one in domain.examples if one.tool in {tool.id, tool.name} and not one.is_blocks]
     shape, form = _shape(tool, examples)
     if shape is None and not examples and _answers_in_data(tool, domain):

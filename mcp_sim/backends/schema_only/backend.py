@@ -9,6 +9,7 @@ from dataclasses import replace
 from mcp_sim.backends.records.result_schemas import required_by_default
 from mcp_sim.backends.records.selection import existence_check
 from mcp_sim.backends.rendering.described_results import is_prose, mentions_result
+from mcp_sim.backends.rendering.templates import Scope, template_renderer
 from mcp_sim.backends.schema_only.given_facts import with_given_facts
 from mcp_sim.backends.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.generate.acknowledgements import acknowledgement
@@ -36,6 +37,8 @@ class SchemaOnly(Backend):
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         answer, missing = self._compile(tool, domain), existence_check(tool, _named_entities(tool, domain), domain)
+        if plan.result:
+            answer = _declared_result(tool, plan, answer)
 
         def checked(turn: Turn, invent: Invent) -> Transition:
             refused = missing(turn)
@@ -65,6 +68,17 @@ class SchemaOnly(Backend):
             return Transition(Observation(result), guessed=True)
 
         return answer
+
+
+def _declared_result(tool: Tool, plan: Plan, usual: Answer) -> Answer:
+    """Return the answer with the results that a spec declares; others have the inferred form."""
+    render = template_renderer(tool, plan.result)
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        shown = render(Scope(turn.call.arguments, turn.now, turn.start))
+        return usual(turn, invent) if shown is None else Transition(shown)
+
+    return answer
 
 
 def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from mcp_sim.spec.parts.content import Blocks, Part
+from mcp_sim.spec.parts.failures import Error
+from mcp_sim.spec.parts.results import Result
 from mcp_sim.spec.parts.surface import Asks, NotifyPart
 from mcp_sim.types import Json
 from mcp_sim.types.options import Count, CountFromZero
@@ -20,6 +22,7 @@ class FilterPart(Part):
     op: Operator = Field(default="equals", description="Comparison.")
     only: Json = Field(default=None, description="Value that the field must have if the argument is true.")
     unless: Json = Field(default=None, description="Value that the field must not have unless the argument is true.")
+    default: Json = Field(default=None, description="Value of the argument if it is missing.")
 
 
 class PagingPart(Part):
@@ -92,6 +95,13 @@ class SimPart(Part):
     query: str | None = Field(default=None, description="Argument with the text to search for.")
     paging: PagingPart | None = Field(default=None, description="Arguments that order records and select a page.")
     envelope: EnvelopePart | None = Field(default=None, description="Paths of values in the result.")
+    result: Result | None = Field(
+        default=None,
+        description="What the tool answers: a text or JSON with {slots}, or a list of these for different cases.",
+    )
+    errors: dict[str, Error] | None = Field(
+        default=None, description="Failure -> its message, before those of the whole spec."
+    )
     blocks: Blocks | None = Field(
         default=None, description="Result as content blocks; {slots} are fields of the result, answers, arguments."
     )

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from mcp_sim.spec.parts.content import Blocks, IconPart, Part, one_of
+from mcp_sim.spec.parts.failures import Error, ErrorPart
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.parts.surface import PromptPart, ResourcePart, StubPart
 from mcp_sim.types import Json
-from mcp_sim.types.errors import CRASH_CODE, did_you_mean
+from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.options import Count
 
 
@@ -77,34 +78,6 @@ class EntityPart(Part):
         return fields
 
 
-class RpcPart(Part):
-    """A JSON-RPC error."""
-
-    code: int = Field(description="Error code.", examples=[-32602])
-    message: str = Field(description="Message; {slots} are filled.")
-    data: Json = Field(default=None, description="Data; {slots} in its strings are filled.")
-
-    @model_validator(mode="after")
-    def _no_crash(self) -> Self:
-        if self.code == CRASH_CODE:
-            raise ValueError(f"code {CRASH_CODE} is reserved for crashes of mcp-sim; choose another")
-        return self
-
-
-class ErrorPart(Part):
-    """A failure: exactly one of text, json, structured, rpc."""
-
-    text: str | None = Field(default=None, description="Text; {slots} are filled.")
-    json_text: Json = Field(default=None, alias="json", description="JSON value, sent as text.")
-    structured: dict[str, Json] | None = Field(default=None, description="JSON object, sent as structured content.")
-    rpc: RpcPart | None = Field(default=None, description="JSON-RPC error, sent instead of a result.")
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Self:
-        one_of(self, "text", "json_text", "structured", "rpc")
-        return self
-
-
 class ExamplePart(Part):
     """A recorded call."""
 
@@ -119,14 +92,7 @@ class ExamplePart(Part):
         return self
 
 
-def _as_error(value: Any) -> Any:
-    if not isinstance(value, str | dict):
-        raise ValueError("expected a text, or a mapping with one of text, json, structured, rpc")
-    return {"text": value} if isinstance(value, str) else cast("Any", value)
-
-
 Style: TypeAlias = Literal["github", "stripe", "google", "aws", "salesforce", "slack", "mcp"]
-Error = Annotated[ErrorPart, BeforeValidator(_as_error, json_schema_input_type=str | ErrorPart)]
 Entity = Annotated[EntityPart, BeforeValidator(_empty_for_null, json_schema_input_type=EntityPart | None)]
 
 

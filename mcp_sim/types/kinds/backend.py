@@ -10,6 +10,7 @@ from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
 from mcp_sim.types.argument_descriptions import merge_alternatives
 from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Example
+from mcp_sim.types.error_templates import VendorErrors, with_arguments
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
@@ -147,10 +148,25 @@ class Backend:
         wrapper = domain.wrappers.get(tool.id)
         if wrapper is None:
             tool = merge_alternatives(tool)
-            return _confirmed(tool, plan, self.compile(tool, plan, domain))
+            return _worded(tool, _confirmed(tool, plan, self.compile(tool, plan, domain)))
         bare = merge_alternatives(unwrap_tool(tool, wrapper))
-        answer = _confirmed(bare, plan, self.compile(bare, plan, domain))
+        answer = _worded(bare, _confirmed(bare, plan, self.compile(bare, plan, domain)))
         return lambda turn, invent: answer(replace(turn, call=unwrap_call(turn.call, wrapper)), invent)
+
+
+def _worded(tool: Tool, answer: Answer) -> Answer:
+    """Return the answer with the arguments filled into the failures that the tool words itself."""
+    if not (isinstance(tool.render_failure, VendorErrors) and tool.render_failure.own):
+        return answer
+
+    def worded(turn: Turn, invent: Invent) -> Transition:
+        transition = answer(turn, invent)
+        shown = transition.observation
+        if not shown.has_slots:
+            return transition
+        return replace(transition, observation=with_arguments(shown, turn.call.arguments))
+
+    return worded
 
 
 def _confirmed(tool: Tool, plan: Plan, answer: Answer) -> Answer:

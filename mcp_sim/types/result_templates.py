@@ -1,0 +1,55 @@
+"""Result templates: what a tool shows on success, with slots for what the call did or found.
+
+A template is a text, or a JSON document whose strings have slots. `{title}` is the field `title` of the record that the
+call is about, else a fact such as `count`, else an argument. `{arguments.title}`, `{before.title}` (the record before
+the call) and `{address.city}` are paths. `{priority:upper}` spells a value in another way, and `{created_at:%d %b %Y}`
+writes a time.
+
+In a text, a value that is missing is empty, `{? (due {due})?}` is left out unless all its slots have a value, and
+`{rows: "- {title}"}` among the parts of a text is repeated for each row. In JSON, a text that is one slot becomes the
+value itself, null if it is missing; `note?` is a key that is left out with a missing value; `{"{rows}": ITEM}` is a
+list with an item for each row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mcp_sim.types.json_values import Json
+
+SLOT = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)(?::([^{}\n]{1,60}))?\}")
+"""A slot: its path, and how its value is spelled."""
+OPTIONAL = re.compile(r"\{\?(.*?)\?\}", re.DOTALL)
+"""A part of a text that is left out unless all its slots have a value."""
+ROWS = "{rows}"
+"""The only key of an object that stands for a list of rows."""
+EVERYTHING = "{everything}"
+"""A slot for all that a template can show, as one object: what to write templates from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A part of a text that is repeated for each row."""
+
+    row: str
+    between: str = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTemplate:
+    """One form of a tool's results."""
+
+    form: Literal["text", "json"]
+    value: Json = None
+    """Of JSON: the document with slots."""
+    parts: tuple[str | Rows, ...] = ()
+    """Of a text: its parts, which are put together line by line."""
+    when: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    """Slot -> the value that it must have; null: none. A list has the length that is its value."""
+    indent: int | None = None
+    """The indentation of JSON; None: it is written in one line."""
+    block_per_row: bool = False
+    """Whether each row of the result is a content block of its own."""
