@@ -1,11 +1,11 @@
-"""`mcp-sim learn`: have a language model write a program from recorded sessions, and keep what passes the gate."""
+"""`mcp-sim learn`: write a tool spec from recorded sessions, or have a language model write a program from them."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from mcp_sim.cli import writing
+from mcp_sim.cli import learning, writing
 from mcp_sim.cli.models import count
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.recordings.compiling.subject import read_subject, recorded_subject, with_recordings
@@ -28,21 +28,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="DIR",
+        metavar="FILE",
         type=Path,
-        help="folder for the program; default: that of --spec, else here",
+        help="the tool spec to write, default NAME.yaml, here; with --by or --reply the folder for the program, "
+        "default that of --spec, else here",
     )
     trust_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 0, 1 if no tool passes the gate or documents have errors, 4 if the model does not answer."""
+    """Exit with 0, 1 if nothing is learnt or documents have errors, 4 if the model does not answer."""
     sessions = read_sessions(args.recordings, args.servers or ["*"], args.sessions or ["*"])
     subject = recorded_subject(sessions)
     if args.spec is not None:
         subject = read_subject(args.spec, args.trust)
     if not subject.tools:
         raise UsageError(f"{args.recordings}: the sessions list no tools; name a list of them with --spec")
+    if args.by is None and args.reply is None and not args.show_prompt:
+        return learning.run(subject, sessions, args, args.output or Path(f"{writing.file_name(subject)}.yaml"))
     subject = with_recordings(writing.with_documentation(subject, args), sessions, args.visible, args.seed)
     folder = args.output or (subject.file.parent if subject.file is not None else Path())
     return writing.run(subject, args, folder / f"{writing.file_name(subject)}.py")

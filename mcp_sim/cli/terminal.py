@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from time import monotonic
 from typing import Self, TextIO
+
+import anyio
 
 from mcp_sim.server.call_log import printable
 
@@ -74,3 +80,39 @@ class Progress:
         if self.stream.isatty():
             self.stream.write(_ERASE)
             self.stream.flush()
+
+
+class StepProgress:
+    """Shows on stderr what is in progress: on terminals with the seconds, else a line for each step."""
+
+    def __init__(self) -> None:
+        self._text, self._since = "", monotonic()
+
+    def say(self, text: str) -> None:
+        self._text, self._since = text, monotonic()
+        if sys.stderr.isatty():
+            self._show()
+        else:
+            print(printable(text), file=sys.stderr)
+
+    @asynccontextmanager
+    async def ticking(self) -> AsyncGenerator[None]:
+        """Count the seconds on a terminal."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._tick)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def _tick(self) -> None:
+        while sys.stderr.isatty():
+            self._show()
+            await anyio.sleep(1)
+
+    def _show(self) -> None:
+        sys.stderr.write(f"\r\x1b[K{self._text} ({monotonic() - self._since:.0f} s)")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -18,7 +18,7 @@ import anyio
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.output import json_option, print_json, table_lines
-from mcp_sim.cli.terminal import Palette, first_few
+from mcp_sim.cli.terminal import Palette, StepProgress, first_few
 from mcp_sim.models.language_model.endpoint import Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
@@ -90,7 +90,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
             "and its answer back with --reply FILE"
         )
     began, file = monotonic(), _output_file(subject, output)
-    gate, progress = Gate(subject), _Progress()
+    gate, progress = Gate(subject), StepProgress()
     try:
         outcome = anyio.run(_written, gate, args, progress)
     except Unanswered as error:
@@ -105,7 +105,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     return 0 if outcome.judged is not None else 1
 
 
-async def _written(gate: Gate, args: argparse.Namespace, progress: _Progress) -> Outcome:
+async def _written(gate: Gate, args: argparse.Namespace, progress: StepProgress) -> Outcome:
     """Return what an author writes. The plans are tried first: a server that cannot be served is no one's fault."""
     progress.say("trying the inferred plans out")
     await anyio.to_thread.run_sync(lambda: gate.plans)
@@ -240,42 +240,6 @@ def _totals(report: Record) -> str:
     parts.append(f"{report['rounds']} rounds" if report["rounds"] != 1 else "1 round")
     parts += [f"{tokens:,} tokens"] if tokens else []
     return f"{'; '.join(parts)}; {report['seconds']:g} s."
-
-
-class _Progress:
-    """Shows on stderr what is in progress: on terminals with the seconds, else a line for each step."""
-
-    def __init__(self) -> None:
-        self._text, self._since = "", monotonic()
-
-    def say(self, text: str) -> None:
-        self._text, self._since = text, monotonic()
-        if sys.stderr.isatty():
-            self._show()
-        else:
-            _say(text)
-
-    @asynccontextmanager
-    async def ticking(self) -> AsyncGenerator[None]:
-        """Count the seconds on a terminal."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._tick)
-            yield
-            tasks.cancel_scope.cancel()
-
-    async def _tick(self) -> None:
-        while sys.stderr.isatty():
-            self._show()
-            await anyio.sleep(1)
-
-    def _show(self) -> None:
-        sys.stderr.write(f"\r\x1b[K{self._text} ({monotonic() - self._since:.0f} s)")
-        sys.stderr.flush()
-
-    def clear(self) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 def _say(text: str) -> None:

@@ -309,8 +309,8 @@ async def test_what_agrees_less_than_its_plan_is_dropped(recorded: Path, capfd: 
     assert found["held_back"]["program"] >= found["held_back"]["plans"]
 
 
-async def test_a_model_must_be_named(recorded: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert await run("learn", "recorded") == 2
+async def test_a_model_must_be_named(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert await run("compile", "pantry.yaml") == 2
     assert "--by openai:MODEL@URL" in capfd.readouterr().err
 
 

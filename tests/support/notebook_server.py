@@ -66,14 +66,17 @@ def _found(note_id: str) -> dict[str, Any]:
     return notes[note_id]
 
 
-async def record(folder: Path, name: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """Make these calls in a new process of the server, and write the session and the tools into a folder."""
-    async with Client(StdioServerParameters(command=sys.executable, args=[__file__])) as client:
+async def record(
+    folder: Path, name: str, calls: Sequence[tuple[str, dict[str, Any]]], server: str = "notebook"
+) -> None:
+    """Make these calls in a new process of a server, and write the session and the tools into a folder."""
+    program = Path(__file__).with_name(f"{server}_server.py")
+    async with Client(StdioServerParameters(command=sys.executable, args=[str(program)])) as client:
         tools = [
             tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in (await client.list_tools()).tools
         ]
         lines = [{"tool": tool, "arguments": given, **await _answer(client, tool, given)} for tool, given in calls]
-    header: dict[str, Any] = {"server": "notebook", "session": name, "initial_state": {}}
+    header: dict[str, Any] = {"server": server, "session": name, "initial_state": {}}
     (folder / f"{name}.jsonl").write_text("\n".join(session_lines(header, lines)) + "\n", encoding="utf-8")
     (folder / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
 

@@ -1,0 +1,85 @@
+"""`mcp-sim learn` without a language model: write a tool spec with what recorded sessions show."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import anyio
+
+from mcp_sim.cli.files import back_up, replace_file
+from mcp_sim.cli.output import print_json, table_lines
+from mcp_sim.cli.terminal import Palette, StepProgress
+from mcp_sim.recordings.compiling.subject import Subject
+from mcp_sim.recordings.learning.drafts import Draft
+from mcp_sim.recordings.learning.learner import Learnt, learn
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.sessions import Session
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+
+_DEEP = 5
+"""How many levels of the spec are written as blocks."""
+
+
+def run(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace, output: Path) -> int:
+    """Learn a spec and write it. Return 0, or 1 if nothing was learnt that answers better than the inferred plans."""
+    if output.suffix not in {".yaml", ".yml"}:
+        raise UsageError(f"-o {output}: must be a YAML file, such as {subject.server}.yaml")
+    progress = StepProgress()
+    try:
+        found = anyio.run(learn, Draft.of(subject.document), sessions, progress.say)
+    finally:
+        progress.clear()
+    report = {**found.to_json(), **({} if found.is_empty else {"spec": str(output)})}
+    said = _write(found, output)
+    if args.json:
+        print_json(report)
+    else:
+        _print(report)
+    for line in said:
+        print(line, file=sys.stderr)
+    return 1 if found.is_empty else 0
+
+
+def _write(found: Learnt, output: Path) -> list[str]:
+    """Write the spec, and its list of tools beside it. Return sentences about what was written."""
+    if found.is_empty:
+        return [f"Nothing was written: {found.why or 'the recordings show nothing that a spec could hold'}."]
+    tools = output.with_name(f"{output.stem}.tools.json")
+    listed = json.dumps({"tools": [*found.draft.tools]}, indent=2, ensure_ascii=False) + "\n"
+    said = list[str]()
+    for path, text in ((tools, listed), (output, spec_text(found.draft.document(tools.name)))):
+        copy = back_up(path)
+        replace_file(path, text)
+        said.append(f"Wrote {path}." + (f" Its previous content is in {copy}." if copy is not None else ""))
+    return said
+
+
+def spec_text(document: Record) -> str:
+    """Return a tool spec as YAML."""
+    return "".join(yaml12.dump({key: part}, blocks=_DEEP if isinstance(part, dict) else 1)
+                   for key, part in document.items())  # fmt: skip
+
+
+def _print(report: Record) -> None:
+    heading, *rows = table_lines([*_rows(report["tools"])], right=range(1, 3))
+    print(Palette.of(sys.stdout).bold(heading))
+    print("\n".join(rows))
+    where = "held-back sessions" if report["held_back"] else "the second half of the only session"
+    scores = report["score"]
+    print(f"{report['kept']} of {len(report['tools'])} tools; {where}: {scores['learnt']:.3f}, "
+          f"inferred {scores['inferred']:.3f}.")  # fmt: skip
+
+
+def _rows(tools: Record) -> Iterator[list[str]]:
+    yield ["tool", "inferred", "learnt", "what", "why not"]
+    for name, one in tools.items():
+        yield [name, _number(one["inferred_score"]), _number(one["score"]), ", ".join(one["learnt"]) or "-", one["why"]]
+
+
+def _number(score: Json) -> str:
+    return "-" if score is None else f"{score:.3f}"

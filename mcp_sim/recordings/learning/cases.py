@@ -1,0 +1,137 @@
+"""Induce the result templates of a tool: one for each case that its recorded answers show."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TypeAlias, cast
+
+from mcp_sim.recordings.learning.json_forms import induce
+from mcp_sim.recordings.learning.samples import Sample
+from mcp_sim.recordings.learning.skeletons import skeleton
+from mcp_sim.recordings.learning.text_forms import induce_text
+from mcp_sim.recordings.observed import leaves
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_values import NOWHERE, canonical
+from mcp_sim.types.result_templates import SLOT
+
+Condition: TypeAlias = "tuple[str, Json]"
+
+_LONGEST_CHOICE = 24
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_FEWEST_WORDS = 2
+"""Fixed texts with fewer words are data."""
+_WORDS = 3
+"""How many fixed words at the beginning of a text identify its case."""
+
+
+def induce_results(samples: Sequence[Sample]) -> list[Record]:
+    """Return the result templates for the successful calls of a tool, as a spec declares them."""
+    groups: dict[Hashable, list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(_signature(sample), []).append(sample)
+    if not groups:
+        return []
+    ordered = sorted(groups.values(), key=len)
+    rest = ordered.pop()
+    cases: list[Record] = []
+    while ordered:
+        found = _next_case(ordered, rest)
+        if found is None:
+            break
+        group, condition = found
+        if group is rest:
+            rest = ordered.pop()
+        else:
+            ordered.remove(group)
+        cases.append({"when": dict([condition]), **_template(group)})
+    return [*cases, _template(_mixed(rest, ordered))]
+
+
+def _next_case(groups: Sequence[list[Sample]], rest: list[Sample]) -> tuple[list[Sample], Condition] | None:
+    """Return a group that a condition separates from all others."""
+    for group in (*groups, rest):
+        others = [sample for other in (*groups, rest) if other is not group for sample in other]
+        for condition in _conditions(group[0]):
+            if all(_holds(condition, sample) for sample in group) and not any(_holds(condition, one) for one in others):
+                return group, condition
+    return None
+
+
+def _conditions(sample: Sample) -> Iterator[Condition]:
+    if not sample.rows:
+        yield "rows", 0
+    for name, value in sample.arguments.items():
+        if isinstance(value, bool) or (isinstance(value, str) and len(value) <= _LONGEST_CHOICE):
+            yield f"arguments.{name}", value
+    yield from ((f"arguments.{name}", None) for name in sample.known_arguments if name not in sample.arguments)
+
+
+def _holds(condition: Condition, sample: Sample) -> bool:
+    path, wanted = condition
+    got = sample.scope.get(path)
+    if path == "rows":
+        return len(cast("list[Json]", got)) == wanted
+    if wanted is None:
+        return got is NOWHERE or got is None
+    return got == wanted and isinstance(got, bool) == isinstance(wanted, bool)
+
+
+def _mixed(rest: list[Sample], others: Sequence[list[Sample]]) -> list[Sample]:
+    """Return the most common group with those of the same kind that no condition separates."""
+    return [*rest, *(sample for group in others for sample in group if _kind(group[0]) == _kind(rest[0]))]
+
+
+def _kind(sample: Sample) -> str:
+    return type(sample.value).__name__
+
+
+def _signature(sample: Sample) -> Hashable:
+    """Return what answers of one case have in common."""
+    value = sample.value
+    if isinstance(value, dict):
+        return "object", frozenset(cast("Record", value))
+    if isinstance(value, list):
+        return "list", sample.is_blocks
+    tokens = skeleton(str(value), sample.scope)
+    fixed = [token for token in tokens if token.isalpha()]
+    return "text", bool(sample.rows), *fixed[:_WORDS]
+
+
+def _template(samples: Sequence[Sample]) -> Record:
+    shown = [(sample.value, sample.scope) for sample in samples]
+    if all(isinstance(value, str) for value, _ in shown):
+        return {"text": induce_text([(cast("str", value), scope) for value, scope in shown])}
+    body = [one for one in shown if isinstance(one[0], dict | list)] or shown
+    indents = [indent for sample in samples if (indent := _indent(sample)) is not None]
+    layout = {"indent": max(set(indents), key=indents.count)} if indents else {}
+    blocks = {"block_per_row": True} if any(sample.is_blocks for sample in samples) else {}
+    return {"json": induce(body), **layout, **blocks}
+
+
+def is_memorised(result: Record, *, served: bool) -> bool:
+    """Whether a template only repeats the data of answers: lists, words, numbers without slots.
+
+    `served`: the simulation has answered these calls, too; otherwise nothing but flags may be fixed.
+    """
+    if "json" in result:
+        value: Json = result["json"]
+        has_data = any(not isinstance(leaf, bool) and leaf is not None for _, leaf in leaves(value))
+        return SLOT.search(canonical(value)) is None and has_data and (isinstance(value, list) or not served)
+    text = canonical(result["text"])
+    return SLOT.search(text) is None and len(_WORD.findall(text)) < _FEWEST_WORDS
+
+
+def _indent(sample: Sample) -> int | None:
+    """Return the indentation of the JSON in an answer; None if it is in one line."""
+    content: Sequence[Mapping[str, Json]] = sample.answer.get("result", {}).get("content") or []
+    text = str(content[0].get("text", "")) if content else ""
+    found = re.match(r"[{\[]\n( +)\S", text)
+    if found is None:
+        return None
+    try:
+        json.loads(text)
+    except ValueError:
+        return None
+    return min(len(found[1]), 8)

@@ -1,0 +1,156 @@
+"""Learn the fields of records: their types, defaults, and the formats of their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from mcp_sim.backends.rendering.templates import Scope
+from mcp_sim.recordings.align import is_id
+from mcp_sim.recordings.learning.json_forms import is_record, paired_rows
+from mcp_sim.recordings.learning.samples import Sample
+from mcp_sim.recordings.observed import is_time
+from mcp_sim.spec.sessions import PLACEHOLDER
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import NOWHERE, canonical
+
+_TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
+_MOST_VALUES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """A record as an answer shows it, beside what the simulation knows of it."""
+
+    sample: Sample
+    value: Record
+    scope: Scope
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the call has created it."""
+        return self.sample.plan.verb == "create" and not self.sample.rows
+
+
+def shown_records(sample: Sample) -> Iterator[ShownRecord]:
+    """Yield the records in a successful answer."""
+    if sample.served and not sample.recorded.failed:
+        yield from (ShownRecord(sample, value, scope) for value, scope in _within(sample.value, sample.scope))
+
+
+def _within(value: Json, scope: Scope) -> Iterator[tuple[Record, Scope]]:
+    if isinstance(value, dict):
+        body = cast("Record", value)
+        if is_record(body, scope):
+            yield body, scope
+        else:
+            for part in body.values():
+                yield from _within(part, scope)
+    elif isinstance(value, list):
+        for item, row in paired_rows(cast("list[Json]", value), scope):
+            if isinstance(item, dict) and is_record(cast("Record", item), row):
+                yield cast("Record", item), row
+
+
+@dataclass(slots=True)
+class _Values:
+    """What is known of the values of a field."""
+
+    shown: list[Json] = field(default_factory=list[Json])
+    initial: list[Json] = field(default_factory=list[Json])
+    """In new records, where no argument gives it; or in records that lack it."""
+
+
+def induce_entities(samples: Sequence[Sample], domains: Sequence[Domain]) -> dict[str, Record]:
+    """Return entities as a spec declares them, with the fields that answers show, and ids like recorded ones."""
+    domain = domains[0]
+    known: dict[str, dict[str, _Values]] = {}
+    for sample in samples:
+        if sample.issued:
+            known.setdefault(sample.plan.entity or "", {})
+        for one in shown_records(sample):
+            fields = known.setdefault(sample.plan.entity or "", {})
+            for name, value in one.value.items():
+                values = fields.setdefault(name, _Values())
+                values.shown.append(value)
+                if _is_initial(one, name, value):
+                    values.initial.append(value)
+    names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
+    examples = {name: _id_example(name, samples, domains) for name in names}
+    return {name: _entity(domain.entities[name], known[name], examples[name]) for name in names}
+
+
+def _is_initial(one: ShownRecord, name: str, value: Json) -> bool:
+    given = [canonical(argument) for argument in one.sample.arguments.values()]
+    if one.is_new:
+        return name not in one.sample.arguments and (value in (None, [], {}) or canonical(value) not in given)
+    return one.scope.record.get(name, NOWHERE) is NOWHERE
+
+
+def _entity(entity: Entity, fields: dict[str, _Values], example: Json) -> Record:
+    """Return the declaration of an entity: what is inferred of it, and the fields that answers show."""
+    body: Record = {"key": entity.key, "open": None}
+    if example is not None and not entity.natural:
+        body["key_like"] = example
+    body |= {flag: True for flag in ("natural", "singleton") if getattr(entity, flag)}
+    shown = {name: _schema(name, entity, values) for name, values in fields.items() if name != entity.key}
+    return {**body, "fields": {name: schema for name, schema in shown.items() if schema}}
+
+
+def _id_example(name: str, samples: Sequence[Sample], domains: Sequence[Domain]) -> Json:
+    """Return an id of a record: one that is given, else one that the real server has issued."""
+    given = [domain.entities[name].key_like for domain in domains if name in domain.entities and name in domain.given]
+    issued = [sample.issued for sample in samples if sample.plan.entity == name and sample.issued]
+    known = [value for value in (*given, *issued) if value is not None and not _is_secret(value)]
+    return int(known[0]) if known and str(known[0]).isdecimal() else next(iter(known), None)
+
+
+def _schema(name: str, entity: Entity, values: _Values) -> Record:
+    """Return the schema of a field: what is inferred of it, with the types, the default and the format of times."""
+    inferred = entity.fields[name].schema if name in entity.fields else {}
+    link = entity.fields[name].link if name in entity.fields else None
+    if name in entity.fields and entity.fields[name].derived is not None:
+        return {}
+    types = _types(values.shown)
+    body: Record = {} if any(key in inferred for key in ("anyOf", "oneOf", "$ref")) else {**inferred}
+    if types and types != ["null"]:
+        body["type"] = types[0] if len(types) == 1 else types
+    times = [value for value in values.shown if value is not None and is_time(name, value)]
+    if times:
+        body["examples"] = [times[0]]
+        body.pop("format", None)
+    default = _default(name, values)
+    if default is not NOWHERE:
+        body["default"] = default
+        if default is None and isinstance(body.get("type"), str) and body["type"] != "null":
+            body["type"] = [body["type"], "null"]
+    if isinstance(body.get("enum"), list):
+        seen = [value for value in values.shown if value is None or isinstance(value, str)]
+        body["enum"] = list(dict.fromkeys([*body["enum"], *seen]))
+    return {**body, **({"link": link} if link else {})}
+
+
+def _types(shown: Sequence[Json]) -> list[str]:
+    found = dict.fromkeys(next((name for kind, name in _TYPES if isinstance(value, kind)), "null") for value in shown)
+    if "number" in found:
+        found.pop("integer", None)
+    return [*found]
+
+
+def _default(name: str, values: _Values) -> Json:
+    """Return the value with which a field begins; NOWHERE if it differs, or is generated for each record."""
+    initial = values.initial or [value for value in values.shown if value in (None, [], {}, 0, False)]
+    if not initial:
+        return NOWHERE
+    usual = max(initial, key=lambda value: sum(canonical(value) == canonical(other) for other in initial))
+    same = sum(canonical(value) == canonical(usual) for value in initial)
+    is_own = usual is not None and (is_time(name, usual) or is_id(name, usual) or _is_secret(usual))
+    is_filled = bool(as_list(usual) or as_object(usual))
+    return NOWHERE if is_own or is_filled or same * 2 <= len(initial) else usual
+
+
+def _is_secret(value: Json) -> bool:
+    return isinstance(value, str) and PLACEHOLDER.search(value) is not None

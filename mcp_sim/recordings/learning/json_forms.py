@@ -1,0 +1,137 @@
+"""Induce a JSON document with slots from recorded answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from mcp_sim.backends.rendering.templates import Scope
+from mcp_sim.recordings.learning.slots import Shown, choose, is_same, literal, most_common, whole_slot
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types.result_templates import ROWS
+
+_SHARED = 0.4
+"""The share of its fields that a value must share with a record to be one."""
+
+
+def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -> Json:
+    """Return the template of the values at one place. `of_record`: it is a field of the record that is shown."""
+    known = [(value, scope) for value, scope in shown if value is not None] or list(shown)
+    if of_record and isinstance(known[0][0], dict | list):
+        return f"{{{name}}}"
+    if isinstance(known[0][0], dict | list) and (slot := whole_slot(name, known)) is not None:
+        return slot
+    if all(isinstance(value, dict) for value, _ in known):
+        return _object([(cast("Record", value), scope) for value, scope in known], name)
+    if all(isinstance(value, list) for value, _ in known):
+        return _list([(cast("list[Json]", value), scope) for value, scope in known], name)
+    return choose(name, shown, of_record=of_record)
+
+
+def _object(shown: Sequence[tuple[Record, Scope]], name: str) -> Json:
+    if _is_whole(name, cast("Sequence[Shown]", shown)):
+        return f"{{{name}}}"
+    names = merged_names([value for value, _ in shown])
+    always = [one for one in names if all(one in value for value, _ in shown)]
+    if not always and len(shown) > 1 and len(names) > max(len(value) for value, _ in shown) * 2:
+        return literal(most_common(value for value, _ in shown))
+    fields = _fields(shown)
+    body: Record = {}
+    for one in names:
+        inner = [(value[one], scope) for value, scope in shown if one in value]
+        body[one if len(inner) == len(shown) else f"{one}?"] = induce(inner, one, of_record=one in fields)
+    return _with_counts(body, [value for value, _ in shown])
+
+
+def _with_counts(body: Record, values: Sequence[Record]) -> Record:
+    """Return the object with slots for numbers that are the length of a list of rows beside them."""
+    listed = [name for name, part in body.items() if isinstance(part, dict) and cast("Record", part).keys() == {ROWS}]
+    if len(listed) != 1:
+        return body
+    lengths = [(value, len(cast("list[Json]", value[listed[0]]))) for value in values if listed[0] in value]
+    counts = {
+        name: "{count}"
+        for name, part in body.items()
+        if (isinstance(part, int) and not isinstance(part, bool)) or part in ("{count}", "{total}")
+        if all(is_same(value.get(name), length) for value, length in lengths)
+    }
+    return {**body, **counts}
+
+
+def _fields(shown: Sequence[tuple[Record, Scope]]) -> frozenset[str]:
+    """Return the fields of the records that objects show; none if they show no records."""
+    if not sum(is_record(value, scope) for value, scope in shown) * 2 > len(shown):
+        return frozenset()
+    return frozenset(name for _, scope in shown for name in (*scope.record, *scope.defaults))
+
+
+def is_record(value: Record, scope: Scope) -> bool:
+    """Whether an object shows the record of a scope: it shares fields and a value with it."""
+    known = scope.record.keys() | scope.defaults.keys()
+    shared = len(value.keys() & known) / max(1, min(len(value), len(known)))
+    return bool(scope.record) and shared >= _SHARED and _common(value, scope.record) > 0
+
+
+def merged_names(values: Sequence[Record]) -> list[str]:
+    """Return the names of all objects in an order that agrees with theirs."""
+    merged: list[str] = []
+    for value in sorted(values, key=len, reverse=True):
+        before = -1
+        for name in value:
+            if name in merged:
+                before = merged.index(name)
+            else:
+                before += 1
+                merged.insert(before, name)
+    return merged
+
+
+def _is_whole(name: str, shown: Sequence[Shown]) -> bool:
+    """Whether values are those of a field as it is."""
+    return bool(name) and all((got := scope.get(name)) is not NOWHERE and is_same(got, value) for value, scope in shown)
+
+
+def _list(shown: Sequence[tuple[list[Json], Scope]], name: str) -> Json:
+    if any(value for value, _ in shown) and _is_whole(name, cast("Sequence[Shown]", shown)):
+        return f"{{{name}}}"
+    paired = [pair for value, scope in shown for pair in paired_rows(value, scope)]
+    if paired and _are_rows(paired):
+        return {ROWS: induce(paired)}
+    if any(value for value, _ in shown):
+        named = [(value, scope) for value, scope in shown if scope.get(name) is not NOWHERE]
+        if named and sum(is_same(scope.get(name), value) for value, scope in named) * 2 >= len(shown):
+            return f"{{{name}}}"
+        empty = sum(not value for value, _ in shown)
+        return [] if empty * 2 >= len(shown) else literal(most_common(value for value, _ in shown if value))
+    return []
+
+
+def paired_rows(items: Sequence[Json], scope: Scope) -> Iterator[Shown]:
+    """Yield the items of a recorded list, each with the scope of the row that shares most of its values."""
+    left = dict(enumerate(scope.rows))
+    for at, item in enumerate(items):
+        if not left:
+            return
+        best = max(left, key=lambda other: (_common(item, left[other]), -abs(other - at)))
+        yield item, scope.of_row(at + 1, left.pop(best))
+
+
+def _common(item: Json, row: Record) -> int:
+    if not isinstance(item, dict):
+        return sum(is_same(item, value) for value in row.values())
+    return sum(name in row and is_same(value, row[name]) for name, value in cast("Record", item).items())
+
+
+def _are_rows(paired: Sequence[Shown]) -> bool:
+    """Whether the items of a list show the rows that the call found."""
+    if not all(isinstance(value, dict) for value, _ in paired):
+        return sum(_common(value, scope.record) > 0 for value, scope in paired) * 2 > len(paired)
+    shared = [_share(as_object(value), scope.record) for value, scope in paired]
+    agreed = sum(_common(value, scope.record) > 0 for value, scope in paired)
+    return sum(shared) / len(shared) >= _SHARED and agreed * 2 > len(paired)
+
+
+def _share(value: Record, record: Record) -> float:
+    return len(value.keys() & record.keys()) / max(1, min(len(value), len(record)))

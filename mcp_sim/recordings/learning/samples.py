@@ -1,0 +1,227 @@
+"""Replay sessions in a draft of the spec, and note what a result template could show of each call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from mcp_sim.backends.rendering.templates import Scope
+from mcp_sim.recordings.align import Alignment, ids_in
+from mcp_sim.recordings.known import KnownValues
+from mcp_sim.recordings.learning.drafts import Draft, load_draft
+from mcp_sim.recordings.observed import Observed, observe
+from mcp_sim.recordings.responders import answer_of
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.spec.sessions import Answer, RecordedCall, Session
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
+from mcp_sim.types.errors import BadArguments, Crash
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_templates import EVERYTHING, ResultTemplate
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
+
+_DUMP = (ResultTemplate("json", EVERYTHING),)
+_DUMPED_FAILURE = VendorErrors({DEFAULT: Template("json", {"kind": "{kind}"})})
+_START = datetime.fromisoformat("2030-01-01T09:00:00+00:00")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A recorded call, and what a template could show of it."""
+
+    session: str
+    seq: int
+    tool: str
+    arguments: Record
+    """With the ids of the simulation, as all values here."""
+    recorded: Observed
+    answer: Answer
+    value: Json
+    """The data or text of the recorded answer. Several blocks of text are a list."""
+    is_blocks: bool
+    """Whether the value is a list with an item for each block."""
+    scope: Scope
+    served: bool
+    """Whether the simulation succeeded; otherwise the scope has only the arguments."""
+    plan: Plan
+    """The plan for this call, that of the choice if there are several."""
+    refusal: str = ""
+    """The kind of failure with which the simulation refused the call; '' if it did not."""
+    known_arguments: Sequence[str] = ()
+    """The names of the tool's arguments."""
+    issued: str = ""
+    """The id that the real server gave to a new record; '' if none is known."""
+
+    @property
+    def rows(self) -> Sequence[Record]:
+        return self.scope.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The samples of sessions, and the domains of the draft in which they were replayed."""
+
+    samples: Sequence[Sample]
+    domains: Sequence[Domain]
+    """That of each session: its given state adds to what is inferred."""
+
+    @property
+    def domain(self) -> Domain:
+        return self.domains[0]
+
+
+async def collect(draft: Draft, sessions: Sequence[Session]) -> Replayed:
+    """Return a sample for each call of the sessions."""
+    found = list[Sample]()
+    scenarios = [replace(load_draft(draft, session.state), perturbations=()) for session in sessions]
+    for session, scenario in zip(sessions, scenarios, strict=True):
+        found += await _of_session(session, scenario)
+    return Replayed(found, [scenario.domain for scenario in scenarios])
+
+
+async def _of_session(session: Session, scenario: Scenario) -> list[Sample]:
+    async with Simulator(scenario, ledger_keep=1) as plain, Simulator(_dumping(scenario), ledger_keep=1) as dumping:
+        replay = _Replay(session, scenario, plain.world("x"), dumping.world("x"))
+        return [await replay.sample(call) for call in session.calls]
+
+
+def _dumping(scenario: Scenario) -> Scenario:
+    """Return a scenario whose tools answer with all that a template could show."""
+    domain = scenario.domain
+    tools = {name: _without_schema(tool) for name, tool in domain.tools.items()}
+    plans = {name: _with_dump(plan) for name, plan in domain.plans.items()}
+    return replace(scenario, domain=replace(domain, tools=tools, plans=plans))
+
+
+def _without_schema(tool: Tool) -> Tool:
+    kept = {name: part for name, part in tool.definition.items() if name != "outputSchema"}
+    return replace(tool, definition=kept, render_failure=_DUMPED_FAILURE)
+
+
+def _with_dump(plan: Plan) -> Plan:
+    choices = {value: replace(one, result=_DUMP) for value, one in plan.choices.items()}
+    return replace(plan, result=_DUMP, choices=choices)
+
+
+class _Replay:
+    """A session in two worlds that do the same: one answers as the draft says, one shows what templates could show."""
+
+    def __init__(self, session: Session, scenario: Scenario, plain: World, dumping: World) -> None:
+        self._session, self._scenario, self._plain, self._dumping = session, scenario, plain, dumping
+        self._alignment, self._known, self._shown_ids = Alignment(), KnownValues(session.state), set[str]()
+        self._ids = {tool.name: tool.id for tool in scenario.domain.tools.values()}
+
+    async def sample(self, call: RecordedCall) -> Sample:
+        arguments = self._alignment.translate(call.arguments)
+        recorded = observe(call.answer)
+        self._known.learn(call.arguments, "argument", call.seq)
+        answered = await _asked(self._plain, self._ids.get(call.tool, call.tool), arguments)
+        dumped = await _asked(self._dumping, self._ids.get(call.tool, call.tool), arguments)
+        shown = _dump_of(dumped)
+        tool = self._scenario.domain.tools.get(self._ids.get(call.tool, ""))
+        if not recorded.is_error and answered is not None:
+            self._align(recorded, observe(answered), shown)
+        issued = [name for name in sorted(ids_in(recorded.value)) if self._is_new(name)]
+        if not recorded.is_error:
+            self._shown_ids |= {name for name in ids_in(recorded.value) if name not in self._known}
+        self._known.learn(recorded.value, "result", call.seq)
+        plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
+        chosen = plan.choices.get(str(call.arguments.get(plan.choice or "")), plan)
+        scope = _scope_of(shown, arguments, self._fields_of(chosen))
+        value, is_blocks = _value_of(call.answer, recorded, len(scope.rows))
+        return Sample(
+            self._session.name,
+            call.seq,
+            call.tool,
+            arguments,
+            recorded,
+            call.answer,
+            self._alignment.translate(value),
+            is_blocks,
+            scope,
+            shown is not None,
+            chosen,
+            _refusal_of(dumped),
+            [] if tool is None else [*properties(expanded(tool.input_schema))],
+            issued[0] if chosen.verb == "create" and issued else "",
+        )
+
+    def _fields_of(self, plan: Plan) -> Sequence[str]:
+        """Return the fields of the records that a tool works on."""
+        entity = self._scenario.domain.entities.get(plan.entity or "")
+        return () if entity is None else [*entity.fields]
+
+    def _is_new(self, name: str) -> bool:
+        return name not in self._known and name not in self._shown_ids
+
+    def _align(self, recorded: Observed, served: Observed, shown: Record | None) -> None:
+        def is_known(name: str) -> bool:
+            return not self._is_new(name)
+
+        key = as_object((shown or {}).get("facts")).get("key")
+        new = [name for name in ids_in(recorded.value) if not is_known(name) and name not in self._alignment]
+        if len(new) == 1 and key is not None and not is_known(str(key)):
+            one, other = (replace(recorded, value={"id": value}) for value in (new[0], key))
+            self._alignment.add(one, other, is_known)
+        elif not served.is_error:
+            self._alignment.add(recorded, served, is_known)
+
+
+async def _asked(world: World, tool: str, arguments: Record) -> Answer | None:
+    try:
+        return answer_of(await world.call(tool, arguments))
+    except (BadArguments, Crash):
+        return None
+
+
+def _dump_of(answer: Answer | None) -> Record | None:
+    """Return what a template could show; None if the call failed."""
+    if answer is None or "error" in answer or answer["result"]["isError"]:
+        return None
+    try:
+        shown: Json = decode_strict(answer["result"]["content"][0]["text"])
+    except (ValueError, KeyError, IndexError):
+        return None
+    return as_object(shown) if isinstance(shown, dict) and "facts" in shown else None
+
+
+def _refusal_of(answer: Answer | None) -> str:
+    """Return the kind of failure with which a call was refused."""
+    if answer is None or "error" in answer or not answer["result"]["isError"]:
+        return ""
+    try:
+        return str(as_object(decode_strict(answer["result"]["content"][0]["text"])).get("kind", ""))
+    except (ValueError, KeyError, IndexError):
+        return ""
+
+
+def _scope_of(shown: Record | None, arguments: Record, fields: Iterable[str]) -> Scope:
+    if shown is None:
+        return Scope(arguments, _START, _START)
+    rows = [as_object(row) for row in as_list(shown["rows"])]
+    lacking: Record = {**dict.fromkeys(fields), **as_object(shown["defaults"])}
+    return Scope(arguments, _START, _START, as_object(shown["record"]), rows, as_object(shown["facts"]), lacking)
+
+
+def _value_of(answer: Answer, recorded: Observed, rows: int) -> tuple[Json, bool]:
+    """Return the value of an answer, and whether it is a list of the values of several blocks: one for each row."""
+    content: Sequence[Mapping[str, Json]] = answer.get("result", {}).get("content") or []
+    texts = [str(block.get("text")) for block in content if block.get("type") == "text"]
+    if len(texts) < 2 or len(texts) < len(content) or answer["result"].get("structuredContent") is not None:
+        return recorded.value, False
+    values = [parsed_text(text) for text in texts]
+    if len(values) != rows and any(isinstance(value, str) for value in values):
+        return recorded.value, False
+    return values, True
+
+
+def parsed_text(text: str) -> Json:
+    """Return the data that a text is, else the text."""
+    block: Answer = {"result": {"content": [{"type": "text", "text": text}]}}
+    return observe(block).value

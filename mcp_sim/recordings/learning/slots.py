@@ -1,0 +1,185 @@
+"""Choose the slots of result templates: what of a call always equals what the recorded answers show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isclose
+from typing import TypeAlias, cast
+
+from mcp_sim.backends.rendering.templates import Scope, time_spelling
+from mcp_sim.recordings.observed import is_time, normal
+from mcp_sim.spec.sessions import PLACEHOLDER
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_values import NOWHERE, canonical
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.time_formats import parse_time
+
+Shown: TypeAlias = "tuple[Json, Scope]"
+"""A recorded value, and what a template could show in its place."""
+
+_COUNTS = ("count", "total")
+_ENOUGH = 0.5
+"""The share of samples in which a slot of the same name must agree."""
+_SHORTEST = 3
+"""The length from which a text that equals another value is no coincidence."""
+_DEEPEST = 3
+
+
+def paths_of_scope(scope: Scope) -> Iterator[tuple[str, Json]]:
+    """Yield the paths of slots with their values, the ones that come first before others of the same value."""
+    known: Record = {**scope.arguments, **scope.facts, **scope.record}
+    yield from _paths(known, "")
+    yield from _paths(scope.arguments, "arguments.")
+    yield from ((path, value) for path, value in _paths(scope.record, "") if "." in path)
+
+
+def _paths(value: Record, prefix: str, depth: int = 0) -> Iterator[tuple[str, Json]]:
+    for name, part in value.items():
+        if not name.replace("_", "").replace("-", "").isalnum() or name[:1].isdigit():
+            continue
+        yield f"{prefix}{name}", part
+        if isinstance(part, dict) and depth < _DEEPEST:
+            yield from _paths(cast("Record", part), f"{prefix}{name}.", depth + 1)
+
+
+def is_same(one: Json, other: Json) -> bool:
+    """Whether two JSON values are equal. A whole number equals a float of its value; a flag equals no number."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return isclose(one, other)
+    return type(one) is type(other) and canonical(one) == canonical(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a template has in one place."""
+
+    template: Json
+    agreement: float
+    """The share of samples in which it shows what was recorded."""
+
+
+def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
+    """Return a slot or a constant for a place of this name.
+
+    `of_record`: the place is a field of a record, which is preferred to anything else.
+    """
+    values = [value for value, _ in shown]
+    usual = most_common(values)
+    if of_record and _is_slot(name):
+        return f"{{{name}}}"
+    spelled = _time(name, shown)
+    if spelled is not None:
+        return spelled
+    named = _named(name, shown)
+    if named is not None and named.agreement > _ENOUGH:
+        return named.template
+    is_constant = all(is_same(value, usual) for value in values)
+    best = _best(name, shown)
+    if is_constant and (best is None or not _is_distinctive(usual)):
+        return literal(usual)
+    if best is not None:
+        return best.template
+    return literal(usual)
+
+
+def _named(name: str, shown: Sequence[Shown]) -> Choice | None:
+    """Return the slot of the same name, if it agrees often enough."""
+    found = [Choice(f"{{{path}}}", _agreement(path, shown)) for path in (name, snake(name)) if _is_slot(path)]
+    good = [one for one in found if one.agreement >= _ENOUGH]
+    return max(good, key=lambda one: one.agreement, default=None)
+
+
+def _is_slot(path: str) -> bool:
+    return path.replace("_", "").replace("-", "").isalnum() and path[:1].isalpha()
+
+
+def _agreement(path: str, shown: Sequence[Shown]) -> float:
+    agreed = sum(is_same(None if (got := scope.get(path)) is NOWHERE else got, value) for value, scope in shown)
+    resolved = any(scope.get(path) is not NOWHERE for _, scope in shown)
+    return agreed / len(shown) if resolved else 0.0
+
+
+def _best(name: str, shown: Sequence[Shown]) -> Choice | None:
+    """Return the slot that agrees in all samples: that of the likest name, else the first one."""
+    value, scope = max(shown, key=lambda one: len(str(one[0])))
+    paths = list(dict.fromkeys(path for path, other in paths_of_scope(scope) if is_same(other, value)))
+    agreed = [path for path in paths if all(is_same(s.get(path), v) for v, s in shown)]
+    distinct = len({canonical(value) for value, _ in shown})
+    if not agreed or (distinct < 2 and not _is_distinctive(value)):
+        return None
+    best = min(agreed, key=lambda path: (-_likeness(path, name), len(path)))
+    return Choice(f"{{{best}}}", 1.0)
+
+
+def whole_slot(name: str, shown: Sequence[Shown]) -> Json:
+    """Return the slot whose value lists or objects are as they are, in all samples; None if there is none."""
+    filled = [(value, scope) for value, scope in shown if value]
+    if not filled:
+        return None
+    value, scope = filled[0]
+    paths = [path for path, other in paths_of_scope(scope) if other and is_same(other, value)]
+    agreed = [path for path in dict.fromkeys(paths) if all(is_same(s.get(path), v) for v, s in shown)]
+    best = min(agreed, key=lambda path: (-_likeness(path, name), len(path)), default=None)
+    return None if best is None else f"{{{best}}}"
+
+
+def _likeness(path: str, name: str) -> int:
+    parts = set(snake(path.replace(".", "_")).split("_")) & set(snake(name).split("_"))
+    return len(parts) + (1 if path in _COUNTS and any(word in snake(name) for word in _COUNTS) else 0)
+
+
+def _is_distinctive(value: Json) -> bool:
+    """Whether a value that occurs elsewhere is the same for a reason."""
+    return isinstance(value, str) and len(value) >= _SHORTEST
+
+
+def _time(name: str, shown: Sequence[Shown]) -> Json:
+    """Return the slot of a time; None if the values are not times."""
+    times = [value for value, _ in shown if value is not None]
+    if not times or not all(is_time(name, value) for value in times):
+        return None
+    spelling = time_spelling(times[0])
+    path = name if any(name in scope.record for _, scope in shown) else ""
+    if path and _is_verbatim(path, shown):
+        return f"{{{path}}}"
+    if not spelling:
+        return f"{{{path}}}" if path else None
+    if not path:
+        return f"{{now:{spelling}}}"
+    return f"{{{path}:{spelling}}}"
+
+
+def _is_verbatim(path: str, shown: Sequence[Shown]) -> bool:
+    """Whether a time that someone has given is shown as it was given."""
+    given = [(value, scope.get(path)) for value, scope in shown if value is not None and scope.get(path) is not NOWHERE]
+    same = sum(is_same(value, other) for value, other in given)
+    moved = sum(not is_same(value, other) and parse_time(value) == parse_time(other) for value, other in given)
+    return same > 0 and moved == 0
+
+
+def literal(value: Json) -> Json:
+    """Return a recorded value as a constant. Redacted values are none."""
+    if isinstance(value, dict):
+        return {name: literal(part) for name, part in cast("Record", value).items()}
+    if isinstance(value, list):
+        return [literal(part) for part in cast("list[Json]", value)]
+    if isinstance(value, str) and PLACEHOLDER.search(value):
+        return PLACEHOLDER.sub("", value) or None
+    return value
+
+
+def most_common(values: Iterable[Json]) -> Json:
+    """Return the most common value, the first of several; null only if there is no other."""
+    listed = list(values)
+    known = [value for value in listed if value is not None] or listed
+    counts = Counter(map(canonical, known))
+    return max(known, key=lambda value: counts[canonical(value)], default=None)
+
+
+def text_of(value: Json) -> str | None:
+    """Return a value as a text shows it; None if it shows nothing."""
+    return normal(value)

@@ -1,0 +1,122 @@
+"""Induce a text with slots, and with a part that is repeated for each row, from recorded texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from mcp_sim.backends.rendering.templates import Scope
+from mcp_sim.recordings.learning.skeletons import Skeleton, merged, skeleton
+from mcp_sim.types import Json, Record
+
+ShownText: TypeAlias = "tuple[str, Scope]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A text that lists rows: what is before them, each row with its scope, and what is after them."""
+
+    head: str
+    rows: Sequence[ShownText]
+    tail: str
+    between: str
+
+
+def induce_text(shown: Sequence[ShownText]) -> Json:
+    """Return the `text` of a template for recorded texts."""
+    split = [(_split(text, scope), scope) for text, scope in shown]
+    listed = [(one, scope) for one, scope in split if one is not None]
+    several = [one is not None for one, scope in split if len(scope.rows) > 1]
+    if listed and (sum(several) * 2 > len(several) or not several):
+        return _with_rows(listed)
+    return merged([Skeleton(skeleton(text, scope), scope) for text, scope in shown])
+
+
+def _with_rows(listed: Sequence[tuple[_Listed, Scope]]) -> Json:
+    rows = [Skeleton(skeleton(text, scope), scope) for one, _ in listed for text, scope in one.rows]
+    head = _around([(one.head, scope) for one, scope in listed])
+    tail = _around([(one.tail, scope) for one, scope in listed])
+    joints = [one.between for one, _ in listed if len(one.rows) > 1]
+    between = max(set(joints), key=joints.count) if joints else "\n"
+    part: Record = {"rows": merged(rows), **({} if between == "\n" else {"between": between})}
+    return [*head, part, *tail]
+
+
+def _around(shown: Sequence[ShownText]) -> list[str]:
+    """Return the text before or after rows, as a list without or with it."""
+    texts = [(text, scope) for text, scope in shown if text]
+    if len(texts) * 2 <= len(shown):
+        return []
+    return [merged([Skeleton(skeleton(text, scope), _bare(scope)) for text, scope in texts])]
+
+
+def _bare(scope: Scope) -> Scope:
+    return Scope(scope.arguments, scope.now, scope.start, scope.record, (), scope.facts)
+
+
+def _split(text: str, scope: Scope) -> _Listed | None:
+    """Split a text into the rows that a call found; None if it does not show them on lines of their own."""
+    lines = text.split("\n")
+    if not scope.rows:
+        return None
+    places = dict[int, Record]()
+    for row in scope.rows:
+        at = _line_of(lines, row, places)
+        if at is not None:
+            places[at] = row
+    if len(places) * 2 < len(scope.rows) or (len(places) == 1 and len(lines) == 1 and len(scope.rows) > 1):
+        return None
+    starts = _aligned(lines, sorted(places))
+    size = min((b - a for (a, _), (b, _) in pairwise(starts)), default=0)
+    first, (last, _) = starts[0][0], starts[-1]
+    end = min(len(lines), last + size) if len(starts) > 1 else _end_of_only(lines, last)
+    bounds = [*(at for at, _ in starts), end]
+    blocks = ["\n".join(lines[a:b]) for a, b in pairwise(bounds)]
+    joints = [re.search(r"\n*$", block) for block in blocks]
+    between = "\n" + (joints[0][0] if joints[0] is not None and len(blocks) > 1 else "")
+    numbered = enumerate(zip(blocks, starts, strict=True), 1)
+    rows = [(block.rstrip("\n"), scope.of_row(at, places[line])) for at, (block, (_, line)) in numbered]
+    return _Listed("\n".join(lines[:first]), rows, "\n".join(lines[end:]), between)
+
+
+def _line_of(lines: Sequence[str], row: Record, taken: Record | dict[int, Record]) -> int | None:
+    """Return the line that shows most values of a row."""
+    values = [str(value) for value in row.values() if isinstance(value, str | int) and not isinstance(value, bool)]
+    distinctive = [value for value in values if len(value) > 1]
+    scores = {
+        at: sum(len(value) for value in distinctive if value in line)
+        for at, line in enumerate(lines)
+        if at not in taken
+    }
+    best = max(scores, key=lambda at: (scores[at], -at), default=None)
+    return best if best is not None and scores[best] >= 2 else None
+
+
+def _aligned(lines: Sequence[str], found: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first line of each row with the line where it was found: rows begin at the same distance before it."""
+    if len(found) < 2:
+        return [(at, at) for at in found]
+    size = min(b - a for a, b in pairwise(found))
+    back = 0
+    while back + 1 < size and found[0] - back - 1 >= 0 and _alike(lines, [at - back - 1 for at in found]):
+        back += 1
+    return [(at - back, at) for at in found]
+
+
+def _alike(lines: Sequence[str], at: Sequence[int]) -> bool:
+    """Whether lines begin alike and none is blank."""
+    starts = {re.match(r"\W*\w*", lines[one]) for one in at}
+    texts = {found[0] for found in starts if found is not None}
+    return len(texts) == 1 and texts != {""} and all(lines[one].strip() for one in at)
+
+
+def _end_of_only(lines: Sequence[str], first: int) -> int:
+    """Return the end of the only row: the lines below it that are indented deeper."""
+    indent = len(lines[first]) - len(lines[first].lstrip())
+    end = first + 1
+    while end < len(lines) and lines[end].strip() and len(lines[end]) - len(lines[end].lstrip()) > indent:
+        end += 1
+    return end
