@@ -120,7 +120,7 @@ class Probe:
             seen = await self.call(plan.tool, arguments, world)
             if seen is None:
                 continue
-            if not seen.failed:
+            if not seen.failed or (self.intent(plan) in {"list", "search"} and not seen.is_error):
                 self.succeeded[plan.tool] = arguments
                 if self.intent(plan) != "delete":
                     self.world = world

@@ -92,18 +92,30 @@ def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int 
 
     Of six or more, half of those that are held back are for the score, and the others for the gate. Of fewer all are
     for the gate, since one session decides badly what to keep. `visible`: the model sees at most so many, and the rest
-    is held back. Sessions are chosen by the hashes of their names, but so that one with a given state is shown, if
-    there is any.
+    is held back. Those that are shown have as many tools as possible, and one has a given state, if there is any; else
+    the hashes of names decide.
     """
     ordered = sorted(sessions, key=lambda session: sha256(f"{seed} {session.name}".encode()).digest())
     held = max(len(ordered) // 3, 1) if len(ordered) > 1 else 0
     shown = len(ordered) - held if visible is None else min(visible, len(ordered))
+    ordered = _most_tools_first(ordered, shown)
     if not any(session.state for session in ordered[:shown]):  # its form is needed to begin with another one
         ordered.sort(key=lambda session: not session.state)
     scored = (len(ordered) - shown) // 2 if len(ordered) >= _FOR_SCORE else 0
     end = len(ordered) - scored
     seen, held, rest = (_by_name(some) for some in (ordered[:shown], ordered[shown:end], ordered[end:]))
     return replace(subject, shown=seen, held=held, scored=rest)
+
+
+def _most_tools_first(sessions: Sequence[Session], count: int) -> list[Session]:
+    """Return sessions, the first ones so that each adds the most tools to those before: what is held back is shown."""
+    left, first, seen = [*sessions], list[Session](), set[str]()
+    while left and len(first) < count:
+        best = max(left, key=lambda session: len({call.tool for call in session.calls} - seen))
+        left.remove(best)
+        first.append(best)
+        seen |= {call.tool for call in best.calls}
+    return [*first, *left]
 
 
 def _by_name(sessions: Sequence[Session]) -> list[Session]:
