@@ -55,7 +55,11 @@ class ControlServer:
             return Response(shown, media_type="application/json")
 
         routes.append(Route("/openapi.json", show))
-        handlers: Mapping[Any, Any] = {ControlError: _refused, HTTPException: _refused_by_router}
+        handlers: Mapping[Any, Any] = {
+            ControlError: _refused,
+            HTTPException: _refused_by_router,
+            Exception: _failed,
+        }
         self._app = Starlette(routes=routes, exception_handlers=handlers)
 
     def leave(self) -> None:
@@ -72,7 +76,10 @@ class ControlServer:
             headers = getattr(refusal, "headers", {})
             await _response(refusal.status, str(refusal), headers)(scope, receive, send)
             return
-        await self._app(scope, _replayed(body, receive), send)
+        try:
+            await self._app(scope, _replayed(body, receive), send)
+        except Exception:  # Starlette has answered, unless the response had begun
+            logger.exception("a request failed: %s %s", scope["method"], scope["path"])
 
     def _admit(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise `NotAdmitted` or `Refusal` for requests of others."""
@@ -165,6 +172,10 @@ def _refused(_request: Request, error: ControlError) -> Response:
 def _refused_by_router(_request: Request, error: HTTPException) -> Response:
     message = "no such path; GET /openapi.json lists them" if error.status_code == 404 else error.detail
     return _response(error.status_code, message, error.headers or {})
+
+
+def _failed(_request: Request, _error: Exception) -> Response:
+    return _response(500, "Internal error", {})
 
 
 def _response(status: int, message: str, headers: Mapping[str, str]) -> Response:
