@@ -65,9 +65,13 @@ class Worlds:
 
     def add(self, world: World) -> None:
         """Add a world under its name, which is free. Raises `WorldUnavailable` if there is no room."""
-        if len(self._worlds) >= self._most:
-            raise WorldUnavailable(world.name, "There is no room for another world", is_full=True)
+        self.check_room(world.name)
         self._worlds[world.name] = world
+
+    def check_room(self, name: str) -> None:
+        """Raise `WorldUnavailable` if there is no room for another world."""
+        if len(self._worlds) >= self._most:
+            raise WorldUnavailable(name, "There is no room for another world", is_full=True)
 
     def check(self, name: str) -> None:
         """Raises `WorldUnavailable` if `get` would."""
@@ -77,8 +81,7 @@ class Worlds:
             return
         if self._declared is not None and name not in self._declared:
             raise WorldUnavailable(name, f"Unknown world: {name}", is_full=False)
-        if len(self._worlds) >= self._most:
-            raise WorldUnavailable(name, "There is no room for another world", is_full=True)
+        self.check_room(name)
 
     def get(self, name: str) -> World:
         """Return the world of this name, created on first use. Raises `WorldUnavailable`."""

@@ -229,10 +229,13 @@ class Controls:
     # in common
 
     def _free(self, name: str | None) -> str:
-        """Return the name of a new world. Raises `Conflict` if it is taken."""
+        """Return the name of a new world. Raises `Conflict` if it is taken, or there is no room for a world."""
         if name is not None and self._worlds.find(name) is not None:
             raise Conflict(f"there is a world {name!r}; choose another name, or close that one")
-        return name or f"world-{token_hex(8)}"
+        chosen = name or f"world-{token_hex(8)}"
+        with _refusals():
+            self._worlds.check_room(chosen)
+        return chosen
 
     def _added(self, world: World) -> m.WorldSummary:
         with _refusals():
