@@ -17,7 +17,7 @@ from mcp_sim.cli.traces import ModelUsage, read_entries, read_header, worlds_of
 from mcp_sim.cli.verdicts import grade_lines
 from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
 from mcp_sim.types import Record
-from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.errors import DocumentError, McpSimError, UsageError
 from mcp_sim.types.grades import Grade
 from mcp_sim.world.trace import FORMAT
 
@@ -131,7 +131,10 @@ def _grades(path: Path, entries: Iterable[Record], only: str | None) -> dict[str
     if scenario is None or scenario.sha256 != header.get("sha256") or not scenario.expectations:
         return {}
     worlds = {name: world for name, world in worlds_of(entries).items() if only in (None, name)}
-    return dict(grades_of(worlds, scenario, path, None, strict=False))
+    try:
+        return dict(grades_of(worlds, scenario, path, None, strict=False))
+    except DocumentError:
+        return {}  # its programs are not trusted
 
 
 def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str]:

@@ -292,7 +292,10 @@ class Simulator:
         return any("initial" in program.hooks for program in self.scenario.domain.programs)
 
     def _generated(self, seed: int) -> Tables:
-        """Generate the records, with those that the backends of these tools add."""
+        """Generate the records, with those that the backends of these tools add.
+
+        Raises `DocumentError` if programs would run that the user does not trust.
+        """
         from mcp_sim.generate.records import generate  # noqa: PLC0415 (listing tools must not wait for it)
 
         tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
@@ -302,6 +305,8 @@ class Simulator:
             tables = backends[name]().initial(tables, [plan for plan in plans if plan.backend == name], seed)
         if not self.scenario.domain.programs:
             return tables
+        if self.scenario.untrusted:
+            raise DocumentError([*self.scenario.untrusted])
         from mcp_sim.programs.initial_records import with_initial_records  # noqa: PLC0415 (only programs need it)
 
         return with_initial_records(tables, self.scenario.domain, seed)

@@ -161,6 +161,46 @@ def test_what_is_no_trace_is_refused(folder: Path, busy: Path, capfd: pytest.Cap
     assert "this is a trace, which the page would replace" in capfd.readouterr().err
 
 
+PROGRAM = """\
+from pathlib import Path
+
+from mcp_sim.programs import initial, tool
+
+Path(__file__).with_name("ran").touch()
+tables = {"book": {"key": "id", "fields": {"title": ""}}}
+
+
+@initial
+def start(given, world):
+    return None
+
+
+@tool
+def list_books(world):
+    return []
+"""
+
+
+def test_no_command_runs_a_program_without_trust_to_look_at_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "books.py").write_text(PROGRAM)
+    (tmp_path / "tools.json").write_text('{"tools": [{"name": "list_books", "inputSchema": {"type": "object"}}]}')
+    (tmp_path / "books.yaml").write_text("{mcp_sim: 1, name: books, tools: tools.json, program: books.py}")
+    expected = "expect: [{state: {entity: book, count: 0}}]"
+    (tmp_path / "scenario.yaml").write_text(f"mcp_sim: 1\nname: library\ntools: books.yaml\n{expected}\n")
+    (tmp_path / "calls.jsonl").write_text('{"tool": "list_books"}')
+    trace, scenario, calls = (str(tmp_path / name) for name in ("run.jsonl", "scenario.yaml", "calls.jsonl"))
+    assert main(["play", "--trust", str(tmp_path), scenario, calls, "--trace", trace]) == 0
+    (tmp_path / "ran").unlink()
+    assert viewed(trace) == 0
+    assert main(["show", trace]) == 0
+    assert main(["grade", trace]) == 1
+    assert main(["explain", scenario, "--trace", trace]) == 0
+    assert not (tmp_path / "ran").exists()
+    assert "needs your trust" in data_of((tmp_path / "run.html").read_text(encoding="utf-8"))["scenarios"][0]["note"]
+    assert viewed("--trust", tmp_path, trace) == 0
+    assert (tmp_path / "ran").exists()
+
+
 def test_a_run_writes_a_page_with_its_verdicts_and_the_commands_that_repeat_them(tmp_path: Path) -> None:
     call = json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})
     agent = [sys.executable, str(SUPPORT / "plain_agent.py"), "create_deal", call, "create_deal", call]
