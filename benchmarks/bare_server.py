@@ -1,12 +1,13 @@
-"""The reference: the MCP SDK's own low-level server over stdio, which answers every call with one constant result.
+"""The reference: the MCP SDK's own low-level server over stdio, which answers with one constant result per tool.
 
-python benchmarks/bare_server.py TOOLS.json RESULT.json
+python benchmarks/bare_server.py TOOLS.json RESULTS.json
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,18 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
 
 
-def bare_server(definitions: list[dict[str, Any]], result: dict[str, Any]) -> Server[Any]:
-    """Return a server whose tools all return `result`."""
+def bare_server(definitions: list[dict[str, Any]], results: Mapping[str, dict[str, Any]]) -> Server[Any]:
+    """Return a server whose tools return their `results`."""
     tools = [Tool.model_validate(definition) for definition in definitions]
     inputs = {tool.name: tool.input_schema for tool in tools}
-    text = json.dumps(result)
+    texts = {tool: json.dumps(result, separators=(",", ":"), ensure_ascii=False) for tool, result in results.items()}
 
     async def list_tools(ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools)
 
     async def call_tool(ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
-        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=result)
+        text = TextContent(type="text", text=texts[params.name])
+        return CallToolResult(content=[text], structured_content=results[params.name])
 
     return Server(
         "bare", version="1", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=inputs.get
@@ -41,5 +43,5 @@ async def serve(server: Server[Any]) -> None:
 
 
 if __name__ == "__main__":
-    tools_file, result_file = (json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:3])
-    anyio.run(serve, bare_server(tools_file["tools"], result_file))
+    tools_file, results_file = (json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:3])
+    anyio.run(serve, bare_server(tools_file["tools"], results_file))

@@ -1,10 +1,14 @@
-"""Compare mcp-sim over HTTP with the bare SDK server and one constant result, by connections, in both eras.
+"""Compare mcp-sim over HTTP with the bare SDK server, by kind of call, in both eras.
 
     python benchmarks/over_http.py [--quick]
 
-Each connection is kept alive, has a world of its own, and sends its next call when the last one is answered. Both
-servers are measured in turns, round after round. A result is the median of its rounds. Finally, many worlds are called
-at the same time.
+Both servers answer a get, a create and a list of 20 records with results of the same size. mcp-sim checks three faults
+that match, and writes a trace; both write their usual log. Each of 8 connections is kept alive, has a world of its own,
+and sends its next call when the last one is answered.
+
+Both servers are measured in turns, round after round. A figure is the median of its rounds, a ratio the median of the
+ratios within each round, with the least and the greatest one. Lower is better everywhere. The last line shows what a
+fixed loop takes on this machine, and how that varied.
 """
 
 from __future__ import annotations
@@ -13,118 +17,110 @@ import argparse
 import asyncio
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
 
 from raw_client import ERAS
 from raw_http import Connection, Listening, start_server
-from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, open_sides
-from table import micro, print_table, ratio
+from sides import BARE, CALLS, OURS, Sides, open_sides
+from table import calibrate, micro, print_table, spread
 
-CONNECTIONS = (1, 16, 64)
-SERVED = ("--http", "127.0.0.1:0", "--log-level", "warning")
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """A number of connections, each with a world of its own, and the number of all calls."""
-
-    era: str
-    paths: Sequence[str]
-    calls: int
+CONNECTIONS = 8
+WARM_UP = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Calls per second, seconds of a call (median, 99th percentile), processor seconds of a call."""
+    """Processor seconds and real seconds of the server per call, and seconds that a call took (median)."""
 
-    rate: float
-    median: float
-    slow: float
     cpu: float
+    wall: float
+    median: float
 
 
 def main(*, quick: bool) -> None:
-    rounds, calls, worlds = (2, 70, 5) if quick else (9, 1_000, 200)
+    rounds, calls = (2, 40) if quick else (7, 2_000)
+    print(f"{rounds} rounds of {calls} calls each, {CONNECTIONS} connections")
+    print(f"{BARE}: mcp {version('mcp')} with telemetry middleware, JSON responses, uvicorn with access log, uvloop")
+    print(f"{OURS}: three faults that match, trace on disk, log of calls")
+    loops = [calibrate()]
     with open_sides() as sides:
-        print(f"{rounds} rounds of {calls} calls each")
         for era in ERAS:
             compare(sides, era, rounds, calls)
-        many_worlds(sides, worlds, calls * 8)
+            loops.append(calibrate())
+    print(f"\na loop for calibration: {spread(loops, milli)} ms")
 
 
 def compare(sides: Sides, era: str, rounds: int, calls: int) -> None:
-    """Measure both servers in turns, at each number of connections."""
+    """Measure both servers in turns, with each kind of call."""
     rows = list[list[str]]()
-    with start_server(sides.bare("bare_http.py")) as bare, start_server(sides.ours(*SERVED)) as ours:
-        for connections in CONNECTIONS:
-            worlds = [f"/w/{era}-{connections}-{n}/mcp" for n in range(connections)]
-            loads = [(bare, Load(era, ["/mcp"] * connections, calls)), (ours, Load(era, worlds, calls))]
-            reference, figures = measure_in_turns(loads, rounds)
-            rows += [row(f"{BARE}, {connections}", reference, reference)]
-            rows += [row(f"{OURS}, {connections}", figures, reference)]
-    head = ["connections", "calls/s", "ratio", "ms p50", "ratio", "ms p99", "ratio", "us CPU per call", "ratio"]
+    with start_server(sides.bare("bare_http.py")) as bare, start_server(sides.ours("--http", "127.0.0.1:0")) as ours:
+        for kind, (tool, arguments) in CALLS.items():
+            name = kind.replace(" ", "-")
+            paths = {bare: ["/mcp"] * CONNECTIONS, ours: [f"/w/{era}-{name}-{n}/mcp" for n in range(CONNECTIONS)]}
+            taken = dict[Listening, list[Figures]]({bare: [], ours: []})
+            sizes = list[int]()
+            for _ in range(rounds):
+                for server in (bare, ours):
+                    figures, size = asyncio.run(measure(server, paths[server], era, (tool, arguments), calls))
+                    taken[server].append(figures)
+                    sizes.append(size)
+            rows += [row(f"{kind}, {BARE}", taken[bare], taken[bare], sizes[0])]
+            rows += [row(f"{kind}, {OURS}", taken[ours], taken[bare], sizes[1])]
+    head = ["", "bytes", "us CPU per call", "ratio", "us per call", "ratio", "ms p50", "ratio"]
     print_table(f"Calls over HTTP, protocol {era}", head, rows)
 
 
-def measure_in_turns(loads: Sequence[tuple[Listening, Load]], rounds: int) -> list[Figures]:
-    """Return the medians of the rounds of each server."""
-    taken = [[asyncio.run(measure_load(server, load)) for server, load in loads] for _ in range(rounds)]
-    return [medians([figures[at] for figures in taken]) for at in range(len(loads))]
+def row(name: str, of: Sequence[Figures], reference: Sequence[Figures], size: int) -> list[str]:
+    """Return the figures of a server, each with its ratio to the reference."""
+    columns = [
+        ([one.cpu for one in of], [one.cpu for one in reference], micro),
+        ([one.wall for one in of], [one.wall for one in reference], micro),
+        ([one.median for one in of], [one.median for one in reference], milli),
+    ]
+    cells = [name, f"{size:,}"]
+    for ours, theirs, show in columns:
+        ratios = [one / other if other else 0.0 for one, other in zip(ours, theirs, strict=True)]
+        cells += [show(statistics.median(ours)), spread(ratios, lambda ratio: f"{ratio:.2f}")]
+    return cells
 
 
-def medians(rounds: Sequence[Figures]) -> Figures:
-    def of(figure: Callable[[Figures], float]) -> float:
-        return statistics.median(map(figure, rounds))
-
-    return Figures(of(lambda f: f.rate), of(lambda f: f.median), of(lambda f: f.slow), of(lambda f: f.cpu))
+def milli(seconds: float) -> str:
+    return f"{seconds * 1000:.2f}"
 
 
-def row(name: str, of: Figures, reference: Figures) -> list[str]:
-    cells = [name, f"{of.rate:,.0f}", ratio(of.rate, reference.rate)]
-    cells += [f"{of.median * 1000:.2f}", ratio(of.median, reference.median)]
-    cells += [f"{of.slow * 1000:.2f}", ratio(of.slow, reference.slow)]
-    return [*cells, micro(of.cpu), ratio(of.cpu, reference.cpu)]
-
-
-def many_worlds(sides: Sides, worlds: int, calls: int) -> None:
-    """Measure mcp-sim alone with many connections, each in a world of its own."""
-    rows = list[list[str]]()
-    for era in ERAS:
-        with start_server(sides.ours(*SERVED)) as server:
-            paths = [f"/w/{n}/mcp" for n in range(worlds)]
-            of = asyncio.run(measure_load(server, Load(era, paths, calls)))
-            rows.append([era, f"{of.rate:,.0f}", f"{of.median * 1000:.1f}", f"{of.slow * 1000:.1f}", micro(of.cpu)])
-    print_table(f"{worlds} concurrent worlds", ["", "calls/s", "ms p50", "ms p99", "us CPU per call"], rows)
-
-
-async def measure_load(server: Listening, load: Load) -> Figures:
-    """Send the load after a few calls to warm up. Return its measurements."""
-    connections = [Connection(server.port, path, load.era) for path in load.paths]
+async def measure(
+    server: Listening, paths: Sequence[str], era: str, call: tuple[str, dict[str, Any]], calls: int
+) -> tuple[Figures, int]:
+    """Make the calls after a few to warm up. Return their figures, and the size of a response."""
+    connections = [Connection(server.port, path, era) for path in paths]
     for connection in connections:
         await connection.open()
-    await asyncio.gather(*(repeat_call(connection, 10) for connection in connections))
+    await asyncio.gather(*(repeat(connection, call, WARM_UP) for connection in connections))
     before, began = server.cpu_seconds(), time.perf_counter()
-    each = max(1, load.calls // len(connections))
-    spans = [span for spent in await asyncio.gather(*(repeat_call(c, each) for c in connections)) for span in spent]
+    each = max(1, calls // len(connections))
+    taken = await asyncio.gather(*(repeat(connection, call, each) for connection in connections))
     took, cpu = time.perf_counter() - began, server.cpu_seconds() - before
     for connection in connections:
         await connection.close()
-    spans.sort()
-    return Figures(len(spans) / took, spans[len(spans) // 2], spans[len(spans) * 99 // 100], cpu / len(spans))
+    spans = sorted(span for spent, _ in taken for span in spent)
+    return Figures(cpu / len(spans), took / len(spans), spans[len(spans) // 2]), taken[0][1]
 
 
-async def repeat_call(connection: Connection, times: int) -> list[float]:
-    """Return the seconds of each of this number of consecutive calls."""
-    request = connection.encode_request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
-    spans = list[float]()
+async def repeat(connection: Connection, call: tuple[str, dict[str, Any]], times: int) -> tuple[list[float], int]:
+    """Return the seconds of each of this number of consecutive calls, and the size of the last response."""
+    tool, arguments = call
+    request = connection.encode_request("tools/call", {"name": tool, "arguments": arguments})
+    spans, body = list[float](), b""
     for _ in range(times):
         began = time.perf_counter()
         body = await connection.exchange(request)
         spans.append(time.perf_counter() - began)
-        if b'"result"' not in body:
+        if b'"structuredContent"' not in body:
             raise RuntimeError(body.decode())
-    return spans
+    return spans, len(body)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def time_stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[floa
 async def measure_in_memory(sides: Sides, calls: int) -> None:
     """Measure with the SDK's client in the same process; its own work is part of both figures."""
     async with AsyncExitStack() as stack:
-        bare = await stack.enter_async_context(Client(bare_server(definitions(), sides.result)))
+        bare = await stack.enter_async_context(Client(bare_server(definitions(), sides.results)))
         world = await stack.enter_async_context(Simulator.load(sides.scenario).open())
         simulated = await stack.enter_async_context(connected(world))
         figures = {

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import subprocess
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 from raw_client import CLIENT, ERAS, cpu_seconds, with_envelope
 
@@ -42,19 +45,21 @@ def queued_seconds(pid: int) -> float:
 
 @contextmanager
 def start_server(command: list[str], *, ends_at_once: bool = False) -> Generator[Listening]:
-    """Yield a running server. It is killed in the end if it `ends_at_once`."""
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        lines = list[bytes]()
-        while (found := URL.search(b"".join(lines[-1:]))) is None:
-            lines.append(process.stderr.readline())
-            if not lines[-1]:
-                raise RuntimeError(b"".join(lines).decode())
+    """Yield a running server, whose log is dropped. It is killed in the end if it `ends_at_once`."""
+    with TemporaryFile() as log, subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log) as process:
+        while (found := URL.search(_read(log))) is None:
+            if process.poll() is not None:
+                raise RuntimeError(_read(log).decode())
+            time.sleep(0.02)
         try:
             yield Listening(process.pid, int(found[1]))
         finally:
             process.kill() if ends_at_once else process.terminate()
-            process.stderr.read()
+
+
+def _read(log: IO[bytes]) -> bytes:
+    """Return what was written to a file, without moving the end where others write."""
+    return os.pread(log.fileno(), 1_000_000, 0)
 
 
 class Refused(Exception):

@@ -1,4 +1,4 @@
-"""The compared servers, the bare SDK server and mcp-sim: the same tools, the same 2 KB for every call.
+"""The compared servers, the bare SDK server and mcp-sim: the same tools, and answers of the same size.
 
 mcp-sim has a world of 1,000 records, three perturbations that match the tool, and a trace on disk.
 """
@@ -21,6 +21,11 @@ from mcp_sim.types import ToolResult
 HERE = Path(__file__).parent
 TOOLS = HERE.parent / "tool_specs" / "crm.tools.json"
 TOOL, ARGUMENTS = "get_contact", {"contact_id": "con_00001"}
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "get": (TOOL, ARGUMENTS),
+    "create": ("create_deal", {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}),
+    "list of 20": ("search_contacts", {"limit": 20}),
+}
 BARE, OURS = "bare SDK server", "mcp-sim"
 NEVER = 1_000_000_000
 
@@ -45,14 +50,14 @@ perturbations:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Commands of both servers; `result` is what either returns for every call."""
+    """Commands of both servers; `results` are what the reference returns for the calls, by tool."""
 
     scenario: Path
-    result: dict[str, Any]
-    _result_file: Path
+    results: dict[str, Any]
+    _results_file: Path
 
     def bare(self, script: str) -> list[str]:
-        return [sys.executable, str(HERE / script), str(TOOLS), str(self._result_file)]
+        return [sys.executable, str(HERE / script), str(TOOLS), str(self._results_file)]
 
     def ours(self, *options: str) -> list[str]:
         trace = str(self.scenario.with_name("trace.jsonl"))
@@ -63,21 +68,23 @@ class Sides:
 def open_sides() -> Generator[Sides]:
     """Yield both servers. Their files are removed at the end of the block."""
     with TemporaryDirectory() as folder:
-        scenario, result_file = Path(folder, "overhead.yaml"), Path(folder, "result.json")
+        scenario, results_file = Path(folder, "overhead.yaml"), Path(folder, "results.json")
         scenario.write_text(SCENARIO, encoding="utf-8")
-        result = asyncio.run(_simulated_result(scenario))
-        result_file.write_text(json.dumps(result), encoding="utf-8")
-        print(f"one result: {result_file.stat().st_size} bytes")
-        yield Sides(scenario, result, result_file)
+        results = asyncio.run(_simulated_results(scenario))
+        results_file.write_text(json.dumps(results), encoding="utf-8")
+        yield Sides(scenario, results, results_file)
 
 
 def definitions() -> list[dict[str, Any]]:
     return json.loads(TOOLS.read_text(encoding="utf-8"))["tools"]
 
 
-async def _simulated_result(scenario: Path) -> Any:
-    """Return the answer of the simulator, which the reference returns too."""
+async def _simulated_results(scenario: Path) -> dict[str, Any]:
+    """Return the answers of the simulator by tool, which the reference returns too."""
+    results = dict[str, Any]()
     async with Simulator.load(scenario).open() as world:
-        body = (await world.call(TOOL, ARGUMENTS)).body
-        assert isinstance(body, ToolResult)
-        return body.value
+        for tool, arguments in CALLS.values():
+            body = (await world.call(tool, arguments)).body
+            assert isinstance(body, ToolResult)
+            results[tool] = body.value
+    return results

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
 
 
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -23,3 +26,21 @@ def ratio(value: float, reference: float) -> str:
 def micro(seconds: float) -> str:
     """Render seconds as microseconds."""
     return f"{seconds * 1e6:,.1f}"
+
+
+def spread(values: Sequence[float], show: Callable[[float], str]) -> str:
+    """Render the median of values, with the least and the greatest one."""
+    return f"{show(statistics.median(values))} ({show(min(values))}-{show(max(values))})"
+
+
+def calibrate() -> float:
+    """Return the processor seconds of a fixed loop, the least of several: how fast this machine is just now."""
+    return min(_loop() for _ in range(7))
+
+
+def _loop() -> float:
+    began = time.process_time()
+    table = {str(number): [number, str(number)] for number in range(20_000)}
+    for _ in range(5):
+        json.loads(json.dumps(table))
+    return time.process_time() - began

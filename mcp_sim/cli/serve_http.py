@@ -86,7 +86,7 @@ async def _serve(
         async with controlled(controls, token, args) as control, server.open() as app:
             freeze_collector()
             begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, control, args)))
-            code = await listen(app, listener, begun, server.leave, limits.grace, unread)
+            code = await listen(app, listener, begun, server.leave, limits.grace, unread, server.answer_at_once)
         worlds.end()
         judging.finish()
         return code

@@ -68,7 +68,10 @@ async def open_host(scenario: Scenario, idle: float) -> AsyncGenerator[Host]:
         host = Host(scenario, url(ADDRESS, listener))
         limits = Limits(MOST_SESSIONS, idle, GRACE_SECONDS)
         server = HttpServer(scenario, host.worlds, access(ADDRESS, (), None, {}), limits, _ignore)
-        async with server.open() as app, serving(app, listener, server.leave, GRACE_SECONDS, UNREAD_SECONDS):
+        async with (
+            server.open() as app,
+            serving(app, listener, server.leave, GRACE_SECONDS, UNREAD_SECONDS, server.answer_at_once),
+        ):
             yield host
 
 

@@ -6,8 +6,9 @@ import asyncio
 import socket
 import struct
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeAlias
 
 from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -44,6 +45,14 @@ NO_LINGERING = struct.pack("ii", 1, 0)
 
 MOST_UNREAD = 256 * 1024 * 1024
 """Bytes of unread answers beyond which connections are closed, those stalled longest first."""
+
+
+AnswerAtOnce: TypeAlias = Callable[[bytes, Sequence[tuple[bytes, bytes]], bytes], bytes | None]
+"""Returns the response to a POST request, by its target, headers and body, or None if the application has to answer."""
+
+
+def answer_nothing(_url: bytes, _headers: Sequence[tuple[bytes, bytes]], _body: bytes) -> None:
+    """Leave all requests to the application."""
 
 
 class ConnectionLimits:
@@ -87,9 +96,13 @@ class ConnectionLimits:
 class Connection(HttpToolsProtocol):
     """The HTTP connection of a client."""
 
-    def __init__(self, limits: ConnectionLimits, **given: Any) -> None:
+    def __init__(self, limits: ConnectionLimits, answer_at_once: AnswerAtOnce, **given: Any) -> None:
         super().__init__(**given)
-        self._limits = limits
+        self._limits, self._answer_at_once = limits, answer_at_once
+        self._piece = b""
+        """The piece that is parsed, if it begins with a request."""
+        self._whole: bytes | None = None
+        """The body of the request, if the piece consists of that request: the application is not asked yet."""
         self._in_head, self._head, self._listed = False, 0, 0
         self._in_body = False
         self._ahead, self._rest = bytearray(), bytearray()
@@ -144,7 +157,9 @@ class Connection(HttpToolsProtocol):
         """Parse a part of a request."""
         if self._is_refused or self.parser is None or self.transport.is_closing():
             return
+        self._piece = b"" if self._in_head or self._in_body else piece
         super().data_received(piece)
+        self._piece = b""
         if self._in_body:
             self._be_quick(STUCK_SECONDS)
         if not self._in_head:
@@ -222,12 +237,47 @@ class Connection(HttpToolsProtocol):
         self._in_head, self._in_body = False, True
         self._limits.forget_silent(self)
         self._keep()
-        super().on_headers_complete()
+        self._whole = self._whole_body()
+        if self._whole is None:
+            super().on_headers_complete()
+
+    def _whole_body(self) -> bytes | None:
+        """Return the body of a POST request that arrived whole, and alone, while no other is being answered."""
+        if not self._piece or self._rest or self._has_more() or self.flow.write_paused or self.expect_100_continue:
+            return None
+        if self.cycle is not None and not self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison] (none before the first request)
+            return None
+        parser = self.parser
+        assert parser is not None
+        if parser.get_method() != b"POST" or parser.get_http_version() != "1.1":
+            return None
+        if not parser.should_keep_alive() or parser.should_upgrade():
+            return None
+        head, _, body = self._piece.partition(b"\r\n\r\n")
+        lengths = [value for name, value in self.headers if name in (b"content-length", b"transfer-encoding")]
+        return body if lengths == [b"%d" % len(body)] and head else None
+
+    def on_body(self, body: bytes) -> None:
+        if self._whole is None:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._in_body = False
         self._keep()
+        body, self._whole = self._whole, None
+        if body is not None:
+            answer = self._answer_at_once(self.url, self.headers, body)
+            if answer is not None:
+                self._buffered.write_whole(answer)
+                self._wait_for_next()
+                return
+            super().on_headers_complete()
+            super().on_body(body)
         super().on_message_complete()
+
+    def _wait_for_next(self) -> None:
+        """Close the connection if no other request begins for a while, as after an answer of the application."""
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -298,6 +348,14 @@ class BufferedTransport(asyncio.Transport):
         if not self._pieces:
             self._loop.call_soon(self._send)
         self._pieces.append(bytes(data))
+
+    def write_whole(self, data: bytes) -> None:
+        """Write a whole answer, at once if nothing else waits."""
+        if self._pieces:
+            self._pieces.append(data)
+        else:
+            self._pieces = [data]
+            self._send()
 
     def close(self) -> None:
         self._send()

@@ -11,6 +11,8 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -34,6 +36,13 @@ from mcp_sim.server.exchange import (
     respond,
 )
 from mcp_sim.server.impersonation import Context, Impersonation
+from mcp_sim.server.plain_calls import (
+    error_body,
+    parse_plain_call,
+    response_body,
+    response_headers,
+    whole_response,
+)
 from mcp_sim.server.sessions import SessionOwner, Sessions
 from mcp_sim.server.turns import NEWCOMERS, Turns
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
@@ -45,6 +54,9 @@ logger = logging.getLogger(__name__)
 
 HEALTH = "/health"
 _PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/mcp/?")
+MOST_CLIENTS = 4096
+"""Paths and credentials whose checks are remembered."""
+
 _HANDSHAKE = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
 _SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"mcp-protocol-version"})
 """Headers that decide where a request belongs: a proxy might have read another one of the same name."""
@@ -63,6 +75,19 @@ class Limits:
     grace: float = 10.0
 
 
+@dataclass(slots=True)
+class Addressee:
+    """Where a request belongs, by its head. `names` are the worlds that it names outside its JSON."""
+
+    owner: SessionOwner
+    names: WorldNames
+    is_modern: bool
+
+    @property
+    def server(self) -> str:
+        return self.owner.server
+
+
 class HttpServer:
     """An ASGI application. `on_nameless` is called once, when a request first uses the default world."""
 
@@ -76,6 +101,8 @@ class HttpServer:
             for name in scenario.servers
         }
         self._bodies, self._turns = Bodies(), Turns()
+        self._principal = lru_cache(maxsize=MOST_CLIENTS)(self._checked_principal)
+        self._target = lru_cache(maxsize=MOST_CLIENTS)(self._parsed_path)
         self._running = set[Exchange]()
         self._is_leaving = False
 
@@ -126,14 +153,8 @@ class HttpServer:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it to its server."""
         headers = dict[bytes, bytes](scope["headers"])
-        _check_single(scope["headers"])
-        principal = self._admit(headers)
-        path, server = self._route(scope["path"])
-        session = headers.get(b"mcp-session-id")
-        version = headers.get(b"mcp-protocol-version")
-        is_modern = version is not None and version not in _HANDSHAKE
-        named = None if is_modern or session is None else session.decode("latin-1")
-        names = WorldNames(path, explicit_names(scope["query_string"], scope["headers"]), named, principal)
+        addressee = self._addressee(scope["path"], scope["query_string"], scope["headers"], headers)
+        names = addressee.names
         exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), names)
         check_values(exchange.body)
         self._running.add(exchange)
@@ -142,17 +163,92 @@ class HttpServer:
             has_more = connection is not None and connection["has_more"]()
             flow = names.likely if self._is_known(names) else NEWCOMERS
             exchange.turn = await self._turns.next(flow, is_patient=has_more)
-            if is_modern:
-                await exchange.answer_with(self._modern(exchange, server, headers))
+            may_be_plain = scope["method"] == "POST" and not exchange.is_unanswered
+            plain = self._answer_plain(addressee, scope["headers"], headers, exchange.body) if may_be_plain else None
+            if plain is not None:
+                del scope[EXCHANGE]
+                await respond(send, 200, *plain)
+                return
+            if addressee.is_modern:
+                await exchange.answer_with(self._modern(exchange, addressee.server, headers))
                 del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
             else:
-                await self._with_handshake(exchange, server, SessionOwner(server, path, principal))
+                await self._with_handshake(exchange, addressee.owner)
             if exchange.is_unanswered:
                 raise _leaving()
         finally:
             self._running.discard(exchange)
             if exchange.turn is not None:
                 exchange.turn.end()
+
+    def answer_at_once(self, url: bytes, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> bytes | None:
+        """Return the response to a POST request for a plain call in an existing world, if it needs no wait.
+
+        None if the application has to answer it, as it does with whatever is to be refused. Then nothing has happened.
+        """
+        path, _, query = url.partition(b"?")
+        table = dict(headers)
+        if b"%" in path or b"#" in url or not path.isascii():
+            return None
+        try:
+            addressee = self._addressee(path.decode(), query, headers, table)
+            check_values(body)
+        except Refusal:
+            return None
+        if not self._is_known(addressee.names) or not self._turns.take_brief():
+            return None
+        plain = self._answer_plain(addressee, headers, table, body)
+        return None if plain is None else whole_response(*plain)
+
+    def _answer_plain(
+        self,
+        addressee: Addressee,
+        headers: Sequence[tuple[bytes, bytes]],
+        table: Mapping[bytes, bytes],
+        body: bytes,
+    ) -> tuple[list[tuple[bytes, bytes]], bytes] | None:
+        """Return the headers and the body of the response to a plain call, if it needs no wait; else None."""
+        is_modern, names, server = addressee.is_modern, addressee.names, self._servers[addressee.server]
+        call = None if len(table) < len(headers) else parse_plain_call(table, body, is_modern=is_modern)
+        if call is None:
+            return None
+        connection = None
+        if not is_modern:
+            connection = None if names.session is None else self._sessions.connection(names.session, addressee.owner)
+            if connection is None:
+                return None
+        try:
+            world = self._world(names, call.params)
+        except MCPError:
+            return None
+        kinds = response_headers(None if is_modern else names.session)
+        try:
+            result = server.call_at_once(world, call.name, call.arguments, names.principal or "", connection)
+        except MCPError as error:
+            return kinds, error_body(call, error, is_modern=is_modern)
+        return None if result is None else (kinds, response_body(call, result, is_modern=is_modern))
+
+    def _addressee(
+        self,
+        path: str,
+        query: bytes,
+        headers: Sequence[tuple[bytes, bytes]],
+        table: Mapping[bytes, bytes],
+    ) -> Addressee:
+        """Return where a request belongs. Raises `Refusal` for one that is not admitted, or that belongs nowhere."""
+        if len(table) < len(headers):
+            _check_single(headers)
+        if self._is_leaving:
+            raise _leaving()
+        principal = self._principal(table.get(b"host"), table.get(b"origin"), table.get(b"authorization"))
+        world, server = self._target(path)
+        if world is not None:
+            self._check(world)
+        session, version = table.get(b"mcp-session-id"), table.get(b"mcp-protocol-version")
+        is_modern = version is not None and version not in _HANDSHAKE
+        named = None if is_modern or session is None else session.decode("latin-1")
+        names = WorldNames(world, explicit_names(query, headers), named, principal)
+        return Addressee(SessionOwner(server, world, principal), names, is_modern)
 
     def _is_known(self, names: WorldNames) -> bool:
         """Whether the session of a request is open, or its world exists."""
@@ -170,25 +266,21 @@ class HttpServer:
         exchange.takes_results = True
         return self._plain[server].handle_request
 
-    async def _with_handshake(self, exchange: Exchange, server: str, owner: SessionOwner) -> None:
+    async def _with_handshake(self, exchange: Exchange, owner: SessionOwner) -> None:
         """Answer a request of a protocol with a handshake."""
         exchange.is_endless = exchange.scope["method"] == "GET"
         session = exchange.names.session
         if session is None:
-            await self._sessions.open_and_answer(exchange, self._servers[server], owner)
+            await self._sessions.open_and_answer(exchange, self._servers[owner.server], owner)
         else:
             await self._sessions.answer(exchange, session, owner)
 
-    def _admit(self, headers: Mapping[bytes, bytes]) -> str | None:
+    def _checked_principal(self, host: bytes | None, origin: bytes | None, authorization: bytes | None) -> str | None:
         """Return the world of the bearer token, if any. Raises `Refusal` for clients that are not admitted."""
-        host, origin = headers.get(b"host"), headers.get(b"origin")
-        if self._is_leaving:
-            raise _leaving()
         try:
             self._access.check_names(host, origin)
         except NotAdmitted as error:
             raise Refusal(error.status, INVALID_REQUEST, str(error), reason=error.reason) from None
-        authorization = headers.get(b"authorization")
         try:
             return self._access.principal(authorization)
         except PermissionError:
@@ -196,7 +288,7 @@ class HttpServer:
             reason = f"{what} of --token-file or {TOKEN_VARIABLE}"
             raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}, reason=reason) from None
 
-    def _route(self, path: str) -> tuple[str | None, str]:
+    def _parsed_path(self, path: str) -> tuple[str | None, str]:
         """Return the world in a path, if any, and the server. Raises `Refusal` for an unknown path."""
         found = _PATH.fullmatch(path)
         name = found["server"] if found else None
@@ -205,8 +297,6 @@ class HttpServer:
         if not found or name not in self._servers or (found["world"] is not None and not is_name(found["world"])):
             paths = "/w/WORLD/mcp" if len(self._servers) == 1 else f"/w/WORLD/{{{','.join(self._servers)}}}/mcp"
             raise Refusal(404, INVALID_REQUEST, "Not found", reason=f"the paths of this server are {paths}")
-        if found["world"] is not None:
-            self._check(found["world"])
         return found["world"], name
 
     def _check(self, world: str) -> None:
@@ -218,7 +308,11 @@ class HttpServer:
             raise Refusal(status, code, str(error), reason=f"{error}{hint}") from None
 
     async def _world_of(self, ctx: Context) -> World:
-        name = _exchange(ctx).names.world(ctx.params)
+        return self._world(_exchange(ctx).names, ctx.params)
+
+    def _world(self, names: WorldNames, params: Mapping[str, Any] | None) -> World:
+        """Return the world of a request. Raises `MCPError` if it has none."""
+        name = names.world(params)
         if name is None:
             name = DEFAULT
             if self._on_nameless is not None:

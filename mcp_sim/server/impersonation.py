@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, cast
 
 import anyio
+from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ServerEvent
 from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import x_mcp_header_map
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     INTERNAL_ERROR,
@@ -41,6 +43,7 @@ from mcp_types import (
     SubscriptionsListenResult,
     UnsubscribeRequestParams,
 )
+from mcp_types.version import LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
 from mcp_sim.server import content
@@ -114,6 +117,10 @@ class Impersonation(Server[Any]):
         self._caller_of = caller_of
         self._stamp = encode({SERVER_INFO_META_KEY: self.server_info_stamp})
         self._interactions = {tool: scenario.interactions.get(tool, NO_INTERACTION) for tool in spec.tools}
+        self._plain_tools = frozenset(
+            tool for tool in spec.tools if not self._interactions[tool].asks and not x_mcp_header_map(schemas[tool])
+        )
+        """The tools that ask their user nothing, and whose arguments no header mirrors."""
         self._domain = scenario.domain
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
         self._elicitation = Elicitation(f"{scenario.sha256}/{name}".encode())
@@ -204,6 +211,29 @@ class Impersonation(Server[Any]):
                 return "resourceTemplates", [one.definition for one in self._spec.resources if one.is_template]
 
     # calls
+
+    def call_at_once(
+        self, world: World, name: str, arguments: Record, caller: str, connection: Connection | None
+    ) -> bytes | None:
+        """Answer a call of the sessionless protocol, or of a connection, without waiting; return its result as JSON.
+
+        None if it takes the usual way; then it was not made. Raises `MCPError`.
+        """
+        tool = self._prefix + name
+        if tool not in self._plain_tools or self._subscribers.are_in(world):
+            return None
+        if connection is not None:
+            self._subscribers.peer_of(connection, world)
+        try:
+            observation = world.call_at_once(tool, arguments, caller)
+        except Crash:
+            raise _crashed() from None
+        if observation is None:
+            return None
+        body = observation.body
+        assert isinstance(body, ToolResult)
+        version = LATEST_MODERN_VERSION if connection is None else connection.protocol_version
+        return call_result_bytes(body, version, self._stamp)
 
     async def _call_as_parsed(self, ctx: Context, params: CallToolRequestParams) -> Record:
         return await self._call(ctx, params.name, params.arguments, is_plain=False)
@@ -329,7 +359,11 @@ async def _call_world(world: World, call: Call) -> Observation:
     except UsageError:
         raise MCPError(INVALID_PARAMS, "Invalid arguments: not finite numbers, or nested too deeply") from None
     except Crash:
-        raise MCPError(CRASH_CODE, "The tool call could not be completed", {"mcp_sim": "crash"}) from None
+        raise _crashed() from None
+
+
+def _crashed() -> MCPError:
+    return MCPError(CRASH_CODE, "The tool call could not be completed", {"mcp_sim": "crash"})
 
 
 def _idempotency_key(meta: Record | None) -> str | None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import anyio
 import uvicorn
 
-from mcp_sim.server.connections import Connection, ConnectionLimits
+from mcp_sim.server.connections import AnswerAtOnce, Connection, ConnectionLimits, answer_nothing
 from mcp_sim.server.exchange import App
 from mcp_sim.types.errors import UsageError
 
@@ -75,26 +75,32 @@ async def listen(
     leave: Callable[[], None],
     grace: float,
     unread: float,
+    answer_at_once: AnswerAtOnce = answer_nothing,
 ) -> int:
     """Serve until SIGINT or SIGTERM, then call `leave` and let running calls finish. Return the exit code.
 
     `begun` is called once signals are handled. Running calls get `grace` seconds. A client may leave an answer unread
-    for `unread` seconds.
+    for `unread` seconds. What `answer_at_once` answers does not reach the application.
     """
     _allow_connections()
-    server = _Server(_config(app, grace, unread), begun, leave)
+    server = _Server(_config(app, grace, unread, answer_at_once), begun, leave)
     await server.serve([listener])
     return 128 + server.received[0] if server.received else 0
 
 
 @asynccontextmanager
 async def serving(
-    app: App, listener: socket.socket, leave: Callable[[], None], grace: float, unread: float
+    app: App,
+    listener: socket.socket,
+    leave: Callable[[], None],
+    grace: float,
+    unread: float,
+    answer_at_once: AnswerAtOnce = answer_nothing,
 ) -> AsyncGenerator[None]:
     """Serve within a block. Signals are left to the caller; the other arguments are those of `listen`."""
     _allow_connections()
     begun = anyio.Event()
-    server = _Guest(_config(app, grace, unread), begun.set, leave)
+    server = _Guest(_config(app, grace, unread, answer_at_once), begun.set, leave)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.serve, [listener])
         try:
@@ -104,10 +110,10 @@ async def serving(
             server.should_exit = True
 
 
-def _config(app: App, grace: float, unread: float) -> uvicorn.Config:
+def _config(app: App, grace: float, unread: float, answer_at_once: AnswerAtOnce) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
-        http=partial(Connection, ConnectionLimits(unread)),  # pyright: ignore[reportArgumentType] (called like a class)
+        http=partial(Connection, ConnectionLimits(unread), answer_at_once),  # pyright: ignore[reportArgumentType] (called like a class)
         ws="none",
         lifespan="off",
         log_config=None,

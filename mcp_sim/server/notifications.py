@@ -83,7 +83,10 @@ class Subscribers:
     def peer(self, ctx: Context, world: World) -> Peer:
         """Return the peer of the connection of a request in a world."""
         # Each message has a session of its own; only the private connection lasts.
-        connection = ctx.session._connection  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] (see above)
+        return self.peer_of(ctx.session._connection, world)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] (see above)
+
+    def peer_of(self, connection: Connection, world: World) -> Peer:
+        """Return the peer of a connection, which is in a world from now on."""
         peer = self._peers.get(connection)
         if peer is None:
             peer = self._peers[connection] = Peer(world)
@@ -108,6 +111,10 @@ class Subscribers:
             raise MCPError(INVALID_PARAMS, f"At most {MAX_WATCHED} resources can be watched")
         watch.seen[uri] = self._read(world, uri)
         self._watches.setdefault(world, WeakSet()).add(watch)
+
+    def are_in(self, world: World) -> bool:
+        """Whether someone watches resources of a world."""
+        return bool(self._watches.get(world))
 
     async def notify_changed(self, world: World) -> None:
         """Notify of watched resources whose contents have changed."""

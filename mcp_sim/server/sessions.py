@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
-from mcp.server.runner import serve_loop
+from mcp.server.connection import Connection
+from mcp.server.runner import serve_connection
 from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
 from mcp_sim.server.exchange import App, Exchange, Message, Receive, Refusal, Scope, Send
@@ -28,10 +32,11 @@ class SessionOwner:
     principal: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Session:
     owner: SessionOwner
     transport: StreamableHTTPServerTransport
+    connection: Connection | None = None
 
 
 class Sessions:
@@ -55,6 +60,23 @@ class Sessions:
             raise Refusal(404, INVALID_REQUEST, "Session not found", reason=reason)
         return found.transport
 
+    def connection(self, session: str, owner: SessionOwner) -> Connection | None:
+        """Return the connection of an open session after its handshake, which is idle from now on.
+
+        None if its answers are event streams, or if it has ended or is about to end.
+        """
+        found = self._open.get(session)
+        if found is None or found.owner != owner or found.connection is None:
+            return None
+        transport, idle = found.transport, found.transport.idle_scope
+        if not transport.is_json_response_enabled or transport.is_terminated or idle is None or idle.cancel_called:
+            return None
+        if found.connection.client_params is None:
+            return None
+        if idle.deadline != math.inf:  # else a request holds it
+            idle.deadline = anyio.current_time() + self._idle
+        return found.connection
+
     async def answer(self, exchange: Exchange, session: str, owner: SessionOwner) -> None:
         """Answer a request of an open session. Raises `Refusal` for an unknown one."""
         transport = self.find(session, owner)
@@ -72,10 +94,10 @@ class Sessions:
         transport = StreamableHTTPServerTransport(
             name, is_json_response_enabled=not server.sends_during_calls, idle_timeout=self._idle
         )
-        self._open[name] = _Session(owner, transport)
+        session = self._open[name] = _Session(owner, transport)
         status = _Status()
         try:
-            await self._tasks.start(self._run, server, name, transport)
+            await self._tasks.start(self._run, server, name, session)
             await exchange.answer_with(status.watching(transport.handle_request))
         finally:
             if not status.is_good:
@@ -85,16 +107,22 @@ class Sessions:
         self,
         server: Impersonation,
         name: str,
-        transport: StreamableHTTPServerTransport,
+        session: _Session,
         *,
         task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
         """Run a session until it ends."""
+        transport = session.transport
         try:
             async with transport.connect() as (read, write):
                 task_status.started()
                 with transport.idle_scope or anyio.CancelScope():
-                    await serve_loop(server, read, write, lifespan_state={}, session_id=name)
+                    # As the SDK's `serve_loop`, which does not show the connection.
+                    dispatcher = JSONRPCDispatcher[TransportContext](
+                        read, write, inline_methods=frozenset({"initialize"})
+                    )
+                    session.connection = connection = Connection.for_loop(dispatcher, session_id=name)
+                    await serve_connection(server, dispatcher, connection=connection, lifespan_state={})
         except Exception:
             logger.exception("a session failed")
         finally:

@@ -58,12 +58,32 @@ class Turns:
         """World -> when its next request would begin, if every world had the same share. Kept while requests wait."""
         self._now = 0.0
         self._numbers = count()
+        self._brief = 0
+        """Requests that began and ended in this round of the loop."""
         self._timer: asyncio.TimerHandle | None = None
+
+    def take_brief(self) -> bool:
+        """Whether a request may begin that ends in this round of the loop. It is counted in this round only."""
+        if self._waiting or not self._has_room:
+            return False
+        if not self._brief:
+            asyncio.get_running_loop().call_soon(self._end_round)
+        self._brief += 1
+        return True
+
+    def _end_round(self) -> None:
+        self._brief = 0
+        if self._waiting:
+            self._fill(asyncio.get_running_loop())
+
+    @property
+    def _has_room(self) -> bool:
+        return len(self._at_work) + self._brief < MOST_AT_WORK
 
     async def next(self, world: str, *, is_patient: bool = False) -> Turn:
         """Wait for the turn of a request. A patient one waits for all that are not."""
         loop = asyncio.get_running_loop()
-        if not self._waiting and len(self._at_work) < MOST_AT_WORK:
+        if self._has_room and not self._waiting:
             return self._begin(world, loop.time())
         begins = max(self._now, self._shares.get(world, 0.0))
         self._shares[world] = begins + (NEWCOMER_SHARE if world == NEWCOMERS else 1)
@@ -89,7 +109,7 @@ class Turns:
         return turn
 
     def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self._waiting and len(self._at_work) < MOST_AT_WORK:
+        while self._waiting and self._has_room:
             _, begins, _, world, chosen = heappop(self._waiting)
             if not chosen.done():
                 self._now = max(self._now, begins)

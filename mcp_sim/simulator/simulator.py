@@ -200,6 +200,35 @@ class Simulator:
         finally:
             lock.release()
 
+    def answer_at_once(self, world: World, call: Call) -> Observation | None:
+        """Answer one call whose result is neither delayed nor broken, if there is nothing to wait for.
+
+        Otherwise it returns None, and only what came due by then has happened; `answer` makes the call. Raises `Crash`
+        if the call cannot be recorded.
+        """
+        faults, memories = world.version.faults, world.version.memories
+        assert isinstance(faults, FaultSet)
+        pipeline = faults.pipelines.get(call.tool)
+        if pipeline is None or world.lock.locked() or faults.lasting or ("", LISTED) in memories:
+            return None
+        began = stopwatch()
+        try:
+            world.tick()
+            turn = world.turn(call, self._tool(call.tool))
+            answered = pipeline.run_at_once(turn, pipeline.decide(turn))
+        except Exception:  # noqa: BLE001 (`answer` meets it again, and records it)
+            answered = turn = None
+        if turn is None or answered is None or not _is_deliverable_at_once(answered.transition.observation):
+            world.untick()
+            return None
+        try:
+            world.commit(turn, answered, _measured(call, began))
+        except Exception as error:
+            crash = Crash(call.tool, f"{type(error).__name__}: {error}")
+            world.crash(call, crash, _measured(call, began))
+            raise crash from error
+        return answered.transition.observation
+
     async def steer(self, world: World, act: Callable[[], T]) -> T:
         """Run what someone does to a world, between its calls."""
         async with world.lock:
@@ -339,6 +368,10 @@ def _sandbox_end(scenario: Scenario) -> Callable[[], None]:
     if not is_available():
         raise UsageError("a sandbox needs Linux with Landlock (5.13 or later); trust the program instead")
     return partial(end_workers, scenario.domain)
+
+
+def _is_deliverable_at_once(observation: Observation) -> bool:
+    return isinstance(observation.body, ToolResult) and not observation.delay and not observation.notifications
 
 
 def _measured(call: Call, began: float) -> dict[str, Any]:

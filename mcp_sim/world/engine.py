@@ -22,6 +22,13 @@ class Engine(Protocol):
         """Answer a call. Raises `Crash`, or `BadArguments`."""
         ...
 
+    def answer_at_once(self, world: World, call: Call) -> Observation | None:
+        """Answer a call whose result can be delivered without waiting for anything.
+
+        None if it may take longer, or ends otherwise; then it was not made. Raises `Crash` if it cannot be recorded.
+        """
+        ...
+
     async def steer(self, world: World, act: Callable[[], T]) -> T:
         """Run what someone does to a world while no call is answered, and keep what it changes."""
         ...

@@ -106,6 +106,14 @@ class World:
             return await self.engine.answer(self, call)
         return await self.keyed_calls.once(key, call, lambda: self.engine.answer(self, call))
 
+    def call_at_once(self, tool: str, arguments: Mapping[str, Any], caller: str = "") -> Observation | None:
+        """Answer a call like `call`, if its result can be delivered without waiting for anything.
+
+        None means that it may take longer, as with a language model or a delay, or that it ends otherwise. Then the
+        call was not made: `call` makes it. Raises `Crash` if the answer could not be recorded.
+        """
+        return self.engine.answer_at_once(self, Call(tool, dict(arguments), {}, None, caller))
+
     async def inject(self, fault: Record, actor: str = steering.OPERATOR) -> str:
         """Add a fault from the next call on, as in a document: `{"lost_ack": {}, "tools": "create_deal"}`.
 
@@ -288,6 +296,10 @@ class World:
         """Let the time of one call pass, then commit what has become due."""
         self.clock.advance(self.scenario.clock.per_call)
         steering.settle(self)
+
+    def untick(self) -> None:
+        """Take back the time of a call that is not made yet. What became due by then remains committed."""
+        self.clock.advance(-self.scenario.clock.per_call)
 
     def turn(self, call: Call, tool: Tool) -> Turn:
         """Open a turn on the newest version. Raises `BadArguments` for arguments that no JSON text can hold."""
