@@ -188,7 +188,7 @@ def _key(plan: Plan, arguments: Record, domain: Domain) -> Any:
     """Return the key of the record that a call names, None if it names none. A singleton has the name of its entity."""
     if plan.key is not None:
         named = at_path(arguments, plan.key.split("."))
-        return None if named is ABSENT else named
+        return named if isinstance(named, str | int | float) else None
     entity = domain.entities.get(plan.entity or "")
     return entity.name if entity is not None and entity.singleton else None
 
