@@ -66,7 +66,11 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
 
     Raises `TooManyProblems`.
     """
-    wrong = [(one.lineno, why) for one in ast.walk(node) if (why := _why_no_constant(one)) is not None]
+    wrong = [
+        (one.lineno, why)
+        for one in ast.walk(node)
+        if isinstance(one, ast.expr) and (why := _why_no_constant(one)) is not None
+    ]
     for line, why in wrong[:_MOST_ERRORS]:
         note(line, "tables", f"must be JSON, but holds {why}", "error")
     if wrong:
