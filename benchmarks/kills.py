@@ -166,8 +166,8 @@ def _stored(path: Path) -> list[bytes]:
 
 
 def _calls(stored: list[bytes], findings: Findings) -> list[str]:
-    """Return the titles of the stored calls; the steps must be numbered without gaps."""
-    steps: list[dict[str, Any]] = [json.loads(line)["step"] for line in stored]
+    """Return the titles of the stored calls; the steps must be numbered without gaps. Crashed calls are no steps."""
+    steps: list[dict[str, Any]] = [entry["step"] for entry in map(json.loads, stored) if "step" in entry]
     findings.differing += [step["n"] for step in steps] != list(range(1, len(steps) + 1))
     return [step["arguments"]["title"] for step in steps if step["entry"] == "call"]
 

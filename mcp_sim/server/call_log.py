@@ -74,6 +74,8 @@ class _OneLine(logging.Formatter):
 
 WIDTH = 100
 """Longer values are cut."""
+READ = 10 * WIDTH
+"""The characters of a value that are looked at: calls may show megabytes."""
 
 
 def entry_lines(entry: Record, *, with_idle: bool = False) -> list[str]:
@@ -159,8 +161,10 @@ def render_event(step: Record) -> str:
 def shorten(value: Json) -> str:
     """Render a value as one line of JSON, a string as it is, cut to WIDTH characters."""
     text = value if isinstance(value, str) else encode(value).decode()
-    line = " ".join(text.split())
-    return printable(line if len(line) <= WIDTH else line[: WIDTH - 3] + "...")
+    head = text[:READ]
+    line = " ".join(head.split())
+    is_whole = len(line) <= WIDTH and len(head) == len(text)
+    return printable(line if is_whole else line[: WIDTH - 3] + "...")
 
 
 def printable(line: str) -> str:
