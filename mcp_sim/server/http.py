@@ -57,6 +57,9 @@ _PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/mcp/?")
 MOST_CLIENTS = 4096
 """Paths and credentials whose checks are remembered."""
 
+LONGEST_KEPT = 1024
+"""Bytes of a host, an origin and a token together whose check is remembered."""
+
 _HANDSHAKE = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
 _SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"mcp-protocol-version"})
 """Headers that decide where a request belongs: a proxy might have read another one of the same name."""
@@ -101,7 +104,7 @@ class HttpServer:
             for name in scenario.servers
         }
         self._bodies, self._turns = Bodies(), Turns()
-        self._principal = lru_cache(maxsize=MOST_CLIENTS)(self._checked_principal)
+        self._kept_principal = lru_cache(maxsize=MOST_CLIENTS)(self._checked_principal)
         self._target = lru_cache(maxsize=MOST_CLIENTS)(self._parsed_path)
         self._running = set[Exchange]()
         self._is_leaving = False
@@ -219,7 +222,7 @@ class HttpServer:
                 return None
         try:
             world = self._world(names, call.params)
-        except MCPError:
+        except Exception:  # noqa: BLE001 (it occurs again where it is reported)
             return None
         kinds = response_headers(None if is_modern else names.session)
         try:
@@ -274,6 +277,11 @@ class HttpServer:
             await self._sessions.open_and_answer(exchange, self._servers[owner.server], owner)
         else:
             await self._sessions.answer(exchange, session, owner)
+
+    def _principal(self, *credentials: bytes | None) -> str | None:
+        """Return the world of the bearer token, if any. Raises `Refusal` for clients that are not admitted."""
+        is_short = sum(map(len, filter(None, credentials))) <= LONGEST_KEPT
+        return (self._kept_principal if is_short else self._checked_principal)(*credentials)
 
     def _checked_principal(self, host: bytes | None, origin: bytes | None, authorization: bytes | None) -> str | None:
         """Return the world of the bearer token, if any. Raises `Refusal` for clients that are not admitted."""

@@ -226,14 +226,17 @@ class Impersonation(Server[Any]):
             self._subscribers.peer_of(connection, world)
         try:
             observation = world.call_at_once(tool, arguments, caller)
+            if observation is None:
+                return None
+            body = observation.body
+            assert isinstance(body, ToolResult)
+            version = LATEST_MODERN_VERSION if connection is None else connection.protocol_version
+            return call_result_bytes(body, version, self._stamp)
         except Crash:
             raise _crashed() from None
-        if observation is None:
-            return None
-        body = observation.body
-        assert isinstance(body, ToolResult)
-        version = LATEST_MODERN_VERSION if connection is None else connection.protocol_version
-        return call_result_bytes(body, version, self._stamp)
+        except Exception:
+            logger.exception("tools/call failed")
+            raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
     async def _call_as_parsed(self, ctx: Context, params: CallToolRequestParams) -> Record:
         return await self._call(ctx, params.name, params.arguments, is_plain=False)

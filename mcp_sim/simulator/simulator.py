@@ -193,9 +193,7 @@ class Simulator:
             except BadArguments:
                 raise
             except Exception as error:
-                crash = error if isinstance(error, Crash) else Crash(call.tool, f"{type(error).__name__}: {error}")
-                world.crash(call, crash, _measured(call, began))
-                raise crash from error
+                raise _recorded_crash(world, call, error, began) from error
             return answered.transition.observation
         finally:
             lock.release()
@@ -204,7 +202,7 @@ class Simulator:
         """Answer one call whose result is neither delayed nor broken, if there is nothing to wait for.
 
         Otherwise it returns None, and only what came due by then has happened; `answer` makes the call. Raises `Crash`
-        if the call cannot be recorded.
+        like `answer`: a call that fails is not tried again, since it may have taken long.
         """
         faults, memories = world.version.faults, world.version.memories
         assert isinstance(faults, FaultSet)
@@ -216,17 +214,15 @@ class Simulator:
             world.tick()
             turn = world.turn(call, self._tool(call.tool))
             answered = pipeline.run_at_once(turn, pipeline.decide(turn))
-        except Exception:  # noqa: BLE001 (`answer` meets it again, and records it)
-            answered = turn = None
-        if turn is None or answered is None or not _is_deliverable_at_once(answered.transition.observation):
+            if answered is None or not _is_deliverable_at_once(answered.transition.observation):
+                world.untick()
+                return None
+            world.commit(turn, answered, _measured(call, began))
+        except BadArguments:
             world.untick()
             return None
-        try:
-            world.commit(turn, answered, _measured(call, began))
         except Exception as error:
-            crash = Crash(call.tool, f"{type(error).__name__}: {error}")
-            world.crash(call, crash, _measured(call, began))
-            raise crash from error
+            raise _recorded_crash(world, call, error, began) from error
         return answered.transition.observation
 
     async def steer(self, world: World, act: Callable[[], T]) -> T:
@@ -368,6 +364,13 @@ def _sandbox_end(scenario: Scenario) -> Callable[[], None]:
     if not is_available():
         raise UsageError("a sandbox needs Linux with Landlock (5.13 or later); trust the program instead")
     return partial(end_workers, scenario.domain)
+
+
+def _recorded_crash(world: World, call: Call, error: Exception, began: float) -> Crash:
+    """Record the failure of a call; return it as a crash."""
+    crash = error if isinstance(error, Crash) else Crash(call.tool, f"{type(error).__name__}: {error}")
+    world.crash(call, crash, _measured(call, began))
+    return crash
 
 
 def _is_deliverable_at_once(observation: Observation) -> bool:

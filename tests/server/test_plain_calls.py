@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import re
 import socket
+import tracemalloc
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import libraries
+from support.libraries import small
 from support.over_http import CLIENT, ERAS, META
 
 from mcp_sim import Simulator
-from mcp_sim.server.access import access
+from mcp_sim.server.access import WORLD_KEY, access
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, serving
 from mcp_sim.server.worlds import Worlds
+from mcp_sim.simulator.compile import load
 from mcp_sim.world.world import World
 
 PATIENCE = 60
@@ -323,3 +328,70 @@ def test_calls_with_any_arguments_get_the_same_answers_with_and_without_the_sdk(
         body = call({"name": name, "arguments": arguments}, number, era)
         same(sides, [request(body, world, headers_of(era, name.encode()))], world)
     assert sides[0].ledger(world)[-4:] == sides[1].ledger(world)[-4:]
+
+
+class Broken:
+    """A sink that fails in a way that no sink should."""
+
+    def __init__(self) -> None:
+        self.is_broken = False
+
+    def write(self, line: bytes) -> None:
+        if self.is_broken:
+            raise RuntimeError("a bug")
+
+    def close(self) -> None:
+        return
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_unexpected_failures_look_the_same_with_and_without_the_sdk(era: str) -> None:
+    sinks = [Broken(), Broken()]
+    both = [Side(Simulator(load("calm_crm"), [sink]), only_sdk=sink is sinks[1]) for sink in sinks]
+    with start_blocking_portal() as portal, ExitStack() as stack:
+        for side in both:
+            stack.enter_context(portal.wrap_async_context_manager(side.open()))
+        sides = (both[0], both[1])
+        begin(sides, "w", era)
+        whole = request(call(GET, era=era), "w", headers_of(era))
+        same(sides, [whole], "w")
+        same(sides, [whole], "w")
+        assert both[0].at_once == 1
+        for sink in sinks:
+            sink.is_broken = True
+        same(sides, [whole], "w")
+        if era == ERAS[1]:
+            elsewhere = call(GET, era=era, meta={WORLD_KEY: "new"})
+            same(sides, [request(elsewhere, "w", headers_of(era), line=b"POST /mcp?world=w HTTP/1.1")], "w")
+
+
+def test_a_program_that_fails_is_run_once_for_a_call(tmp_path: Path) -> None:
+    head = "import itertools\nRUNS = itertools.count(1)"
+    program = small("raise KeyError(next(RUNS))", head=head)
+    side = Side(libraries.simulator(tmp_path, program, [libraries.tool("act")]), only_sdk=False)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(side.open()):
+        for number in range(3):
+            data = request(call({"name": "act"}, number, ERAS[1]), "w", headers_of(ERAS[1], b"act"))
+            assert b"mcp_sim" in side.exchange([data], "w")[0][2]
+        errors = [crash["error"].split()[-1] for crash in side.worlds.get("w").ledger.crashes]
+    assert errors == ["1", "2", "3"]
+
+
+def test_long_tokens_are_not_kept() -> None:
+    simulator = Simulator(load("calm_crm"))
+    worlds = Worlds(simulator.world, 10)
+    server = HttpServer(simulator.scenario, worlds, access("127.0.0.1", [], None, {}), Limits(), lambda: None)
+
+    def send(number: int) -> None:
+        token = b"Bearer %d" % number + b"x" * 50_000
+        headers = [(b"host", b"127.0.0.1"), (b"authorization", token)]
+        assert server.answer_at_once(b"/mcp", headers, b"{}") is None
+
+    send(0)
+    tracemalloc.start()
+    try:
+        for number in range(1, 100):
+            send(number)
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
