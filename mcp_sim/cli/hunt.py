@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -69,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
             received = anyio.run(hunt.search, journal)
         except (AgentNotStarted, Crash) as error:
             print(f"mcp-sim: {error}", file=sys.stderr)
+            if hunt.weaknesses:
+                hunt.report(as_json=args.json)
             return CRASHED
         except FailsWithoutFaults as error:
             print(f"mcp-sim: {error}", file=sys.stderr)
@@ -101,7 +104,7 @@ class _Hunt:
     def prepare(cls, scenario: Scenario, agent: AgentCommand, args: argparse.Namespace) -> _Hunt:
         """Check all options before anything runs. Raises `UsageError`."""
         source = locate(args.scenario)
-        folder = args.output or (Path() if is_shipped(source) else source.parent)
+        folder = _checked(args.output or (Path() if is_shipped(source) else source.parent))
         stem = source.stem.replace(".", "-")
         searched = without_own_faults(scenario)
         faults = chosen_faults(None if args.kinds is None else args.kinds.split(","))
@@ -170,16 +173,22 @@ class _Hunt:
         for number, (weakness, file) in enumerate(found, 1):
             print(palette.bold(f"{number}. {_text(weakness.setup.faults)}"))
             print("\n".join(f"   {line}" for line in self._details(weakness, file)))
-        ended = "nothing else was left to try" if self.is_complete else f"--runs {self.args.runs} ended the search"
-        if len(found) >= self.args.weaknesses:
-            ended = f"--weaknesses {self.args.weaknesses} ended the search"
         count = f"{len(found)} weakness{'' if len(found) == 1 else 'es'}" if found else "no weakness"
         colour = palette.red if found else palette.green
-        print(colour(f"Found {count} in {self.runs} runs; {ended}."))
+        print(colour(f"Found {count} in {self.runs} runs; {self._ended}."))
+
+    @property
+    def _ended(self) -> str:
+        """Why the search ended."""
+        if len(self.weaknesses) >= self.args.weaknesses:
+            return f"--weaknesses {self.args.weaknesses} ended the search"
+        if self.is_complete:
+            return "nothing else was left to try"
+        return f"--runs {self.args.runs} ended the search" if self.runs >= self.args.runs else "it was cut short"
 
     def _details(self, weakness: Weakness, file: Path) -> Iterator[str]:
         yield from weakness.trial.because.splitlines()
-        if not weakness.is_steady:
+        if weakness.is_steady is False:
             yield "When the run was repeated, the agent did not fail in this way."
         for also in weakness.also[:MOST_ALSO]:
             yield f"also: {_text(also)}"
@@ -201,6 +210,14 @@ class _Hunt:
         if not test.exists():
             replace_file(test, test_text(file.name, self.args.agent))
         return file
+
+
+def _checked(folder: Path) -> Path:
+    """Return a folder if files can be written there, be it that it is created. Raises `UsageError`."""
+    there = next((one for one in (folder, *folder.parents) if one.exists()), Path())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise UsageError(f"--output {folder}: the tests cannot be written there; name a folder of yours")
+    return folder
 
 
 def _test_name(file: Path) -> str:

@@ -17,6 +17,7 @@ import yaml
 from support.places import ROOT, SUPPORT
 
 from mcp_sim.cli import main
+from mcp_sim.runs.hunting.journal import Journal
 
 PLAIN = [sys.executable, str(SUPPORT / "plain_agent.py")]
 CREATE = ["create_deal", json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})]
@@ -142,6 +143,7 @@ def test_ctrl_c_reports_what_was_found(scenario: Path) -> None:
     assert process.returncode == 130
     assert "the same command goes on from" in err
     assert "Found no weakness in " in out
+    assert out.endswith(" runs; it was cut short.\n")
 
 
 @pytest.mark.parametrize(
@@ -158,6 +160,60 @@ def test_impossible_options_are_refused(
 ) -> None:
     assert hunt(scenario, *options, agent=REPEATS) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_folder_that_takes_no_files_is_refused_before_the_first_run(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = scenario.with_name("journal")
+    assert hunt(scenario, "-o", str(scenario), "--journal", str(journal), agent=REPEATS) == 2
+    assert "the tests cannot be written there" in capsys.readouterr().err
+    assert not journal.exists()
+
+
+def test_two_hunts_do_not_write_one_journal(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = scenario.with_name("journal")
+    with Journal(journal, {"hunt": 1}):
+        before = journal.read_text()
+        assert hunt(scenario, "--journal", str(journal), agent=REPEATS) == 2
+    assert "another hunt writes this journal" in capsys.readouterr().err
+    assert journal.read_text() == before
+
+
+def test_a_weakness_that_no_run_was_left_to_repeat_is_not_called_unsteady(
+    scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--kinds", "lost_ack", "--jobs", "1", "--runs", "2"]
+    assert hunt(scenario, *options, agent=REPEATS) == 1
+    assert "the agent did not fail in this way" not in capsys.readouterr().out
+    assert report(capsys, scenario, *options, agent=REPEATS)["weaknesses"][0]["steady"] is None
+
+
+def test_without_other_expectations_the_agent_must_recover(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario.write_text(json.dumps({**SCENARIO, "expect": [{"recovered": "slow"}]}), encoding="utf-8")
+    found = report(capsys, scenario, "--kinds", "lost_ack,error", "--weaknesses", "1", agent=[*PLAIN, *CREATE])
+    file = Path(found["weaknesses"][0]["file"])
+    [expected] = yaml.safe_load(file.read_text())["expect"]
+    assert expected == {"recovered": expected["recovered"], "id": f"recovered-{expected['recovered']}"}
+    assert main(["run", str(file), "--", *PLAIN, *CREATE]) == 1
+
+
+@pytest.mark.parametrize("records", ["tables", {"*": "tables.json", "activity": 3}])
+def test_rows_from_files_become_those_of_the_case(
+    tmp_path: Path, records: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = {"contacts": [{"id": "con_00001", "name": "Ada"}, {"id": "con_00002", "name": "Bo"}]}
+    (tmp_path / "tables.json").write_text(json.dumps(tables))
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "contact.csv").write_text("id,name\ncon_00001,Ada\ncon_00002,Bo\n")
+    scenario = tmp_path / "deals.json"
+    scenario.write_text(json.dumps({**SCENARIO, "world": {"records": records}}), encoding="utf-8")
+    options = ["--kinds", "lost_ack", "--weaknesses", "1", "-o", str(tmp_path / "cases")]
+    file = Path(report(capsys, scenario, *options, agent=REPEATS)["weaknesses"][0]["file"])
+    case = yaml.safe_load(file.read_text())
+    assert case["world"]["records"]["contact"]["rows"] == [{"id": "con_00001", "name": "Ada"}]
+    assert main(["run", str(file), "--", *REPEATS]) == 1
+    assert main(["run", str(file), "--", *CHECKS]) == 0
 
 
 def test_an_agent_that_fails_without_faults_is_not_hunted(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:

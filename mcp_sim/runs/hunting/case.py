@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from mcp_sim.runs.hunting.trials import Setup, Trial, recoveries, without_own_faults
 from mcp_sim.spec import yaml12
+from mcp_sim.spec.parts.scenario import EVERY
 from mcp_sim.spec.sources import is_shipped
 from mcp_sim.spec.tool_specs import is_spec
 from mcp_sim.types import Json, Record
@@ -49,12 +50,17 @@ class CaseWriter:
     def _world(self, setup: Setup) -> Record:
         """Return the `world` of a trial. Its clock is virtual, as in the hunt, unless the scenario says otherwise."""
         world = cast("Record", self._document.get("world") or {})
-        records: Any = world.get("records") or {}
-        changed = {name: _part(given) for name, given in setup.records.items()}
-        if isinstance(records, dict) and changed:
-            world = {**world, "records": {**cast("Record", records), **changed}}
+        if setup.records:
+            world = {**world, "records": self._records(world.get("records") or {}, setup)}
         clock = cast("Record", world.get("clock") or {})
         return {**world, "clock": {"mode": "virtual", **clock}}
+
+    def _records(self, records: Json, setup: Setup) -> Record:
+        """Return the records of a trial. Rows from a file of all tables become rows of the case: they may be fewer."""
+        given: Record = dict(cast("Record", records)) if isinstance(records, dict) else {EVERY: records}
+        if given.pop(EVERY, None) is not None:
+            given |= {name: _part(one) for name, one in self._scenario.records.items() if one.rows and not one.whole}
+        return {**given, **{name: _part(one) for name, one in setup.records.items()}}
 
     def _expectations(self, setup: Setup) -> list[Json]:
         """Return the expectations that are not about the scenario's own faults."""
@@ -76,8 +82,8 @@ def _relocated(document: Record, before: Path, folder: Path) -> Record:
     """Return a document whose files are named relative to another folder."""
 
     def moved(value: Json) -> Json:
-        is_file = isinstance(value, str) and (before / value).is_file() and not is_shipped(before / value)
-        return PurePosixPath(os.path.relpath(before / cast("str", value), folder)).as_posix() if is_file else value
+        is_there = isinstance(value, str) and (before / value).exists() and not is_shipped(before / value)
+        return PurePosixPath(os.path.relpath(before / cast("str", value), folder)).as_posix() if is_there else value
 
     def moved_records(value: Json) -> Json:
         if not isinstance(value, dict):
@@ -85,7 +91,10 @@ def _relocated(document: Record, before: Path, folder: Path) -> Record:
         part = cast("Record", value)
         return {**part, "file": moved(part["file"])} if "file" in part else part
 
-    made = {**document, "tools": _each(document["tools"], moved)}
+    def moved_tools(value: Json) -> Json:
+        return moved(value) if (before / value).is_file() else value  # a shipped name may be that of a folder, too
+
+    made = {**document, "tools": _each(document["tools"], moved_tools)}
     if isinstance(world := document.get("world"), dict):
         made["world"] = given = dict(cast("Record", world))
         given |= {"state": moved(given["state"])} if "state" in given else {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
+from io import FileIO
 from pathlib import Path
-from typing import Any, Self, TextIO, cast
+from typing import Any, Self, cast
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -15,10 +17,22 @@ class Journal:
     """A JSONL file: a header that identifies the hunt, then a line for each trial."""
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
-        """Open a journal, and read what it has. A torn last line is dropped.
+        """Open a journal, and read what it has. A torn last line is dropped. No other hunt opens it until it is closed.
 
         Raises `UsageError` if the file is something else, or the journal of another hunt.
         """
+        self._path, self._file = path, _opened(path)
+        try:
+            self._known = self._begun(header)
+        except BaseException:
+            self._file.close()
+            raise
+        self.length = len(self._known)
+        """The number of trials that it had when it was opened."""
+
+    def _begun(self, header: Mapping[str, Any]) -> dict[str, Record]:
+        """Return the trials of the file, which has the header and whole lines afterwards."""
+        path = self._path
         text = _read(path)
         if text and not text.startswith('{"hunt"'):
             raise UsageError(f"{path}: is not the journal of a hunt; name another file with --journal")
@@ -29,17 +43,10 @@ class Journal:
                 f"{path}: this is not the journal of this hunt: the scenario, the agent or an option differs, or "
                 "mcp-sim; delete it, or name another file with --journal"
             )
-        self._known: dict[str, Record] = {line["key"]: line["trial"] for line in lines[1:]}
-        self.length = len(self._known)
-        """The number of trials that it had when it was opened."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: TextIO = path.open("a", encoding="utf-8")
-            self._file.truncate(len(whole.encode()))
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        self._file.truncate(len(whole.encode()))
         if not lines:
             self._write(header)
+        return {line["key"]: line["trial"] for line in lines[1:]}
 
     def __enter__(self) -> Self:
         return self
@@ -57,16 +64,44 @@ class Journal:
         self._write({"key": key, "trial": trial})
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(line, ensure_ascii=True) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(f"{json.dumps(line, ensure_ascii=True)}\n".encode())
+        except OSError as error:
+            raise UsageError(f"cannot write {self._path}: {error.strerror}") from None
+
+
+def _opened(path: Path) -> FileIO:
+    """Open a file to append to, for this process alone. Raises `UsageError` if that is impossible."""
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: is no file; name another one with --journal")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = FileIO(path, "a")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    if not _is_locked(file):
+        file.close()
+        raise UsageError(f"{path}: another hunt writes this journal; wait for it, or name another file with --journal")
+    return file
+
+
+def _is_locked(file: FileIO) -> bool:
+    """Lock a file until it is closed. Return whether no other process had. Windows has no such locks."""
+    if sys.platform == "win32":
+        return True
+    import fcntl  # noqa: PLC0415 (not on Windows)
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _read(path: Path) -> str:
-    """Return the text of a file, nothing if there is none. Raises `UsageError` if it is not text."""
+    """Return the text of a file. Raises `UsageError` if it is not text."""
     try:
         return path.read_bytes().decode()
-    except FileNotFoundError:
-        return ""
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from None
 

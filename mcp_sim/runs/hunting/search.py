@@ -36,8 +36,8 @@ class Weakness:
 
     setup: Setup
     trial: Trial
-    is_steady: bool
-    """Whether the agent failed again when the trial was repeated."""
+    is_steady: bool | None = None
+    """Whether the agent failed again when the trial was repeated; None if the search ended before."""
     also: list[tuple[Placed, ...]] = field(default_factory=list[tuple[Placed, ...]])
 
     def is_like(self, setup: Setup, trial: Trial) -> bool:
@@ -135,7 +135,7 @@ class Search:
             known.also.append(smaller.faults)
             return
         self._say(f"found: {' + '.join(fault.text for fault in smaller.faults)}")
-        weakness = Weakness(smaller, trial, is_steady=False)
+        weakness = Weakness(smaller, trial)
         self.weaknesses.append(weakness)
         again = await self._tester.trial(replace(smaller, repetition=2))
         weakness.is_steady = again.fails_like(trial)
