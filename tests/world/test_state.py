@@ -93,21 +93,35 @@ def test_more_writes_than_settle_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_is_found_after_many_writes_is_what_a_scan_returns(seed: int) -> None:
+def test_forks_read_like_dicts_after_many_writes(seed: int) -> None:
     chance = Random(seed)
-    model: dict[Key, Record] = {key: {"id": key, "colour": "x", "text": f"Plain x {key}"} for key in range(RECENT)}
-    state = State.of({"thing": model})
-    for _ in range(8 * RECENT):
-        key, colour = chance.randrange(3 * RECENT), chance.choice("xyz")
-        put = Change("put", "thing", key, {"id": key, "colour": colour, "text": f"Plain {colour} {key}"})
-        change = put if chance.random() < 0.7 else Change("remove", "thing", key)
-        state, model = state.apply([change]), written(model, change)
-    rows = list(model.items())
+    keys: list[Key] = [*range(3 * RECENT), "", "a", -1, -2]
+    base = {key: colourful(key, "x") for key in keys[: chance.randrange(len(keys))]}
+    forks = [(State.of({"thing": base}), base)]
+    for at in range(12 * RECENT):
+        which = chance.randrange(len(forks))
+        state, model = forks[which]
+        key, op = chance.choice(keys), chance.choice(["put", "put", "remove", "reserve"])
+        change = Change("put", "thing", key, colourful(key, chance.choice("xyz"))) if op == "put" else None
+        change = change or Change("remove" if op == "remove" else "reserve", "thing", key)
+        forks[which] = state.apply([change]), model if op == "reserve" else written(model, change)
+        if at % (4 * RECENT) == 0:
+            forks.append(forks[which])
+    for state, model in forks:
+        check_reads(state, list(model.items()))
+
+
+def colourful(key: Key, colour: str) -> Record:
+    return {"id": key, "colour": colour, "text": f"Plain {colour} {key}", "size": len(f"{key}{colour}")}
+
+
+def check_reads(state: State, rows: list[tuple[Key, Record]]) -> None:
     assert list(state.rows("thing")) == rows
+    assert state.count("thing") == len(rows)
     assert list(state.find("thing", "colour", "x")) == [row for row in rows if row[1]["colour"] == "x"]
     assert list(state.search("thing", ["text"], ["plain", "y"])) == [row for row in rows if row[1]["colour"] == "y"]
-    bound = Bound("id", "gte", RECENT // 2, float)
-    assert list(state.compare("thing", [bound])) == [row for row in rows if row[1]["id"] >= RECENT // 2]
+    bound = Bound("size", "gte", 3, float)
+    assert list(state.compare("thing", [bound])) == [row for row in rows if row[1]["size"] >= 3]
 
 
 def test_the_empty_text_and_zero_are_two_keys() -> None:
