@@ -50,12 +50,12 @@ def _write(args: argparse.Namespace) -> int:
     from mcp_sim.cli.viewer.document import Collector  # noqa: PLC0415 (loads the simulator)
     from mcp_sim.cli.viewer.page import page  # noqa: PLC0415
 
-    output: Path = args.output or args.traces[0].with_suffix(".html")
-    if any(output.exists() and output.samefile(trace) for trace in args.traces if trace.exists()):
-        raise UsageError(f"--output {output}: this is a trace, which the page would replace")
     collector = Collector(args.scenario or "", trust=args.trust)
     for trace in args.traces:
         collector.add(trace)
+    output: Path = args.output or args.traces[0].with_suffix(".html")
+    if any(output.exists() and output.samefile(trace) for trace in args.traces):
+        raise UsageError(f"--output {output}: this is a trace, which the page would replace")
     replace_file(output, page(collector.document()))
     print(output)
     if args.open:

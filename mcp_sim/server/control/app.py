@@ -39,6 +39,8 @@ MOST_STREAMS = 1000
 ALIVE_EVERY = 15
 """Seconds without an entry after which a stream sends a comment, so that both ends notice a broken connection."""
 
+_STREAM: Mapping[str, Any] = {"media_type": "text/event-stream", "headers": {"cache-control": "no-store"}}
+
 
 class ControlServer:
     """An ASGI application that exposes `Controls` to clients with the token."""
@@ -61,6 +63,7 @@ class ControlServer:
             Exception: _failed,
         }
         self._app = Starlette(routes=routes, exception_handlers=handlers)
+        self._app.router.redirect_slashes = False
 
     def leave(self) -> None:
         """End all streams."""
@@ -93,7 +96,7 @@ class ControlServer:
         given = None if operation.takes is None else await _given(operation, operation.takes, request)
         found = operation.run(self._controls, request.path_params, given)
         if operation.streams:
-            return self._stream(found)
+            return Response(**_STREAM) if request.method == "HEAD" else self._stream(found)
         answer = await found if inspect.isawaitable(found) else found
         if operation.returns is None:
             return Response(status_code=operation.status)
@@ -103,8 +106,7 @@ class ControlServer:
     def _stream(self, entries: AsyncGenerator[Followed]) -> Response:
         if self._streams >= MOST_STREAMS:
             raise ControlError(429, f"{MOST_STREAMS} ledgers are followed already, which is the most")
-        events = self._events(entries)
-        return StreamingResponse(events, media_type="text/event-stream", headers={"cache-control": "no-store"})
+        return StreamingResponse(self._events(entries), **_STREAM)
 
     async def _events(self, entries: AsyncGenerator[Followed]) -> AsyncGenerator[bytes]:
         """Yield the entries of a ledger as events."""
@@ -137,7 +139,7 @@ async def _given(operation: Operation, model: type[BaseModel], request: Request)
     if operation.streams and "last-event-id" in request.headers:
         value = {**value, "after": request.headers["last-event-id"]}
     try:
-        return model.model_validate(value)
+        return model.model_validate(value, strict=operation.method != "GET")  # a query has only text
     except ValidationError as error:
         raise of_model(error, value, model) from None
 

@@ -141,6 +141,13 @@ INVALID: list[tuple[str, str, Any, list[tuple[str, str]]]] = [
         [("changes[0].values", "deal has no field 'stag'; did you mean 'stage'?")],
     ),
     ("POST", "/worlds", {"name": "..", "sed": 1}, [("name", ""), ("sed", "")]),
+    ("POST", "/worlds", {"seed": True}, [("seed", "expected a whole number, got true")]),
+    (
+        "PATCH",
+        "/worlds/refusing/faults/lost-deal",
+        {"enabled": "no"},
+        [("enabled", "expected true or false, got 'no'")],
+    ),
     ("GET", "/worlds/refusing/records?entity=deals", None, [("entity", "there is no entity 'deals'; did you mean")]),
     ("GET", "/worlds/refusing/records?entity=deal&limit=1001", None, [("limit", "")]),
     ("GET", "/worlds/refusing/records?entity=deal&step=99", None, [("step", "the newest step of refusing is 1")]),
@@ -174,6 +181,7 @@ def test_invalid_requests_are_refused_with_the_places_of_their_problems(
         ("PUT", "/worlds", None, 405),
         ("GET", "/w/refusing/mcp", None, 404),
         ("GET", "/health", None, 404),
+        ("GET", "/worlds/", None, 404),
     ],
 )
 def test_what_cannot_be_done_gets_a_status_below_500(
@@ -229,6 +237,16 @@ def events(operator: Operator, path: str, most: int, **headers: str) -> list[tup
             if len(found) == most or (found and found[-1][1] == "end"):
                 return found
     return found
+
+
+def test_the_head_of_a_stream_is_no_stream(plane: tuple[Served, Operator]) -> None:
+    _, operator = plane
+    operator.send("POST", "/worlds", {"name": "headed"})
+    headers = {"authorization": f"Bearer {operator.token}"}
+    with httpx2.Client(trust_env=False, timeout=10, headers=headers) as client:
+        response = client.head(f"{operator.url}/worlds/headed/ledger/stream")
+        assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert client.get(f"{operator.url}/worlds/headed").status_code == 200  # over the same connection
 
 
 def test_a_stream_continues_where_its_reader_was_and_ends_with_the_world(plane: tuple[Served, Operator]) -> None:
