@@ -46,8 +46,8 @@ COMMANDS = {
     "plan": "show what mcp-sim inferred about each tool",
     "generate": "generate records, with or without a language model, into a file for scenarios",
     "compile": "have a language model write a program for a server, and keep what passes the gate",
-    "learn": "have a language model write a program from recorded sessions, and keep what passes the gate",
-    "record": "record what passes between a client and a real server, for measure and replay",
+    "learn": "learn a tool spec from recorded sessions, or have a language model write a program from them",
+    "record": "record what passes between a client and a real server, for learn, measure and replay:DIR",
     "measure": "replay recorded sessions of a real server, and measure how faithful the answers are",
     "eval": "evaluate a language model as a world model with AgentWorldBench",
     "list": "document perturbations, triggers, expectations, world models, and shipped documents",
@@ -137,7 +137,7 @@ def _ran(words: Sequence[str]) -> int:
     gc.enable()
     args, unknown = parser.parse_known_args(words)
     if unknown:
-        (parser if args.command is None else args.parser).refuse(unknown)
+        (parser if args.command is None else args.parser).refuse(unknown, words)
     if args.command is None:
         parser.print_help()
         return 2

@@ -8,6 +8,7 @@ from pathlib import Path
 from mcp_sim.cli import writing
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.recordings.compiling.subject import read_subject
+from mcp_sim.types.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,4 +27,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if no tool passes the gate or documents have errors, 4 if the model does not answer."""
     subject = writing.with_documentation(read_subject(args.spec, args.trust), args)
+    if not subject.tools:
+        raise UsageError(f"{args.spec}: lists no tools")
     return writing.run(subject, args, args.output)

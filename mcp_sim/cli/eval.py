@@ -31,7 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="MODEL", required=True, help="the world model: openai:MODEL@URL")
     parser.add_argument("--judge", metavar="MODEL", help="the judge: openai:MODEL@URL; without it, nothing is judged")
     parser.add_argument(
-        "--out",
+        "-o",
+        "--output",
         metavar="DIR",
         type=Path,
         default=Path("agentworld-results"),
@@ -72,19 +73,19 @@ def run(args: argparse.Namespace) -> int:
     judge = None
     if args.judge is not None:
         judge = _line(args.judge, "--judge", args, args.judge_thinking, args.judge_api_key_env)
-    predictions = Results.open(args.out / "predictions.jsonl", model.model)
-    judgements = None if judge is None else Results.open(args.out / "judgements.jsonl", judge.model)
+    predictions = Results.open(args.output / "predictions.jsonl", model.model)
+    judgements = None if judge is None else Results.open(args.output / "judgements.jsonl", judge.model)
     progress = Progress(sys.stderr, len(samples))
     evaluation = Evaluation(samples, predictions, judgements, None, None, progress.show)
     try:
         anyio.run(_evaluate, evaluation, model, judge, args.concurrency)
     except Unanswered as error:
         progress.clear()
-        _print_error(f"mcp-sim: {error}\nThe model stopped answering; results so far are kept in {args.out}.")
+        _print_error(f"mcp-sim: {error}\nThe model stopped answering; results so far are kept in {args.output}.")
         return 4
     except KeyboardInterrupt:
         progress.clear()
-        _print_error(f"Results so far are kept in {args.out}; run the same command to continue.")
+        _print_error(f"Results so far are kept in {args.output}; run the same command to continue.")
         raise
     progress.clear()
     return _reported([*evaluation.outcomes()], model, judge, args)

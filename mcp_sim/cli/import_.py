@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                 sub.add_argument(flag, dest=field, **options)
         sub.set_defaults(parser=sub)
         sub.add_argument(
-            "-o", "--out", type=Path, default=Path(), metavar="FOLDER", help="where the files go; default here"
+            "-o", "--output", type=Path, default=Path(), metavar="FOLDER", help="where the files go; default here"
         )
         sub.add_argument(
             "--check", action="store_true", help="write nothing; exit 1 with a diff where the tools have changed"
@@ -93,8 +93,8 @@ def run(args: argparse.Namespace) -> int:
                 print(_line(line), file=sys.stderr)
     servers = _named_apart([one for one in found if isinstance(one, Imported)])
     written = [] if args.check else _write(servers, args)
-    reports = _check(servers, args.out) if args.check else written
-    scenario = _write_scenario(written, args.out)
+    reports = _check(servers, args.output) if args.check else written
+    scenario = _write_scenario(written, args.output)
     if args.json:
         print_json({"servers": [report.to_json() for report in reports], "scenario": scenario and str(scenario)})
     else:
@@ -217,7 +217,7 @@ class Written:
 
 def _write(servers: Sequence[Imported], args: argparse.Namespace) -> list[Written]:
     """Write what was imported."""
-    folder: Path = args.out
+    folder: Path = args.output
     known = servers if args.no_program else [with_program(server, folder) for server in servers]
     planned = [build_files(server, args.kind, folder) for server in known]  # all, before the first is written
     news = {server.name: _news(server, folder) for server in servers}

@@ -15,7 +15,7 @@ def named_line(text: str, option: str, **options: Json) -> EndpointSettings:
     """Return the endpoint that an option names, with these options of the world model `openai`. Raises `UsageError`."""
     from mcp_sim.models.world_models.openai import Openai  # noqa: PLC0415 (loads the models package only when needed)
 
-    model = named_world_model(text, option, **options).world_model
+    model = named_world_model(text, option, **options).world_model if text.startswith("openai:") else None
     if not isinstance(model, Openai):
         raise UsageError(f"{option} {text}: write it as openai:MODEL@URL")
     return model.trusted().line(os.environ)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,12 +20,17 @@ class CommandParser(argparse.ArgumentParser):
         _, _, command = self.prog.partition(" ")
         raise UsageError(f"{f'{command}: ' if command else ''}{message}\n{usage}see {self.prog} --help")
 
-    def refuse(self, unknown: Iterable[str]) -> NoReturn:
-        """Raise `UsageError` for arguments that the command does not take."""
+    def refuse(self, unknown: Iterable[str], given: Sequence[str]) -> NoReturn:
+        """Raise `UsageError` for arguments that the command does not take, with a hint at what was meant."""
         words = list(unknown)
         option = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
-        near = "" if option is None else _near(option, self._option_string_actions)
-        self.error(f"unrecognized arguments: {' '.join(words)}{near}")
+        late = next((one.metavar for one in self._actions if one.nargs == "?" and not one.option_strings), None)
+        hint = "" if option is None else _near(option, self._option_string_actions)
+        if not hint and " -- " in (self.usage or "") and "--" not in given:
+            hint = "; write -- before the command and its options"
+        elif option is None and late:
+            hint = f"; write {late} before the options"
+        self.error(f"unrecognized arguments: {' '.join(words)}{hint}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise `ArgumentError` for a value that is not among the choices."""
@@ -56,5 +61,6 @@ def sandbox_option(parser: argparse.ArgumentParser) -> None:
 
 def _near(option: str, known: Iterable[str]) -> str:
     """Return the nearest option as an appendix to a message, '' if none is similar."""
-    near = get_close_matches(option, [name for name in known if name.startswith("--")], n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else ""
+    names = [name.lstrip("-") for name in known if name.startswith("--")]
+    near = get_close_matches(option.lstrip("-"), names, n=1, cutoff=0.6)
+    return f"; did you mean --{near[0]}?" if near else ""

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("command", metavar="COMMAND", nargs="*", help="the command that starts the server on stdio")
     parser.add_argument(
-        "-o", "--out", type=Path, required=True, metavar="DIR", help="the folder of the recorded server"
+        "-o", "--output", type=Path, required=True, metavar="DIR", help="the folder of the recorded server"
     )
     parser.add_argument("--session", metavar="NAME", help="name of the session (default: the time when it starts)")
     parser.add_argument("--url", metavar="URL", help="a server over HTTP, instead of a command")
@@ -102,13 +102,15 @@ def new_folder(args: argparse.Namespace) -> tuple[Any, Any]:
     from mcp_sim.recordings.capture.redaction import Redactor  # noqa: PLC0415 (see above)
 
     redactor = None if args.no_redact else Redactor(args.redact, args.redact_pattern)
-    return Folder(args.out, redactor, args.session), redactor
+    return Folder(args.output, redactor, args.session), redactor
 
 
 def report(folder: Any, redactor: Any) -> None:
     """Report on stderr which sessions were written, and what was redacted."""
     for path in folder.sessions:
         warn(f"recorded {path}")
+    if not folder.sessions:
+        warn("nothing was recorded")
     lines = [] if redactor is None else list(redactor.report())
     if lines:
         warn("secrets were redacted:")

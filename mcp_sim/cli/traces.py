@@ -136,7 +136,7 @@ def _decoded(line: bytes, place: str) -> Record:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise UsageError(f"{place}: not a line of a trace")
+        raise UsageError(f"{place}: not a line of a trace, as --trace FILE writes it")
     return cast("Record", value)
 
 

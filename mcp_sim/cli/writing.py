@@ -19,7 +19,7 @@ from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.terminal import Palette, StepProgress, first_few
-from mcp_sim.models.language_model.endpoint import Request, open_endpoint
+from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.recordings.compiling.gate import Gate
@@ -89,10 +89,10 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
             f"{args.command}: who writes? Name a model with --by openai:MODEL@URL, or take --show-prompt to any chat "
             "and its answer back with --reply FILE"
         )
-    began, file = monotonic(), _output_file(subject, output)
+    began, file, source = monotonic(), _output_file(subject, output), _source(args)
     gate, progress = Gate(subject), StepProgress()
     try:
-        outcome = anyio.run(_written, gate, args, progress)
+        outcome = anyio.run(_written, gate, source, args.rounds, progress)
     except Unanswered as error:
         progress.clear()
         _say(f"mcp-sim: {error}")
@@ -105,31 +105,36 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
     return 0 if outcome.judged is not None else 1
 
 
-async def _written(gate: Gate, args: argparse.Namespace, progress: StepProgress) -> Outcome:
+def _source(args: argparse.Namespace) -> str | EndpointSettings:
+    """Return the reply that is given, or the endpoint that is asked. Raises `UsageError`."""
+    if args.reply is not None:
+        return _text_of(args.reply)
+    options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
+    return named_line(args.by, "--by", timeout=TIMEOUT, **options)
+
+
+async def _written(gate: Gate, source: str | EndpointSettings, most: int, progress: StepProgress) -> Outcome:
     """Return what an author writes. The plans are tried first: a server that cannot be served is no one's fault."""
     progress.say("trying the inferred plans out")
     await anyio.to_thread.run_sync(lambda: gate.plans)
-    async with _author(args) as (author, longest):
+    async with _author(source) as (author, longest):
         prompt = prompt_text(gate.subject, longest)
-        rounds = args.rounds if args.reply is None else 1
+        rounds = 1 if isinstance(source, str) else most
         async with progress.ticking():
             return await write_program(gate, prompt, author, rounds, progress.say)
 
 
 @asynccontextmanager
-async def _author(args: argparse.Namespace) -> AsyncGenerator[tuple[Author, int]]:
+async def _author(source: str | EndpointSettings) -> AsyncGenerator[tuple[Author, int]]:
     """Yield who writes, and how long a prompt may be in characters."""
-    if args.reply is not None:
-        text = _text_of(args.reply)
+    if isinstance(source, str):
 
         async def given(_messages: Sequence[Message]) -> Reply:
-            return Reply(text)
+            return Reply(source)
 
         yield given, LONGEST
         return
-    options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
-    line = named_line(args.by, "--by", timeout=TIMEOUT, **options)
-    async with open_endpoint(line) as endpoint:
+    async with open_endpoint(source) as endpoint:
 
         async def asked(messages: Sequence[Message]) -> Reply:
             return await endpoint.complete(Request(messages, None, seed=len(messages)))
@@ -142,6 +147,8 @@ def _text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
 # files ----------------------------------------------------------------------------------------------------------------

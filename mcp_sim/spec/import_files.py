@@ -138,7 +138,7 @@ def _spec_text(spec: Path, tools: Path, name: str, kind: str, added: Record) -> 
     existing = as_object(_value(text, spec))
     if existing.get("tools") != tools.name:
         raise UsageError(
-            f"{spec}: already exists and is not a tool spec for {tools.name}; choose another --name or --out"
+            f"{spec}: already exists and is not a tool spec for {tools.name}; choose another --name or --output"
         )
     return insert_entries(text, added, _is_open), list(_disagreements(existing, added, spec.name))
 

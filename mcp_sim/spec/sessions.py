@@ -171,7 +171,10 @@ class _Reader:
             return
         lines = list(self._lines(file))
         if not lines:
-            self._problem(file, 1, "", "expected a header with the server's name and initial state, got an empty file")
+            if len(self.problems) == before:
+                self._problem(
+                    file, 1, "", "expected a header with the server's name and initial state, got an empty file"
+                )
             return
         (at, header), *rest = lines
         tools, state = self._tools(file, [header, *(line for _, line in rest)]), self._state(file, at, header)
@@ -199,6 +202,8 @@ class _Reader:
                     yield at, cast("Record", line)
                 elif line is not None:
                     self._problem(file, at, "", f"expected a JSON object, got {shown(line)}")
+                elif at == 1:
+                    return
 
     def _check_header(self, file: Path, at: int, header: Record) -> None:
         version = header.get("format", FORMAT)

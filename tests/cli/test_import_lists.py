@@ -21,7 +21,7 @@ def test_lists_of_every_shape_are_read(here: Path) -> None:
         "d": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [GET]}},
     }.items():
         (here / f"{name}.json").write_text(json.dumps(body), encoding="utf-8")
-    assert main(["import", "tools", "--out", "out", "a.json", "b.json", "c.json", "d.json"]) == 0
+    assert main(["import", "tools", "--output", "out", "a.json", "b.json", "c.json", "d.json"]) == 0
     assert sorted(path.name for path in (here / "out").glob("*.tools.json")) == [
         "Pets_Co.tools.json", "a.tools.json", "b.tools.json", "d.tools.json"
     ]  # fmt: skip

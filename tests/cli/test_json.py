@@ -39,7 +39,7 @@ def traces(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name in ("calm", "flaky"):
         assert main(["play", f"{name}_crm", "calls.jsonl", "--trace", f"{name}.jsonl"]) == 0
     saved(here / "pets.json", [LIST, GET])
-    assert main(["import", "tools", "pets.json", "--out", "old"]) == 0
+    assert main(["import", "tools", "pets.json", "--output", "old"]) == 0
     saved(here / "pets.json", [LIST])
     capfd.readouterr()
 
@@ -50,7 +50,10 @@ EXAMPLES: dict[str, tuple[list[str], Any]] = {
     "explain": (["explain", "flaky_crm", "--trace", "flaky.jsonl"], ["worlds", "default", "calls", 0, "findings", 0]),
     "grade": (["grade", "flaky.jsonl"], ["worlds", "default", "verdicts", 0, "because"]),
     "import": (["import", "tools", "pets.json"], ["servers", 0, "entities"]),
-    "import --check": (["import", "tools", "pets.json", "--check", "--out", "old"], ["servers", 0, "differences", 0]),
+    "import --check": (
+        ["import", "tools", "pets.json", "--check", "--output", "old"],
+        ["servers", 0, "differences", 0],
+    ),
     "list": (["list"], ["perturbations", "lost_ack"]),
     "list FAMILY": (["list", "presets"], ["presets", "flaky"]),
     "list FAMILY NAME": (["list", "perturbations", "lost_ack"], ["options", "properties"]),

@@ -69,7 +69,7 @@ def both(prediction: str = "seen it", verdict: str = "") -> Respond:
 async def evaluate(url: str, data: Path, *options: str, judge: bool = True) -> int:
     """Run the command, its results beside the data."""
     judging = ["--judge", f"openai:tiny@{url}"] if judge else []
-    out = ["--out", str(data / "out")]
+    out = ["--output", str(data / "out")]
     return await run_sync(
         main, ["eval", "agentworld", str(data), "--model", f"openai:tiny@{url}", *judging, *out, *options]
     )
@@ -258,9 +258,17 @@ async def test_results_of_another_model_are_left_alone(tmp_path: Path, capsys: p
     data = data_set(tmp_path, line("mcp", 1, 1))
     async with serving(both()) as engine:
         assert await evaluate(engine.url, data) == 0
-        words = ["eval", "agentworld", str(data), "--model", f"openai:other@{engine.url}", "--out", str(data / "out")]
+        words = [
+            "eval",
+            "agentworld",
+            str(data),
+            "--model",
+            f"openai:other@{engine.url}",
+            "--output",
+            str(data / "out"),
+        ]
         assert await run_sync(main, words) == 2
-    assert "holds results of tiny; choose another --out" in capsys.readouterr().err
+    assert "holds results of tiny; choose another --output" in capsys.readouterr().err
 
 
 def test_broken_data_is_shown_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -309,9 +309,21 @@ async def test_what_agrees_less_than_its_plan_is_dropped(recorded: Path, capfd: 
     assert found["held_back"]["program"] >= found["held_back"]["plans"]
 
 
-async def test_a_model_must_be_named(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert await run("compile", "pantry.yaml") == 2
-    assert "--by openai:MODEL@URL" in capfd.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "--by openai:MODEL@URL"),
+        (["--by", "gpt"], "mcp-sim: --by gpt: write it as openai:MODEL@URL\n"),
+        (["--reply", "none.txt"], "mcp-sim: cannot read none.txt: No such file or directory\n"),
+    ],
+)
+async def test_who_writes_must_be_known_before_anything_is_tried(
+    pantry: Path, words: list[str], message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert await run("compile", "pantry.yaml", *words) == 2
+    said = capfd.readouterr().err
+    assert message in said
+    assert "trying" not in said
 
 
 async def test_a_session_is_held_back_by_its_name_alone(recorded: Path) -> None:

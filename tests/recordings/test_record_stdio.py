@@ -89,9 +89,9 @@ def test_odd_bytes_pass_unchanged(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_exit_code_and_stderr_are_those_of_the_server(tmp_path: Path) -> None:
+def test_exit_code_and_stderr_are_those_of_the_server_and_an_empty_recording_is_reported(tmp_path: Path) -> None:
     done = through(tmp_path, ["sh", "-c", "echo oops >&2; exit 3"], b"")
-    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"oops\n")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"oops\nmcp-sim: nothing was recorded\n")
 
 
 def test_a_command_that_does_not_exist_is_invalid_usage(tmp_path: Path) -> None:

@@ -176,6 +176,11 @@ def test_of_many_invalid_lines_the_first_hundred_are_reported(tmp_path: Path) ->
     assert problems(tmp_path).count("is not JSON") == 100
 
 
+def test_a_file_whose_first_line_is_not_json_is_reported_once(tmp_path: Path) -> None:
+    write(tmp_path, "one", "mcp_sim: 1", "name: notes", "tools: notes.json")
+    assert problems(tmp_path).count("one.jsonl") == 1
+
+
 def test_a_file_that_is_too_large_or_no_text_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "one", {}, CALL)
     with (tmp_path / "one.jsonl").open("r+b") as file:

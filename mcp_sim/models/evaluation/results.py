@@ -30,7 +30,7 @@ class Results:
         lines = _read(path)
         others = {str(line.get("by")) for line in lines.values()} - {by}
         if others:
-            raise UsageError(f"{path} holds results of {', '.join(sorted(others))}; choose another --out")
+            raise UsageError(f"{path} holds results of {', '.join(sorted(others))}; choose another --output")
         return cls(path, by, lines)
 
     def done(self, sample: str, digest: str) -> Record | None:

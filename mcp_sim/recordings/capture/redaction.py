@@ -290,7 +290,8 @@ class Redactor:
             places = [self._hidden(place) for place in self._places[kind]]
             more = ", ..." if len(places) > MOST_PLACES else ""
             where = ", ".join(places[:MOST_PLACES]) + more
-            yield f"{kind}: {times} times, {different[kind]} different; in {where}"
+            often = "once" if times == 1 else f"{times} times"
+            yield f"{kind}: {often}, {different[kind]} different; in {where}"
 
     def _hidden(self, place: str) -> str:
         """Return the name of a place without secrets, which keys may be."""

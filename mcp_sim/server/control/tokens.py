@@ -65,7 +65,10 @@ def _read(path: Path) -> str:
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the token in {path}: {getattr(error, 'strerror', None) or error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"cannot read the token in {path}: {reason}; without --control-token-file, a new token is made"
+        ) from error
     if os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
         raise UsageError(f"{path}: every user can read this token; restrict it with `chmod 600 {path}`")
     return text.strip()

@@ -189,6 +189,8 @@ def _yaml_message(error: Any) -> str:
     column = f" at column {error.problem_mark.column + 1}" if error.problem_mark else ""
     if "alias" in (error.context or ""):
         return f'`*` begins an alias in YAML{column}; quote it if it is a glob: "*_contact"'
-    hint = "; if it is text, quote it" if "cannot start any token" in error.problem else ""
+    hint = (
+        "; if it is text, quote it; if it is a tab, write spaces" if "cannot start any token" in error.problem else ""
+    )
     context = f" {error.context}," if error.context else ""
     return f"invalid YAML:{context} {error.problem}{column}{hint}".replace(":  ", ": ")
