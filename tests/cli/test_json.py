@@ -22,6 +22,7 @@ NO_TABLE = {
     "init": "writes files",
     "play": "prints lines of JSON",
     "record": "writes files",
+    "view": "writes a page",
     "schema": "prints JSON",
     "serve": "speaks the protocol",
 }
@@ -68,10 +69,11 @@ EXAMPLES: dict[str, tuple[list[str], Any]] = {
 ELSEWHERE = {
     "compile": "tests/recordings/test_compiling.py",
     "eval": "tests/models/test_evaluation.py",
+    "hunt": "tests/cli/test_hunt.py",
     "learn": "tests/recordings/test_compiling.py",
     "measure": "tests/cli/test_measure.py",
 }
-"""Commands that are tested with a model or with recordings."""
+"""Commands that are tested with an agent, a model or recordings."""
 
 
 def takes_json(command: str) -> bool:
