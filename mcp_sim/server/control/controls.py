@@ -156,7 +156,7 @@ class Controls:
         world = self.world(name)
         try:
             self._check_delivery(world, {"inject": request.fault})
-            return m.Identified(id=await self._steered(world.inject(request.fault, request.actor)))
+            return m.Identified(id=await self._steered(world, world.inject(request.fault, request.actor)))
         except DocumentError as error:
             raise of_fault(error) from None
 
@@ -168,7 +168,7 @@ class Controls:
             raise NotFound(f"the world {name} has no fault {fault!r}{did_you_mean(fault, known)}")
         if request.enabled:
             self._check_delivery(world, {"enable": fault})
-        await self._steered((world.enable if request.enabled else world.disable)(fault, request.actor))
+        await self._steered(world, (world.enable if request.enabled else world.disable)(fault, request.actor))
         return next(one for one in self.faults(name) if one.id == fault)
 
     def _check_delivery(self, world: World, steered: Record) -> None:
@@ -183,7 +183,7 @@ class Controls:
     async def advance(self, name: str, request: m.Advance) -> m.ClockState:
         """Advance the clock of a world."""
         world = self.world(name)
-        await self._steered(world.advance(request.by, request.actor))
+        await self._steered(world, world.advance(request.by, request.actor))
         return self.inspect(name).clock
 
     async def records(self, name: str, query: m.RecordQuery) -> m.RecordList:
@@ -247,16 +247,19 @@ class Controls:
             self._worlds.check(name)
 
     async def _do(self, world: World, act: Callable[[], T]) -> T:
-        return await self._steered(world.engine.steer(world, act))
+        return await self._steered(world, world.engine.steer(world, act))
 
-    async def _steered(self, act: Any) -> Any:
+    async def _steered(self, world: World, act: Any) -> Any:
         """Wait for an act, as long as a world may take to answer a call."""
         with _refusals():
             try:
                 with anyio.fail_after(BUSY_SECONDS):
-                    return await act
+                    done = await act
             except TimeoutError:
                 raise Conflict(f"the world has been answering a call for {BUSY_SECONDS:g} s; try again") from None
+        if self._worlds.find(world.name) is not world:
+            raise Conflict(f"the world {world.name} was closed meanwhile")
+        return done
 
     async def _apart(self, compute: Callable[[], T]) -> T:
         """Compute something in a thread."""
