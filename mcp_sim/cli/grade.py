@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mcp_sim.cli.output import json_option, print_json
+from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.cli.verdicts import exit_code, grade_lines, report_json
@@ -30,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     answer.add_argument("--answer", metavar="TEXT", help="the agent's final answer, if the trace lacks it")
     answer.add_argument("--answer-file", type=Path, metavar="FILE", help="a file with the agent's final answer")
     parser.add_argument("--strict", action="store_true", help="verdicts that rest on a guess are inconclusive")
+    trust_option(parser)
     json_option(parser, "the grades")
 
 
@@ -42,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if args.world is not None or answer is not None:
         world = only_world(worlds, args.world, args.trace)
         worlds = {world.world: world}
-    scenario = scenario_of(args.trace, args.scenario)
+    scenario = scenario_of(args.trace, args.scenario, args.trust)
     grades = dict(grades_of(worlds, scenario, args.trace, answer, strict=args.strict))
     if args.json:
         print_json(report_json(scenario, grades))
@@ -67,16 +69,17 @@ def _answer(args: argparse.Namespace) -> str | None:
         raise UsageError(f"{args.answer_file} is not UTF-8 text") from None
 
 
-def scenario_of(trace: Path, wanted: str | None = None) -> Scenario:
+def scenario_of(trace: Path, wanted: str | None = None, trust: Iterable[Path] = ()) -> Scenario:
     """Return the scenario of a trace: the `wanted` one, or the file that the trace names, or a shipped one.
 
-    A scenario that has changed since is reported on stderr. Raises `UsageError` if it cannot be found.
+    `trust`: trusted files and folders. A scenario that has changed since is reported on stderr. Raises `UsageError` if
+    it cannot be found.
     """
     header = read_header(trace)
     reference = wanted or reference_of(header)
     if reference is None:
         raise UsageError(f"cannot find the scenario {header.get('scenario')!r} of {trace}; name it with --scenario")
-    scenario = load(reference)
+    scenario = load(reference, trust=trust)
     if scenario.sha256 != header.get("sha256"):
         print(f"{trace} was made with another version of {scenario.path}", file=sys.stderr)
     return scenario

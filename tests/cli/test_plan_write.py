@@ -209,7 +209,7 @@ def test_whatever_a_plan_has_is_written_and_means_the_same(tmp_path: Path) -> No
     usual = Plan("", "unknown")
     declarable = {part.name for part in fields(Plan)} & SimPart.model_fields.keys()
     left = {name for name in declarable if getattr(WHOLE, name) == getattr(usual, name)}
-    assert left == {"backend", "choice", "choices"}
+    assert left == {"backend", "choice", "choices", "result"}
     assert plans_read(WHOLE, tmp_path) == {"settle_order": WHOLE}
 
 

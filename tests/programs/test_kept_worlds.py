@@ -34,5 +34,5 @@ async def test_a_stored_world_goes_on_where_it_ended(tmp_path: Path, capsys: pyt
     out = capsys.readouterr().out
     assert "fires lost (lost_ack), applied" in out
     assert "lost: fires at 1 of 2 matching calls" in out
-    assert main(["grade", trace]) == 0
+    assert main(["grade", trace, "--trust", str(tmp_path)]) == 0
     assert "two: 2 loan records fit" in capsys.readouterr().out

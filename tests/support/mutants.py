@@ -45,7 +45,7 @@ def unchecked(patch: pytest.MonkeyPatch) -> None:
     def blind(_plan: Plan, _domain: Domain) -> Inspection:
         return nothing_found
 
-    patch.setattr("mcp_sim.simulator.simulator.inspection", blind)
+    patch.setattr("mcp_sim.simulator.bindings.inspection", blind)
 
 
 @asynccontextmanager
