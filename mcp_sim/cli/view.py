@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(args: argparse.Namespace) -> int:
     from mcp_sim.cli.viewer.document import Collector  # noqa: PLC0415 (loads the simulator)
-    from mcp_sim.cli.viewer.page import page  # noqa: PLC0415
+    from mcp_sim.cli.viewer.page import page  # noqa: PLC0415 (reads the files of the page)
 
     collector = Collector(args.scenario or "", trust=args.trust)
     for trace in args.traces:
