@@ -6,7 +6,8 @@ A trial starts one or two `mcp-sim serve` processes over stdio with one store, s
 and kills each process at a random time, some of them while they start. Two processes share a trace or have one each.
 The store and the traces go on through all trials. Counted are answered calls that the store lacks (lost), stored calls
 that were not sent or are there twice (invented), traced lines that are not stored after a kill, and traces and worlds
-that differ from the store after a restart. The exit code is 1 if there are any. stderr shows the progress.
+that differ from the store after a restart. The exit code is 1 if there are any. Calls that crash are no problem if
+nothing of them is stored but the crash; stderr shows their errors, and the progress.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class Findings:
     differing: int = 0
     repaired: int = 0
     """Traces that lacked entries or had a torn line after a kill."""
+    crashes: list[str] = field(default_factory=list[str])
+    """The errors of the crashes in the store: calls that were answered with an error and changed nothing."""
 
     @property
     def problems(self) -> int:
@@ -166,8 +169,10 @@ def _stored(path: Path) -> list[bytes]:
 
 
 def _calls(stored: list[bytes], findings: Findings) -> list[str]:
-    """Return the titles of the stored calls; the steps must be numbered without gaps. Crashed calls are no steps."""
-    steps: list[dict[str, Any]] = [entry["step"] for entry in map(json.loads, stored) if "step" in entry]
+    """Return the titles of the stored calls; the steps must be numbered without gaps. Crashes are no steps."""
+    entries: list[dict[str, Any]] = [json.loads(line) for line in stored]
+    findings.crashes = [entry["crash"]["error"] for entry in entries if "crash" in entry]
+    steps = [entry["step"] for entry in entries if "crash" not in entry]
     findings.differing += [step["n"] for step in steps] != list(range(1, len(steps) + 1))
     return [step["arguments"]["title"] for step in steps if step["entry"] == "call"]
 
@@ -211,8 +216,11 @@ def main(trials: int, calls: int, seed: int) -> int:
         ("calls invented", len(findings.invented)),
         ("lines traced and not stored", findings.only_traced),
         ("traces or worlds unlike the store after a restart", findings.differing),
+        ("calls that crashed", len(findings.crashes)),
     ]
     print_table(f"{trials} trials", ["counted", "number"], [[what, f"{number:,}"] for what, number in rows])
+    for error, count in Counter(findings.crashes).items():
+        print(f"{count} x {error}", file=sys.stderr)
     if log:
         print(log, file=sys.stderr)
     return 1 if findings.problems else 0
