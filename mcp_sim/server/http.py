@@ -159,13 +159,13 @@ class HttpServer:
         addressee = self._addressee(scope["path"], scope["query_string"], scope["headers"], headers)
         names = addressee.names
         exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), names)
-        check_values(exchange.body)
         self._running.add(exchange)
         try:
             connection = scope.get("extensions", {}).get(CONNECTION)
             has_more = connection is not None and connection["has_more"]()
             flow = names.likely if self._is_known(names) else NEWCOMERS
-            exchange.turn = await self._turns.next(flow, is_patient=has_more)
+            exchange.turn = await self._turns.next(flow, len(exchange.body), is_patient=has_more)
+            check_values(exchange.body)
             may_be_plain = scope["method"] == "POST" and not exchange.is_unanswered
             plain = self._answer_plain(addressee, scope["headers"], headers, exchange.body) if may_be_plain else None
             if plain is not None:
