@@ -144,7 +144,7 @@ async def test_with_random_tokens_every_answer_is_valid_and_consistent(engine: s
             for seed in range(WORLDS):
                 tasks.start_soon(driven, scenario, seed, CALLS, drive)
     for (name, options), drive in zip(WALKS, drives, strict=True):
-        log(f"{name}, {options}: {drive.shown()}")
+        log("\n  ".join([f"{name}, {options}: {drive.shown()}", *drive.crashes, *drive.invalid, *drive.violations]))
     for drive in drives:
         assert drive.calls == drive.asked + drive.settled == WORLDS * CALLS
         check(drive)
