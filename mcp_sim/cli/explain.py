@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
 
+from mcp_sim.cli.grade import named_scenario
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette
@@ -25,10 +26,10 @@ MARGIN = "    "
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("trace", type=Path, metavar="TRACE", help="a file that --trace wrote")
     parser.add_argument(
-        "scenario", metavar="SCENARIO", help="the scenario of the run, or another one to apply to its calls"
+        "--scenario", metavar="SCENARIO", help="another scenario to apply to its calls; needed if its file was moved"
     )
-    parser.add_argument("--trace", type=Path, metavar="FILE", required=True, help="a file that --trace wrote")
     parser.add_argument("--world", metavar="NAME", help="only this world")
     parser.add_argument("--call", type=int, metavar="N", help="only call N of a world")
     parser.add_argument("--id", metavar="ID", help="only this perturbation")
@@ -50,8 +51,9 @@ class _Tally:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 2 if the file is not a trace."""
-    scenario = load(args.scenario, trust=args.trust)
-    same, worlds = read_header(args.trace).get("sha256") == scenario.sha256, read_worlds(args.trace)
+    header = read_header(args.trace)
+    scenario = load(args.scenario or named_scenario(args.trace, header), trust=args.trust)
+    same, worlds = header.get("sha256") == scenario.sha256, read_worlds(args.trace)
     _refuse_missing(args, worlds)
     try:
         found = [_Explained.of(one, scenario, args, is_same=same) for one in _chosen(worlds, args.world)]

@@ -76,13 +76,18 @@ def scenario_of(trace: Path, wanted: str | None = None, trust: Iterable[Path] = 
     it cannot be found.
     """
     header = read_header(trace)
-    reference = wanted or reference_of(header)
-    if reference is None:
-        raise UsageError(f"cannot find the scenario {header.get('scenario')!r} of {trace}; name it with --scenario")
-    scenario = load(reference, trust=trust)
+    scenario = load(wanted or named_scenario(trace, header), trust=trust)
     if scenario.sha256 != header.get("sha256"):
         print(f"{trace} was made with another version of {scenario.path}", file=sys.stderr)
     return scenario
+
+
+def named_scenario(trace: Path, header: Record) -> str:
+    """Return the scenario that a trace names. Raises `UsageError` if it cannot be found."""
+    reference = reference_of(header)
+    if reference is None:
+        raise UsageError(f"cannot find the scenario {header.get('scenario')!r} of {trace}; name it with --scenario")
+    return reference
 
 
 def reference_of(header: Record) -> str | None:

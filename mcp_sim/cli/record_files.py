@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mcp_sim.cli.grade import reference_of
 from mcp_sim.cli.record import new_folder, report
 from mcp_sim.cli.traces import read_entries, read_header
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
@@ -16,6 +17,7 @@ from mcp_sim.recordings.capture.traces import session_of
 from mcp_sim.server.backlog import warn
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sessions import TOOLS
+from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_values import decode
@@ -47,7 +49,9 @@ def from_files(args: argparse.Namespace) -> int:
 def _har(file: Path) -> Json:
     """Return the value of a HAR file, None for another file."""
     try:
-        value = decode(file.read_bytes())
+        with file.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+        value = decode(data) if len(data) <= LARGEST else None
     except ValueError:
         return None
     except OSError as error:
@@ -74,7 +78,7 @@ def _convert_trace(file: Path, folder: Folder, args: argparse.Namespace) -> None
     has_several = scenario is not None and len(scenario.servers) > 1
     worlds = dict[str, list[Record]]()
     for entry in read_entries(file):
-        worlds.setdefault(str(entry.get("world")), []).append(entry)
+        worlds.setdefault(entry["world"], []).append(entry)
     for world, entries in worlds.items():
         files = dict[str, SessionFile]()
         for server, line in session_of(entries, tools):
@@ -102,7 +106,8 @@ def _definitions(scenario: Scenario | None, server: str) -> list[Json]:
 
 def _scenario(header: Mapping[str, Any], args: argparse.Namespace) -> Scenario | None:
     """Return the scenario of a trace, None if its file cannot be used any more."""
+    reference = reference_of(header)
     try:
-        return load(header["path"], trust=args.trust)
-    except (DocumentError, UsageError, KeyError):
+        return None if reference is None else load(reference, trust=args.trust)
+    except (DocumentError, UsageError):
         return None

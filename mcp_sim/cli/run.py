@@ -175,7 +175,8 @@ def _options(args: argparse.Namespace) -> list[str]:
     usual |= {"timeout": "10m", "transport": "http", "jobs": args.jobs if args.answer_file is None else 4}
     given = {name: getattr(args, name) for name, value in usual.items() if getattr(args, name) != value}
     words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    return [*words, "--strict"] if args.strict else words
+    trusted = [word for path in args.trust for word in ("--trust", str(path))]
+    return [*trusted, *words, *(f"--{name}" for name in ("sandbox", "strict") if getattr(args, name))]
 
 
 def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import decode
-from mcp_sim.world.trace import FORMAT
+from mcp_sim.world.trace import FORMAT, entry_problems
+
+LONGEST = 64 * 1024 * 1024
+"""The longest line that is read, in bytes."""
 
 
 @dataclass(slots=True)
@@ -46,16 +50,21 @@ class WorldTrace:
 def read_entries(path: Path) -> Iterator[Record]:
     """Yield the entries of a trace. An incomplete last line is reported on stderr and skipped.
 
-    Raises `UsageError` if the file cannot be read or is not a trace.
+    Raises `UsageError` if the file cannot be read or is not a trace, with the first wrong line.
     """
     try:
         with path.open("rb") as lines:
-            _checked_header(next(lines, b""), path)
-            for number, line in enumerate(lines, 2):
+            _checked_header(lines.readline(LONGEST), path)
+            for number in count(2):
+                line = lines.readline(LONGEST)
+                if not line:
+                    return
+                if len(line) == LONGEST:
+                    raise UsageError(f"{path}:{number}: the line is longer than {LONGEST >> 20} MiB")
                 if not line.endswith(b"\n"):
                     print(f"{path}:{number}: incomplete line skipped", file=sys.stderr)
                     return
-                yield _decoded(line, f"{path}:{number}")
+                yield _entry(line, f"{path}:{number}")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
@@ -64,21 +73,18 @@ def read_header(path: Path) -> Record:
     """Return the first line of a trace. Raises `UsageError` if the file is not a trace."""
     try:
         with path.open("rb") as lines:
-            return _checked_header(next(lines, b""), path)
+            return _checked_header(lines.readline(LONGEST), path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
 def read_worlds(path: Path) -> dict[str, WorldTrace]:
     """Return the worlds of a trace by name. Raises `UsageError` if the file is not a trace."""
-    try:
-        return worlds_of(read_entries(path))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
+    return worlds_of(read_entries(path))
 
 
 def worlds_of(entries: Iterable[Record]) -> dict[str, WorldTrace]:
-    """Return the worlds of the entries of a trace by name. Raises `KeyError` and the like if they are no entries."""
+    """Return the worlds of the entries of a trace by name."""
     worlds: dict[str, WorldTrace] = {}
     for entry in entries:
         name = entry["world"]
@@ -138,6 +144,15 @@ def _decoded(line: bytes, place: str) -> Record:
     if not isinstance(value, dict):
         raise UsageError(f"{place}: not a line of a trace, as --trace FILE writes it")
     return cast("Record", value)
+
+
+def _entry(line: bytes, place: str) -> Record:
+    entry = _decoded(line, place)
+    problems = entry_problems(entry)
+    if problems:
+        more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+        raise UsageError(f"{place}: not an entry of a trace of format {FORMAT}: {problems[0]}{more}")
+    return entry
 
 
 @dataclass(slots=True)

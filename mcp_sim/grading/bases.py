@@ -28,7 +28,7 @@ class AboutPerturbation(Expectation):
         """Whether the perturbation was applied to this step."""
         return any(one.id == self.perturbation and one.outcome == "applied" for one in step.perturbations)
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         if self.injected or self.perturbation in perturbations:
             return ()
         return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
@@ -44,5 +44,5 @@ class AtMost(Expectation):
     def pattern(self) -> CallPattern:
         return CallPattern(tool=self.tool)
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         return self.pattern.mismatches(domain)

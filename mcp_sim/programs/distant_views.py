@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -112,6 +113,12 @@ class DistantView(View):
 
     def written(self, entity: str) -> Mapping[Key, Written]:
         return {key: _Written(record, born) for key, record, born in self._ask("written", entity)}
+
+    def latest_write(self, entity: str, key: Key) -> Written | None:
+        return self.written(entity).get(key)
+
+    def changed(self, entity: str) -> AbstractSet[Key]:
+        return frozenset(self._ask("changed", entity))
 
     def after(self, changes: Iterable[Change]) -> DistantView:
         return DistantView(self._connection, self._number, [*self._changes, *changes])

@@ -118,6 +118,10 @@ def _written(view: View, entity: str) -> list[Any]:
     return [[key, one.record, one.born] for key, one in view.written(entity).items()]
 
 
+def _changed(view: View, entity: str) -> list[Key]:
+    return [*view.changed(entity)]
+
+
 def _entities(view: View) -> list[str]:
     return [*view.entities()]
 
@@ -136,6 +140,7 @@ _ANSWERS: Mapping[str, Callable[..., Any]] = {
     "search": _search,
     "summary": summary,
     "written": _written,
+    "changed": _changed,
     "entities": _entities,
     "size": _size,
     "sample_key": _sample_key,

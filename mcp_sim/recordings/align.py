@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import cast
 
-from mcp_sim.recordings.observed import TIME, Observed, key_of, leaves, normal
+from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, key_of, leaves, normal
 from mcp_sim.types import Json, Record
 
 ID = re.compile(
@@ -24,6 +25,15 @@ _SHORT_NUMBER = re.compile(r"\d{1,8}")
 _LONGEST_ID = 80
 _SHORTEST_IN_TEXT = 4
 """The length from which an id is replaced within a longer text."""
+
+_MOST_PAIRED = 2_000
+"""How many items of two lists are paired by what they share."""
+
+_MOST_COMPARED = 50
+"""How many items are compared with another one, and how many values of each."""
+
+_MOST_SEARCHED = 500_000_000
+"""The length of a text times the number of ids that are looked for in it."""
 
 IsKnown = Callable[[str], bool]
 
@@ -42,7 +52,7 @@ def is_id(key: str, value: Json) -> bool:
 def ids_in(value: Json) -> set[str]:
     """Return the ids in a value, also those within texts."""
     found = set[str]()
-    for path, leaf in leaves(value):
+    for path, leaf in islice(leaves(value), MOST_READ):
         name = normal(leaf)
         if name is not None and is_id(key_of(path), leaf):
             found.add(name)
@@ -86,11 +96,12 @@ class Alignment:
 
     def _translated_text(self, text: str) -> str:
         """Return a text with the ids of the simulation in it, the longest first."""
-        within = [name for name in self._served if len(name) >= _SHORTEST_IN_TEXT and name in text]
+        newest = islice(reversed(self._served), _MOST_SEARCHED // max(1, len(text)))
+        within = [name for name in newest if len(name) >= _SHORTEST_IN_TEXT and name in text]
         if not within:
             return text
-        pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(within, key=len, reverse=True))
-        return re.sub(pattern, lambda match: str(self._served[match[0]]), text)
+        names = "|".join(re.escape(name) for name in sorted(within, key=len, reverse=True))
+        return re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda match: str(self._served[match[0]]), text)
 
     def add(self, recorded: Observed, served: Observed, is_known: IsKnown) -> None:
         """Pair the new ids of a recorded answer with those at the same places of the answer of the simulation.
@@ -125,15 +136,16 @@ class Alignment:
             self._pair_texts(recorded, served, is_known)
 
     def _pair_lists(self, recorded: Sequence[Json], served: Sequence[Json], key: str, is_known: IsKnown) -> None:
-        left = {at: Counter(normal(leaf) for _, leaf in leaves(item)) for at, item in enumerate(served)}
-        for at, item in enumerate(recorded):
+        left = {at: Counter(map(normal, _first_leaves(item))) for at, item in enumerate(served[:_MOST_PAIRED])}
+        for at, item in enumerate(recorded[:_MOST_PAIRED]):
             if not left:
                 return
             best = next(iter(left))
             if isinstance(item, dict):
-                names = [normal(leaf) for _, leaf in leaves(item)]
+                names = map(normal, _first_leaves(item))
                 wanted = Counter(None if name is None else self.name(name) for name in names)
-                best = max(left, key=lambda other: ((wanted & left[other]).total(), -abs(other - at)))
+                near = islice(left, _MOST_COMPARED)
+                best = max(near, key=lambda other: ((wanted & left[other]).total(), -abs(other - at)))
             del left[best]
             self._pair(item, served[best], key, is_known)
 
@@ -165,19 +177,24 @@ class Alignment:
         return name not in self._served and not is_known(name)
 
 
+def _first_leaves(value: Json) -> Iterator[Json]:
+    """Yield the first values of an item of a list: enough to recognise it."""
+    return (leaf for _, leaf in islice(leaves(value), _MOST_COMPARED))
+
+
 def _text_of(observed: Observed) -> str:
     """Return all text of an answer, a line for each value."""
-    return "\n".join(str(leaf) for _, leaf in leaves(observed.value) if leaf is not None)
+    return "\n".join(str(leaf) for _, leaf in islice(leaves(observed.value), MOST_READ) if leaf is not None)
 
 
 def _ids_in_text(text: str) -> list[str]:
-    return list(dict.fromkeys(ID.findall(TIME.sub(" ", text))))
+    return list(dict.fromkeys(ID.findall(TIME.sub(" ", text[:LONGEST_READ]))))
 
 
 def _ids_by_key(value: Json) -> dict[str, dict[str, Json]]:
     """Return the ids of a value by key and normal form."""
     found = defaultdict[str, dict[str, Json]](dict)
-    for path, leaf in leaves(value):
+    for path, leaf in islice(leaves(value), MOST_READ):
         name, key = normal(leaf), key_of(path)
         if name is not None and is_id(key, leaf):
             found[key][name] = leaf

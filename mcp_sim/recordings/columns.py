@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from mcp_sim.recordings.align import Alignment
 from mcp_sim.recordings.known import KnownValues
-from mcp_sim.recordings.observed import TIME, Observed, masked, values_in
+from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, values_in
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_values import canonical
 
@@ -109,14 +110,24 @@ def paths_of(value: Json, path: str = "$") -> frozenset[str]:
 
     The whole value is no path unless it is empty: all objects would have that in common.
     """
+    found = set[str]()
+    _add_paths(value, path, found)
+    return frozenset(found)
+
+
+def _add_paths(value: Json, path: str, found: set[str]) -> None:
+    """Add the paths in a value: those of the first MOST_READ parts of each object or list."""
     if isinstance(value, dict):
-        sign, parts = "{}", [(f"{path}.{name}", part) for name, part in cast("Record", value).items()]
+        sign, parts = "{}", ((f"{path}.{name}", part) for name, part in cast("Record", value).items())
     elif isinstance(value, list):
-        sign, parts = "[]", [(f"{path}[]", part) for part in cast("list[Json]", value)]
+        sign, parts = "[]", ((f"{path}[]", part) for part in cast("list[Json]", value))
     else:
-        return frozenset([f"{path}: {_type(value)}"])
-    own = [] if parts and path == "$" else [f"{path}{sign}"]
-    return frozenset(own).union(*(paths_of(part, at) for at, part in parts))
+        found.add(f"{path}: {_type(value)}")
+        return
+    if not value or path != "$":
+        found.add(f"{path}{sign}")
+    for at, part in islice(parts, MOST_READ):
+        _add_paths(part, at, found)
 
 
 def _type(value: Json) -> str:
@@ -147,7 +158,7 @@ def _text_structure(call: Comparison, served: Json) -> Mark:
 
 def _pairs(text: str, is_known: Callable[[str], bool]) -> Counter[Hashable]:
     words = ["<start>"]
-    for word in _WORD.findall(TIME.sub(" <time> ", text)):
+    for word in _WORD.findall(TIME.sub(" <time> ", text[:LONGEST_READ])):
         if is_known(word) or is_known(word.strip(".:")):
             words.append("<value>")
         else:

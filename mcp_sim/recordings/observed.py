@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite
 from typing import cast
 
@@ -28,13 +29,23 @@ _FAILED_STATUS = re.compile(r"error|failed|failure|(.*_)?not_found", re.IGNORECA
 
 TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?(Z|UTC|GMT|[+-]\d\d:?\d\d))?"
-    r"|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,? \w{3} +\d+ [\d:]{5,8}( \d{4})?( GMT)?( ?[+-]\d{4})?( \([^)]*\))?"
+    r"|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? \w{3} {1,4}\d{1,2} [\d:]{5,8}( \d{4})?( GMT)?( ?[+-]\d{4})?"
+    r"( \([^)]{0,60}\))?"
     r"|\d{1,2}/\d{1,2}/\d{4},? \d{1,2}:\d\d(:\d\d)?( ?[AP]M)?"
 )
-"""A time of day on a date, in a text."""
+"""A time of day on a date, in a text. Each part is bounded, so that a search takes time in proportion to the text."""
 _TIME_KEY = re.compile(r"(time|timestamp|created|updated|modified|date|_at|At|mtime|since|until)$", re.IGNORECASE)
 _EPOCHS = (1e9, 4e12)
 """Numbers between are seconds or milliseconds since 1970, where their key is that of a time."""
+
+LONGEST_READ = 100_000
+"""How many characters of a text are searched for values, ids and words."""
+
+MOST_READ = 100_000
+"""How many values of an answer, and items of a list, are compared one by one."""
+
+_LONGEST_LITERAL = 1_000_000
+"""The longest text that may be a Python literal: its syntax tree takes a hundred times as much memory."""
 
 Path = tuple[str | int, ...]
 
@@ -87,7 +98,7 @@ def _parsed(text: str) -> Json:
     """Return the object or list that a text is, else the text."""
     if text.lstrip()[:1] not in ("{", "["):
         return text
-    for parse in (from_json, _literal):
+    for parse in (from_json, _literal) if len(text) <= _LONGEST_LITERAL else (from_json,):
         try:
             return parse(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -158,9 +169,9 @@ _SHORTEST_TEXT = 4
 def parts_of(text: str) -> Iterator[str]:
     """Yield what can be a value in a text: quoted parts, lines, what follows a colon or dash, and single words.
 
-    Times are left out.
+    Times are left out, and so is what is beyond LONGEST_READ.
     """
-    timeless = TIME.sub(" ", text)
+    timeless = TIME.sub(" ", text[:LONGEST_READ])
     yield from (match.strip() for match in _QUOTED.findall(timeless))
     for line in timeless.split("\n"):
         if 2 < len(line.strip()) < 300:
@@ -173,8 +184,8 @@ def parts_of(text: str) -> Iterator[str]:
 
 
 def values_in(value: Json, *, with_times: bool = False) -> Iterator[tuple[str, bool]]:
-    """Yield the normal form of each value, and the parts of each longer text with True."""
-    for path, leaf in leaves(value):
+    """Yield the normal form of each of the first MOST_READ values, and the parts of each longer text with True."""
+    for path, leaf in islice(leaves(value), MOST_READ):
         name = normal(leaf)
         if name is None or (not with_times and is_time(key_of(path), leaf)):
             continue

@@ -30,8 +30,17 @@ from mcp_sim.spec.trust import Trust
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
-from mcp_sim.types.kinds import world_models
-from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry, route
+from mcp_sim.types.kinds import Perturbation, world_models
+from mcp_sim.types.scenario import (
+    ClockSettings,
+    GivenRecords,
+    PerturbationEntry,
+    Scenario,
+    ServerSpec,
+    Stub,
+    WorldModelEntry,
+    route,
+)
 from mcp_sim.types.surface import Choices
 
 MOST_UNUSED = 10
@@ -193,7 +202,7 @@ def _scenario(
     models = (override,) if override else _world_models(place, domain, path, sources)
     domain = None if domain is None else replace(domain, elsewhere=_elsewhere(domain, models))
     faults = merge_presets(place, document.extends, path, sources, domain, adversarial=document.allow_adversarial)
-    expected = read_expectations(place.at("expect"), domain, {fault.id: fault.perturbation for fault in faults})
+    expected = read_expectations(place.at("expect"), domain, _faults_by_id(place.at("perturbations"), faults))
     stubs = read_stubs(place.at("stubs"), document.stubs, domain)
     if compiled is None or domain is None or specs is None:
         return None
@@ -264,6 +273,12 @@ def _world_models(place: Place, domain: Domain | None, path: Path, sources: Sour
 def _trusted(entry: WorldModelEntry) -> WorldModelEntry:
     """Return a world model that a trusted document or the command line names."""
     return replace(entry, world_model=entry.world_model.trusted())
+
+
+def _faults_by_id(place: Place, faults: Sequence[PerturbationEntry]) -> dict[str, Perturbation | None]:
+    """Return the perturbations by id; None for an entry whose kind has errors, which are reported by themselves."""
+    given = (item.mapping.get("id") for item in place.items)
+    return {**{name: None for name in given if isinstance(name, str)}, **{one.id: one.perturbation for one in faults}}
 
 
 def _specs(place: Place, document: ScenarioDocument, path: Path, sources: Sources) -> dict[str, Spec] | None:

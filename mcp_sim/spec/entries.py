@@ -151,15 +151,17 @@ def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) ->
 
 
 def read_expectations(
-    place: Place, domain: Domain | None, faults: Mapping[str, Perturbation]
+    place: Place, domain: Domain | None, faults: Mapping[str, Perturbation | None]
 ) -> tuple[ExpectationEntry, ...]:
-    """Read the expectations in a list; `faults` are the perturbations by id."""
+    """Read the expectations in a list; `faults` are the perturbations by id, None for an entry with errors."""
     entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
     found = [_expectation(entry, domain, faults) for entry in entries]
     return tuple(entry for entry in found if entry is not None)
 
 
-def _expectation(entry: _Entry, domain: Domain | None, faults: Mapping[str, Perturbation]) -> ExpectationEntry | None:
+def _expectation(
+    entry: _Entry, domain: Domain | None, faults: Mapping[str, Perturbation | None]
+) -> ExpectationEntry | None:
     keys, kind = cast("ExpectationKeys", entry.keys), cast("Expectation | None", entry.options)
     if kind is None:
         return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 
@@ -51,10 +53,20 @@ def locate(reference: str | Path) -> Path:
     if is_folder(path):
         raise UsageError(f"{reference}: is a folder, not a document")
     if is_file_name(str(reference)):
-        hint = f"; {path.stem!r} ships with mcp-sim, use it without a path" if path.stem in names else ""
+        hint = f"; {path.stem!r} ships with mcp-sim, use it without a path" if path.stem in names else _near_file(path)
         raise UsageError(f"{reference}: file not found{hint}")
     hint = did_you_mean(str(reference), names)
     raise UsageError(f"{reference}: no such file or shipped document{hint}")
+
+
+def _near_file(path: Path) -> str:
+    """Return the document beside a missing file that has nearly its name, as an appendix to a message; '' without."""
+    try:
+        beside = {one.stem: one for one in islice(path.parent.iterdir(), MOST_FILES) if one.suffix in SUFFIXES}
+    except OSError:
+        return ""
+    near = get_close_matches(path.stem, beside, n=1, cutoff=0.6)
+    return f"; did you mean {str(beside[near[0]])!r}?" if near else ""
 
 
 def is_readable(path: Path) -> bool:

@@ -111,7 +111,7 @@ ShortCallPattern: TypeAlias = Annotated[
 class CallExpectation(CallPattern, Expectation):
     """An expectation about certain calls."""
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         return self.mismatches(domain)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from operator import ge, gt, le, lt
@@ -145,6 +146,17 @@ class View(Protocol):
 
     def written(self, entity: str) -> Mapping[Key, Written]:
         """Return what was written since the world began, by key, in no particular order."""
+        ...
+
+    def latest_write(self, entity: str, key: Key) -> Written | None:
+        """Return what was written last under a key since the world began; None if nothing was."""
+        ...
+
+    def changed(self, entity: str) -> AbstractSet[Key]:
+        """Return the keys of records that were changed or removed after they were written or given first.
+
+        The time is in proportion to their number, not to that of all writes.
+        """
         ...
 
     def after(self, changes: Iterable[Change]) -> View:

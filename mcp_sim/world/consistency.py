@@ -110,7 +110,8 @@ def _is_restored(turn: Turn, change: Change) -> bool:
     """Whether a removed record is written again as it was, but for times and flags, or the caller gave its key."""
     if any(key == change.key for key in _keys_in(turn.call.arguments)):
         return True
-    before, after = turn.view.written(change.entity)[change.key].removed, change.record
+    row, after = turn.view.latest_write(change.entity, change.key), change.record
+    before = None if row is None else row.removed
     if before is None or after is None:
         return False
     names = {*before, *after}

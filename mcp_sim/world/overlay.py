@@ -70,6 +70,12 @@ class Segment:
         rows = self.rows.items()
         return sorted([(row.born, key) for key, row in rows if row.born >= 0 and row.record is not None])
 
+    @cached_property
+    def changed(self) -> frozenset[Key]:
+        """The keys that were removed, are those of initial records, or were written more than once."""
+        rows = self.rows.items()
+        return frozenset(key for key, row in rows if row.record is None or row.born < 0 or row.version > 1)
+
     def replaced(self, base: Table) -> Mapping[Key, Row]:
         """Return the rows instead of those of the base with the same keys."""
         if self._replaced is None:
@@ -113,6 +119,10 @@ class Overlay:
         if self._rows is None:
             self._rows = {key: row for part in reversed(self._parts()) for key, row in part.rows.items()}
         return self._rows
+
+    def changed(self) -> frozenset[Key]:
+        """Return the keys of records that were changed or removed after they were written or given first."""
+        return frozenset[Key]().union(*(part.changed for part in self._parts()))
 
     def created(self) -> Iterator[Hit]:
         """Yield the records that were created since the world began, in the order of creation."""

@@ -7,6 +7,7 @@ over it (`overlay.py`). A snapshot or a fork is one reference, and every past ve
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -101,6 +102,14 @@ class State:
     def written(self, entity: str) -> Mapping[Key, Row]:
         overlay = self.overlays.get(entity)
         return {} if overlay is None else overlay.rows()
+
+    def latest_write(self, entity: str, key: Key) -> Row | None:
+        overlay = self.overlays.get(entity)
+        return None if overlay is None else overlay.get(key)
+
+    def changed(self, entity: str) -> AbstractSet[Key]:
+        overlay = self.overlays.get(entity)
+        return frozenset() if overlay is None else overlay.changed()
 
     def counts(self) -> dict[str, int]:
         """Return the number of records of each entity."""

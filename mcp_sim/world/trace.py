@@ -2,18 +2,20 @@
 
 Each line is `{"world", "step", "measured"}`. `step` is the same for the same scenario, seed and calls; `measured` (real
 time, tokens, attempts) is not. A crash is `{"world", "crash", "measured"}` and has no step. The agent's final answer
-is `{"world", "answer"}`.
+is `{"world", "answer"}`. `trace.schema.json` has the form of all entries.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
+from functools import cache
+from importlib.resources import files
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from anyio import Event
 
@@ -22,6 +24,7 @@ from mcp_sim.types import (
     Change,
     ConditionFailure,
     Decision,
+    Json,
     Observation,
     PastCall,
     Record,
@@ -32,9 +35,14 @@ from mcp_sim.types import (
 )
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import Crash
+from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import decode, encode
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 T = TypeVar("T")
+D = TypeVar("D", bound="DataclassInstance")
 
 FORMAT = 2
 MOST_BYTES = 64 * 1024 * 1024
@@ -165,12 +173,36 @@ def observation_of(body: Record) -> Observation:
     delay = timedelta(milliseconds=body.get("delay_ms", 0))
     notifications = tuple(body.get("notifications", ()))
     if "rpc_error" in body:
-        return Observation(RpcError(**body["rpc_error"]), delay, notifications)
+        return Observation(_known(RpcError, body["rpc_error"]), delay, notifications)
     if "broken" in body:
-        return Observation(BrokenDelivery(**body["broken"]), delay, notifications)
+        return Observation(_known(BrokenDelivery, body["broken"]), delay, notifications)
     blocks = None if "blocks" not in body else tuple(body["blocks"])
     result = ToolResult(body["result"], body["form"], body.get("is_error", False), body.get("text"), blocks)
     return Observation(result, delay, notifications)
+
+
+def entry_problems(entry: Json) -> Sequence[str]:
+    """Return what is wrong with an entry of a trace, each as `path: reason`; empty if it can be read."""
+    found = _validator().problems(entry)
+    if found or not isinstance(entry, dict) or "step" not in entry:
+        return found
+    step: Record = entry["step"]
+    times = {"step.at": step["at"], "step.clock.now": step.get("clock", {}).get("now", step["at"])}
+    return [f"{path}: {time!r} is no time" for path, time in times.items() if not _is_time(time)]
+
+
+@cache
+def _validator() -> Validator:
+    return Validator(decode(files("mcp_sim.world").joinpath("trace.schema.json").read_bytes()))
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text of the right form is a time: no 30 February."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def transition_of(body: Record) -> Transition:
@@ -198,14 +230,19 @@ def step_from_json(body: Record) -> Step:
         guessed=body.get("guessed", False),
         stub=body.get("stub", False),
         source=body.get("source", ""),
-        perturbations=tuple(Decision(**decided) for decided in body.get("perturbations", ())),
-        errors=tuple(ConditionFailure(**error) for error in body.get("errors", ())),
+        perturbations=tuple(_known(Decision, decided) for decided in body.get("perturbations", ())),
+        errors=tuple(_known(ConditionFailure, error) for error in body.get("errors", ())),
         answers=body.get("answers", {}),
         caller=body.get("caller", ""),
         actor=body.get("actor", "") if body["entry"] == "event" else "",
         steered=body.get("steered", {}),
         opening=opening,
     )
+
+
+def _known(kind: type[D], body: Record) -> D:
+    """Return an instance with the keys that it has; a later version may have written more."""
+    return kind(**{one.name: body[one.name] for one in fields(kind) if one.name in body})
 
 
 class _Newest(Generic[T]):

@@ -48,7 +48,7 @@ def traces(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
 EXAMPLES: dict[str, tuple[list[str], Any]] = {
     "check": (["check", "crm", "nope.yaml"], [0, "message"]),
     "diff": (["diff", "calm.jsonl", "flaky.jsonl"], ["steps", 0, "differ"]),
-    "explain": (["explain", "flaky_crm", "--trace", "flaky.jsonl"], ["worlds", "default", "calls", 0, "findings", 0]),
+    "explain": (["explain", "flaky.jsonl"], ["worlds", "default", "calls", 0, "findings", 0]),
     "grade": (["grade", "flaky.jsonl"], ["worlds", "default", "verdicts", 0, "because"]),
     "import": (["import", "tools", "pets.json"], ["servers", 0, "entities"]),
     "import --check": (

@@ -196,7 +196,7 @@ def test_no_command_runs_a_program_without_trust_to_look_at_a_trace(tmp_path: Pa
     assert viewed(trace) == 0
     assert main(["show", trace]) == 0
     assert main(["grade", trace]) == 1
-    assert main(["explain", scenario, "--trace", trace]) == 0
+    assert main(["explain", trace, "--scenario", scenario]) == 0
     assert not (tmp_path / "ran").exists()
     assert "needs your trust" in data_of((tmp_path / "run.html").read_text(encoding="utf-8"))["scenarios"][0]["note"]
     assert viewed("--trust", tmp_path, trace) == 0

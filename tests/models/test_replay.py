@@ -266,3 +266,13 @@ async def test_a_command_line_names_recordings_instead_of_the_world_model_of_a_d
 def test_a_world_model_of_another_form_is_refused_with_its_form(text: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         Simulator.load("crm", world_model=text)
+
+
+@pytest.mark.time_limit(60)
+async def test_what_comes_nearest_to_long_arguments_is_found_in_bounded_time(tmp_path: Path) -> None:
+    signs = [chr(0x4E00 + number) for number in range(400)] * 1_000
+    given, other = ({"name": "".join(random.Random(seed).sample(signs, len(signs)))} for seed in (1, 2))
+    calls = [recorded("get_job", given, "first"), recorded("get_job", {"name": "short"}, "second")]
+    async with replaying(tmp_path, {"one": calls}).open() as world:
+        with pytest.raises(Crash, match=r"the nearest is one\.jsonl, call"):
+            await world.call("get_job", other)

@@ -30,7 +30,7 @@ async def test_a_stored_world_goes_on_where_it_ended(tmp_path: Path, capsys: pyt
         (shown,) = (await client.call_tool("list_loans", {})).content
         assert "L-0002" in str(shown)
     log.close()
-    assert main(["explain", scenario, "--trace", trace, "--trust", str(tmp_path)]) == 0
+    assert main(["explain", trace, "--trust", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "fires lost (lost_ack), applied" in out
     assert "lost: fires at 1 of 2 matching calls" in out

@@ -16,6 +16,7 @@ from support.services import message, value
 from mcp_sim import Simulator
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
+from mcp_sim.world.overlay import Overlay
 
 Json = Any
 both = pytest.mark.usefixtures("trusted_and_not")
@@ -425,6 +426,15 @@ async def test_an_id_that_is_used_again_is_noted_and_never_a_crash(tmp_path: Pat
             found = world.ledger.newest["measured"].get("findings", [])
             assert [finding[:2] for finding in found] == ["R4"] * again
         assert world.view.count("item") == 1
+
+
+async def test_a_record_that_comes_back_is_judged_without_reading_all_that_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(Overlay, "rows")
+    async with simulator(tmp_path, small(TOGGLE, tables=ITEMS), ACT).open() as world:
+        for name in ("Rope", "", "Rope"):
+            assert (await world.call("act", {"a": name, "b": None})).ok
 
 
 @pytest.mark.parametrize(("name", "given"), [("Rope", None), ("Tent", "I-1")])

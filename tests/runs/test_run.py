@@ -89,6 +89,15 @@ def test_the_command_that_repeats_a_failed_run_repeats_it(tmp_path: Path, capsys
     assert run["grade"] == found["runs"][1]["grade"]
 
 
+def test_the_command_that_repeats_a_run_has_every_option_that_may_change_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--trust", str(tmp_path), "--sandbox", "--strict"]
+    found = report(capsys, document(tmp_path), *given, agent=["true"])
+    words = shlex.split(found["runs"][0]["repeat"])
+    assert [words[words.index("--trust") + 1], *(word for word in words if word in given[2:])] == given[1:]
+
+
 def test_an_agent_that_dies_has_failed_whatever_it_left_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

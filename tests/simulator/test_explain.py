@@ -37,7 +37,7 @@ def explain(tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> Expl
         Path("calls.jsonl").write_text("\n".join(map(json.dumps, calls)), encoding="utf-8")
         assert main(["play", "x.yaml", "calls.jsonl", "--trace", "run.jsonl"]) == 0
         capfd.readouterr()
-        assert main(["explain", "y.yaml" if other else "x.yaml", "--trace", "run.jsonl", *options]) == 0
+        assert main(["explain", "run.jsonl", *(["--scenario", "y.yaml"] if other else []), *options]) == 0
         return capfd.readouterr().out.splitlines()
 
     return explained
@@ -105,7 +105,7 @@ def test_the_explanation_can_be_limited_to_one_call_or_one_perturbation(explain:
     lines = explain(faults, [LIST] * 3, "--id", "l")
     assert not any("e (error)" in line for line in lines)
     assert lines[-1] == "l: fires at 3 of 3 matching calls"
-    assert main(["explain", "x.yaml", "--trace", "run.jsonl", "--id", "ll"]) == 2
+    assert main(["explain", "run.jsonl", "--id", "ll"]) == 2
     assert "did you mean 'l'?" in capfd.readouterr().err
 
 
@@ -181,7 +181,7 @@ async def test_a_fork_with_its_own_stream_is_explained_by_the_draws_of_that_stre
             await world.call("list_deals", {})
             await twin.call("list_deals", {})
     sink.close()
-    assert main(["explain", str(scenario), "--trace", str(path)]) == 0
+    assert main(["explain", str(path), "--scenario", str(scenario)]) == 0
     out = capfd.readouterr().out
     assert "otherwise" not in out
     first, second = out.split("world w2")
@@ -196,7 +196,7 @@ def test_a_run_at_another_intensity_is_explained_at_that_intensity(tmp_path: Pat
     calls.write_text("\n".join([json.dumps(LIST)] * 5))
     assert main(["play", str(scenario), str(calls), "--trace", str(path), "--intensity", "0.4"]) == 0
     capfd.readouterr()
-    assert main(["explain", str(scenario), "--trace", str(path)]) == 0
+    assert main(["explain", str(path), "--scenario", str(scenario)]) == 0
     out = capfd.readouterr().out
     assert "probability 0.4 (drew" in out
     assert "otherwise" not in out
@@ -206,7 +206,7 @@ def test_a_run_at_another_intensity_is_explained_at_that_intensity(tmp_path: Pat
 def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"format":2}\n{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
-    assert main(["explain", "flaky_crm", "--trace", str(path)]) == 2
+    assert main(["explain", str(path), "--scenario", "flaky_crm"]) == 2
     assert "is not a trace" in capfd.readouterr().err
 
 
@@ -217,5 +217,5 @@ def test_a_call_or_world_that_is_not_in_the_trace_is_refused(
     option: str, value: str, message: str, explain: Explain, capfd: pytest.CaptureFixture[str]
 ) -> None:
     explain("  - lost_ack: {}\n", [LIST])
-    assert main(["explain", "x.yaml", "--trace", "run.jsonl", option, value]) == 2
+    assert main(["explain", "run.jsonl", option, value]) == 2
     assert capfd.readouterr().err.startswith(f"mcp-sim: run.jsonl has {message}")

@@ -173,7 +173,7 @@ async def test_grade_and_explain_read_what_was_done_to_a_world_from_its_trace(
     await traced(simulator, Path(trace))
     assert main(["grade", trace, "--scenario", simulator.scenario.path]) == 0
     assert "passed" in capsys.readouterr().out
-    assert main(["explain", simulator.scenario.path, "--trace", trace, "--id", "lost"]) == 0
+    assert main(["explain", trace, "--scenario", simulator.scenario.path, "--id", "lost"]) == 0
     assert capsys.readouterr().out.splitlines()[2:] == [
         "    fires lost (lost_ack), applied: nth 1 (number 1: yes)",
         "lost: fires at 1 of 1 matching calls",

@@ -248,6 +248,13 @@ def test_load_raises_all_problems_and_warnings_alone_do_not_stop_it(write: Write
     assert load(write(HEAD + "world: {records: {deal: {rows: [{titel: x}]}}}\n")).records["deal"].count == 1
 
 
+def test_a_misspelt_fault_is_one_problem_though_an_expectation_names_it(problems_in: ProblemsIn) -> None:
+    faults = "perturbations: [{lost_akc: {}, id: lost}]\nexpect: [{recovered: lost}, {recovered: lots}]\n"
+    unknown, other = problems_in(HEAD + faults)
+    assert "unknown perturbation 'lost_akc'; did you mean 'lost_ack'?" in unknown
+    assert "no perturbation has the id 'lots'; did you mean 'lost'?" in other
+
+
 def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_reported_in_every_file(
     write: Write, problems_in: ProblemsIn
 ) -> None:
@@ -259,8 +266,10 @@ def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_reported_in_every_file
 
 def test_what_is_not_there_is_a_usage_error(write: Write, tmp_path: Path) -> None:
     write("", "folder/empty")
+    write(HEAD, "scenario.yaml")
     for reference, reason in {
         "nope.yaml": "file not found$",
+        "scenaro.yaml": "scenaro.yaml: file not found; did you mean 'scenario.yaml'",
         "elsewhere/flaky_crm.yaml": "file not found; 'flaky_crm' ships with mcp-sim, use it without a path",
         "flaky_crn": "did you mean 'flaky_crm'",
         "folder": "is a folder",

@@ -16,8 +16,7 @@ _READS = frozenset({"get", "list", "search"})
 
 def was_emptied(turn: Turn, entity: str, matching: Matching) -> bool:
     """Whether a record matched the call before it was changed or removed, or may have."""
-    view, rows = turn.view, turn.view.written(entity).items()
-    changed = {key for key, row in rows if row.record is None or row.born < 0 or view.version(entity, key) > 1}
+    view, changed = turn.view, turn.view.changed(entity)
     if not changed:
         return False
     first = view.initial_records(entity)
@@ -33,7 +32,7 @@ def was_emptied(turn: Turn, entity: str, matching: Matching) -> bool:
 
 def was_created(turn: Turn, domain: Domain, entity: str, key: Json) -> bool:
     """Whether a call created this record, rather than asked for it."""
-    row = turn.view.written(entity).get(key) if isinstance(key, str | int) else None
+    row = turn.view.latest_write(entity, key) if isinstance(key, str | int) else None
     if row is None or row.born < 0:
         return False
     past = next((past for past, change in _puts(turn, entity) if change.key == key), None)

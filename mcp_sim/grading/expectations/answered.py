@@ -120,7 +120,7 @@ class Answered(Expectation):
         if whole is not None and not any(_equals(answer, value) for value in whole):
             yield f"is not {whole[0]!r}"
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         found = list[str]()
         for wanted in self.operands:
             if isinstance(wanted, StateValue):

@@ -82,7 +82,7 @@ class AskedUser(Expectation):
             return judged("passed", f"{tool} was not called; the final answer asks the user")
         return judged("vacuous", f"{tool} was never called")
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         found = [*self.before.mismatches(domain)]
         if self.by is not None and not any(in_reach((self.by,), tool) for tool in domain.tools.values()):
             found.append(f"no tool matches {self.by!r}{did_you_mean(self.by, domain.tools)}")

@@ -95,7 +95,7 @@ class MaxDuplicateWrites(AtMost):
         outcome = "passed" if facts.duplicates <= self.max else "failed"
         return judged(outcome, f"{because}; expected at most {self.max}", facts.repeated, facts.unclear)
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         tools = [tool for tool in domain.tools.values() if in_reach((self.tool,), tool)]
         unknown = [problem for name in self.by if (problem := unknown_argument(name, tools))]
         return [*super().problems(domain, perturbations), *unknown]

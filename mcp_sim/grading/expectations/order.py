@@ -70,5 +70,5 @@ class Order(Expectation):
         because = f"first called at calls {', '.join(str(first.index) for first in found)}, in this order"
         return judged("passed", because, *(first.evidence for first in found))
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         return [problem for call in self.calls for problem in call.mismatches(domain)]

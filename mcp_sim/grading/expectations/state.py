@@ -125,7 +125,7 @@ class State(Expectation):
                 return f"; {'.'.join(others[0])} of {self.entity} {key} is {at_path(record, others[0])!r}"
         return ""
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         if self.cel is not None:
             return _cel_problems(self.cel, domain)
         known = domain.entities.get(cast("str", self.entity))

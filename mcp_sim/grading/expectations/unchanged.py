@@ -192,7 +192,7 @@ class Unchanged(Expectation):
             if record is None or not any(one.fits(key, record) for one in self.allowed[entity]):
                 yield first.write
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         names = [*self.entities, *self.allowed]
         found = [
             f"unknown entity {name!r}{did_you_mean(name, domain.entities)}"

@@ -151,7 +151,7 @@ class ListedRows:
         entity, key = self.tool.entity, self._key(row)
         if entity is None or key is None or not self.is_exact:
             return False
-        written = self.facts.turn.view.written(entity.name).get(key)
+        written = self.facts.turn.view.latest_write(entity.name, key)
         return written is not None and written.born >= 0
 
     def _is_hit(self, row: Json) -> bool:

@@ -13,6 +13,12 @@ from mcp_sim.spec.sessions import RecordedCall, Session
 from mcp_sim.types import Record
 from mcp_sim.types.json_values import canonical
 
+LONGEST_COMPARED = 300
+"""How many characters of the arguments are compared to find the nearest call: the time grows with their square."""
+
+MOST_COMPARED = 100
+"""How many recorded calls of a tool are compared."""
+
 At: TypeAlias = tuple[int, int]
 """A recorded call: the numbers of its session and of the call in it."""
 
@@ -51,6 +57,7 @@ class Cassette:
         self._exact = dict[tuple[int, str, str], list[int]]()
         self._by_tool = dict[tuple[int, str], list[int]]()
         self._texts = [[canonical(call.answer) for call in session.calls] for session in sessions]
+        self._first_shown = dict[tuple[int, str], int]()
         for at, session in enumerate(sessions):
             for n, call in enumerate(session.calls):
                 self._exact.setdefault((at, call.tool, canonical(call.arguments)), []).append(n)
@@ -84,8 +91,13 @@ class Cassette:
         ]
         if not calls:
             return f"no call of {tool} is recorded"
-        text = canonical(arguments)
-        session, call = max(calls, key=lambda one: SequenceMatcher(None, text, canonical(one[1].arguments)).ratio())
+        matcher = SequenceMatcher(None, b=canonical(arguments)[:LONGEST_COMPARED])
+
+        def likeness(one: tuple[Session, RecordedCall]) -> float:
+            matcher.set_seq1(canonical(one[1].arguments)[:LONGEST_COMPARED])
+            return matcher.ratio()
+
+        session, call = max(calls[:MOST_COMPARED], key=likeness)
         place = f"{session.file.name}, call {call.seq}"
         differing = "; ".join([*self._likeness.differences(call.arguments, arguments)][:5])
         return f"the nearest is {place}: {differing or 'the same, and its answers are used up'}"
@@ -113,8 +125,11 @@ class Cassette:
         return [(n, names) for n, names in found if names is not None]
 
     def _is_own(self, session: int, n: int, value: str) -> bool:
-        """Whether no answer before a recorded call had shown a value."""
-        return not any(value in text for text in self._texts[session][:n])
+        """Whether no answer before a recorded call had shown a value. The answers are searched once for each value."""
+        if (session, value) not in self._first_shown:
+            texts = self._texts[session]
+            self._first_shown[session, value] = next((at for at, text in enumerate(texts) if value in text), len(texts))
+        return self._first_shown[session, value] >= n
 
     def _used(self, tool: str, arguments: Record, progress: Progress) -> Progress:
         """Return the progress after each session has used its own next occurrence of a call."""

@@ -144,7 +144,7 @@ def renamed(value: Json, names: Renamed) -> Json:
 
 def _pattern(names: Renamed) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
-    return re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest_first))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
 def _renamed(value: Json, names: Renamed, pattern: re.Pattern[str]) -> Json:

@@ -63,9 +63,10 @@ class Expectation(Kind):
         """
         raise NotImplementedError  # every kind judges in its own way
 
-    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation]) -> Sequence[str]:
+    def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         """Return unknown tools, entities or perturbation ids, as sentences.
 
-        Each is an error when the scenario is loaded. `perturbations` are those of the scenario, by id.
+        Each is an error when the scenario is loaded. `perturbations` are those of the scenario by id; None for one
+        that has errors itself.
         """
         return ()

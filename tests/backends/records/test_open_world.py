@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.world.commits import replayed
+from mcp_sim.world.overlay import Overlay
 
 WORLD = "mcp_sim: 1\ntools: crm\nworld: {open: true, records: {company: 3, contact: 5, deal: 4}}\n"
 
@@ -66,6 +67,20 @@ async def test_a_generated_record_is_not_absorbed_if_its_answer_is_not_served(tm
         assert world.view.get("contact", "con_00777") is None
         assert world.ledger.newest["step"]["absorbed"] == []
         assert (await world.call("get_contact", {"contact_id": "con_00777"})).ok
+
+
+async def test_what_finds_nothing_does_not_read_all_that_was_written(
+    crm: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with crm.open() as world:
+        for number in range(50):
+            made = await world.call("create_contact", {"name": f"Bo {number}", "email": f"bo.{number}@x.example"})
+        assert isinstance(made.body, ToolResult)
+        monkeypatch.delattr(Overlay, "rows")
+        deals = await world.call("list_deals", {"contact_id": made.body.value["id"]})
+        assert isinstance(deals.body, ToolResult)
+        assert deals.body.value["deals"] == []
+        assert (await world.call("search_contacts", {"query": "Zyx"})).ok
 
 
 async def test_a_record_that_is_not_visible_yet_is_not_generated(tmp_path: Path) -> None:
