@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -55,6 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 2 if a line is not a call or its tool is unknown, 3 after a crash, else 0 or as for --grade."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has tracebacks; the crash has the reason
     scenario = with_intensity(
         load(args.scenario, world_model=args.world_model, trust=args.trust, sandbox=args.sandbox), args.intensity
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import cast
 
@@ -21,6 +22,7 @@ _ID_KEY = re.compile(
     r"|(Id|Ids|Hash|Sha|Key|Uuid|Token)$",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w+")
 _SHORT_NUMBER = re.compile(r"\d{1,8}")
 _LONGEST_ID = 80
 _SHORTEST_IN_TEXT = 4
@@ -31,9 +33,6 @@ _MOST_PAIRED = 2_000
 
 _MOST_COMPARED = 50
 """How many items are compared with another one, and how many values of each."""
-
-_MOST_SEARCHED = 500_000_000
-"""The length of a text times the number of ids that are looked for in it."""
 
 IsKnown = Callable[[str], bool]
 
@@ -66,6 +65,10 @@ class Alignment:
 
     def __init__(self) -> None:
         self._served: dict[str, Json] = {}
+        self._names = set[str]()
+        """The ids of the simulation, in their normal form."""
+        self._by_word = defaultdict[str, list[str]](list)
+        """The recorded ids that can be in a longer text, by their last word; '' for those without one."""
 
     def __contains__(self, recorded: str) -> bool:
         return recorded in self._served
@@ -79,9 +82,9 @@ class Alignment:
         """Return the ids of the recording that have one in the simulation."""
         return self._served
 
-    def served(self) -> set[str]:
+    def served(self) -> AbstractSet[str]:
         """Return the ids of the simulation."""
-        return {self.name(recorded) for recorded in self._served}
+        return self._names
 
     def translate(self, value: Json, key: str = "") -> Json:
         """Return a recorded value with the ids of the simulation."""
@@ -96,8 +99,8 @@ class Alignment:
 
     def _translated_text(self, text: str) -> str:
         """Return a text with the ids of the simulation in it, the longest first."""
-        newest = islice(reversed(self._served), _MOST_SEARCHED // max(1, len(text)))
-        within = [name for name in newest if len(name) >= _SHORTEST_IN_TEXT and name in text]
+        words = {"", *_WORD.findall(text)}
+        within = [name for word in words if word in self._by_word for name in self._by_word[word] if name in text]
         if not within:
             return text
         names = "|".join(re.escape(name) for name in sorted(within, key=len, reverse=True))
@@ -113,6 +116,13 @@ class Alignment:
             self._pair_only_ones(recorded.value, served.value, is_known)
         else:
             self._pair_texts(_text_of(recorded), _text_of(served), is_known)
+
+    def _put(self, recorded: str, served: Json) -> None:
+        """Note the id of the simulation for a recorded one."""
+        if recorded not in self._served and len(recorded) >= _SHORTEST_IN_TEXT:
+            self._by_word[next(reversed(_WORD.findall(recorded)), "")].append(recorded)
+        self._served[recorded] = served
+        self._names.add(self.name(recorded))
 
     def _pair(self, recorded: Json, served: Json, key: str, is_known: IsKnown) -> None:
         """Pair what two values have at the same paths. Items of lists are paired by what they share."""
@@ -131,7 +141,7 @@ class Alignment:
         if one is None or other is None or one in self._served or is_known(one):
             return
         if is_id(key, recorded):
-            self._served[one] = served
+            self._put(one, served)
         elif isinstance(recorded, str) and isinstance(served, str):
             self._pair_texts(recorded, served, is_known)
 
@@ -155,22 +165,21 @@ class Alignment:
         new = {key: {name: v for name, v in ids.items() if self._is_new(name, is_known)} for key, ids in new.items()}
         for key, ids in new.items():
             if len(ids) == 1 and len(other.get(key, {})) == 1:
-                self._served[next(iter(ids))] = next(iter(other[key].values()))
+                self._put(next(iter(ids)), next(iter(other[key].values())))
         rest = {name for ids in new.values() for name in ids if name not in self._served}
         others = {name: value for ids in other.values() for name, value in ids.items() if not is_known(name)}
         if len(rest) == 1 and len(others) == 1:
-            self._served[rest.pop()] = others.popitem()[1]
+            self._put(rest.pop(), others.popitem()[1])
 
     def _pair_texts(self, recorded: str, served: str, is_known: IsKnown) -> None:
         """Pair the new ids of two texts in their order, those of the same form first."""
         new = [name for name in _ids_in_text(recorded) if self._is_new(name, is_known)]
-        taken = self.served()
-        others = [name for name in _ids_in_text(served) if name not in taken and not is_known(name)]
+        others = [name for name in _ids_in_text(served) if name not in self._names and not is_known(name)]
         for name in new:
             alike = [other for other in others if _form(other) == _form(name)]
             alike = alike or (others if len(new) == len(others) else [])
             if alike:
-                self._served[name] = alike[0]
+                self._put(name, alike[0])
                 others.remove(alike[0])
 
     def _is_new(self, name: str, is_known: IsKnown) -> bool:

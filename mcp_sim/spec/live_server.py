@@ -26,11 +26,16 @@ _SHOWN_BYTES = 4096
 async def started(
     command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]
 ) -> AsyncGenerator[Any]:
-    """Start a process for the duration of the block, and yield its pipes."""
+    """Start a process for the duration of the block, and yield its pipes.
+
+    Bytes that are no UTF-8 are replaced: the SDK stops to read at the first one, and every later call would wait.
+    """
     from mcp import StdioServerParameters  # noqa: PLC0415 (half a second, only where a server is asked)
     from mcp.client.stdio import stdio_client  # noqa: PLC0415 (see above)
 
-    parameters = StdioServerParameters(command=command[0], args=[*command[1:]], env=environment, cwd=folder)
+    parameters = StdioServerParameters(
+        command=command[0], args=[*command[1:]], env=environment, cwd=folder, encoding_error_handler="replace"
+    )
     async with stdio_client(parameters, errlog=cast("Any", stderr)) as streams:
         yield streams
 
