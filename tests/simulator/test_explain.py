@@ -207,7 +207,7 @@ def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, capfd: Any) -> No
     path = tmp_path / "run.jsonl"
     path.write_text('{"format":2}\n{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
     assert main(["explain", str(path), "--scenario", "flaky_crm"]) == 2
-    assert "is not a trace" in capfd.readouterr().err
+    assert f"{path}:2: not an entry of a trace" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
