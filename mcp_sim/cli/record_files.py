@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +103,7 @@ def _definitions(scenario: Scenario | None, server: str) -> list[Json]:
     return [scenario.domain.tools[tool].definition for tool in scenario.servers[server].tools]
 
 
-def _scenario(header: Mapping[str, Any], args: argparse.Namespace) -> Scenario | None:
+def _scenario(header: Record, args: argparse.Namespace) -> Scenario | None:
     """Return the scenario of a trace, None if its file cannot be used any more."""
     reference = reference_of(header)
     try:

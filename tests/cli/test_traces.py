@@ -47,10 +47,9 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> list[s
 
 def put(value: Any, path: list[str | int], part: Any) -> Any:
     """Return a JSON value with another part at a path."""
-    if not path:
-        return part
+    name: Any = path[0]
     changed = value.copy()
-    changed[path[0]] = put(value[path[0]] if isinstance(value, list) else value.get(path[0]), path[1:], part)
+    changed[name] = put(value[name], path[1:], part) if path[1:] else part
     return changed
 
 
