@@ -378,7 +378,7 @@ def test_the_trace_of_a_run_without_faults_gets_the_same_grade(
         assert main(["grade", run["trace"]]) == 0
         assert capsys.readouterr().out.startswith(f"world {Path(run['trace']).stem}: passed: {run['because']}")
     clean, _ = (Path(run["trace"]) for run in found["runs"])
-    assert main(["explain", str(tmp_path / "scenario.json"), "--trace", str(clean)]) == 0
+    assert main(["explain", str(clean), "--scenario", str(tmp_path / "scenario.json")]) == 0
     assert "probability 0" in capsys.readouterr().out
 
 
