@@ -28,8 +28,8 @@ TOOLS = [
 ]
 
 
-def tracker(folder: Path, url: str, *, given: bool) -> Simulator:
-    """Return a tracker whose tasks are given, or else as the model shows them."""
+def tracker(folder: Path, url: str, *more: Json, given: bool) -> Simulator:
+    """Return a tracker whose tasks are given, or else as the model shows them, with more tools."""
     rows = [TASK, OTHER]
     scenario: Json = {
         "mcp_sim": 1,
@@ -37,7 +37,7 @@ def tracker(folder: Path, url: str, *, given: bool) -> Simulator:
         "world": {"records": {"task": {"count": 2, "rows": rows}}} if given else {},
         "world_model": {"openai": {"base_url": url, "model": "tiny"}},
     }
-    (folder / "tracker.json").write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
+    (folder / "tracker.json").write_text(json.dumps({"tools": [*TOOLS, *more]}), encoding="utf-8")
     (folder / "tracker.yaml").write_text(json.dumps(scenario), encoding="utf-8")
     return Simulator(load(folder / "tracker.yaml"))
 
@@ -71,6 +71,15 @@ async def test_the_model_decides_whether_a_hidden_record_is_shown(
         assert await served(engine, world, got, "task_get", {"task_id": "t1"}) == got
         assert await served(engine, world, listed, "task_list", {}) == listed
         assert len(engine.asked) == asked + 2
+
+
+async def test_a_call_may_hide_a_record_that_has_no_state_for_it(tmp_path: Path) -> None:
+    move = tool("task_move", ["task_id", "status"])
+    move["inputSchema"]["properties"]["status"] = {"enum": ["pending", "started"]}
+    async with serving() as engine, tracker(tmp_path, engine.url, move, given=True).open() as world:
+        assert await served(engine, world, "Completed the task t1.", "task_complete", {"task_id": "t1"})
+        assert await served(engine, world, GONE, "task_get", {"task_id": "t1"}) == GONE
+        assert (await served(engine, world, GONE, "task_get", {"task_id": "t2"}))["title"] == OTHER["title"]
 
 
 @pytest.mark.parametrize(("reply", "is_soft"), [(TRASHED, True), (TASK, False), ("Done.", False)])

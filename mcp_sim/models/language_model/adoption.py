@@ -258,7 +258,7 @@ class Adoption:
             else:
                 written.note_effect(changes, judged.value)
                 written.note_records(changes, judged.subjects)
-                written.note_hidden(changes, judged.subjects)
+            written.note_hidden(changes, judged.subjects)
         absorption = self._absorption(changes)
         absorption.absorb(judged.subjects)
         for change in changes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
@@ -83,6 +83,8 @@ class WrittenFacts:
         for change in changes:
             is_soft = change.op == "remove" and any(self._shows_kept(change, one) for one in subjects)
             self.facts.note_hidden(change.entity, change.key, is_hidden=may_hide or is_soft)
+        for entity, key in self._named_records() if may_hide else ():
+            self.facts.note_hidden(entity, key, is_hidden=True)
 
     def _shows_kept(self, change: Change, subject: Subject) -> bool:
         """Whether the answer to a removal shows the record in another state than before, or with a new time."""
@@ -127,11 +129,18 @@ class WrittenFacts:
 
     def _names_a_record(self) -> bool:
         """Whether an argument is the key of a record that is known."""
-        view, entities = self.turn.view, self.domain.entities
-        return any(
-            self.facts.is_known(value) or any(view.get(name, value) is not None for name in entities)
-            for value in islice(scalars(self.turn.call.arguments), MAX_NAMED)
-        )
+        return any(map(self.facts.is_known, self._arguments())) or any(self._named_records(self.domain.entities))
+
+    def _named_records(self, entities: Iterable[str] = ()) -> Iterator[tuple[str, Key]]:
+        """Yield the known records whose key is an argument: those of some entities; default that of the plan, or all."""
+        own = (self.plan.entity,) if self.plan.entity is not None else self.domain.entities
+        for key in self._arguments():
+            for name in entities or own:
+                if self.turn.view.get(name, key) is not None:
+                    yield name, key
+
+    def _arguments(self) -> Iterator[Key]:
+        return islice(scalars(self.turn.call.arguments), MAX_NAMED)
 
 
 def _acknowledges(answer: Json) -> bool:
