@@ -72,7 +72,7 @@ async def test_what_was_shown_of_a_record_stays_until_a_write_names_it(shown: De
         assert await seen(engine, world, {**second, "effort": 6}, ticket_id=second["id"]) == second
 
 
-async def test_what_the_schema_of_a_field_does_not_allow_is_no_fact(shown: Desk) -> None:
+async def test_what_the_output_schema_of_a_tool_does_not_allow_is_no_fact_to_it(shown: Desk) -> None:
     odd = {**ticket(9), "effort": "a lot"}
     async with serving() as engine, shown(engine.url).open() as world:
         assert await seen(engine, world, odd, "explain", topic="gears") == odd
@@ -81,8 +81,17 @@ async def test_what_the_schema_of_a_field_does_not_allow_is_no_fact(shown: Desk)
         assert await seen(engine, world, ticket(9, effort=5), ticket_id="ticket_00009") == ticket(9)
 
 
+async def test_given_values_do_not_limit_what_a_declared_field_may_have(tmp_path: Path) -> None:
+    rows = [{**ticket(number), "effort": "a lot"} for number in (1, 2)]
+    given = desk_in(tmp_path, {"records": {"customer": 1}, "state": {"tickets": rows}})
+    async with serving() as engine, given(engine.url).open() as world:
+        made = await seen(engine, world, ticket(), "create_ticket", title="one", customer_id="customer_00001")
+        assert made == ticket()
+        assert await seen(engine, world, ticket(effort=5), ticket_id="ticket_00003") == ticket()
+
+
 @pytest.mark.parametrize("effort", ["a lot", 5])
-async def test_a_reported_change_that_the_schema_of_a_field_does_not_allow_is_no_fact(effort: Json, desk: Desk) -> None:
+async def test_a_reported_change_that_an_output_schema_does_not_allow_is_no_fact(effort: Json, desk: Desk) -> None:
     change = {"op": "update", "entity": "ticket", "id": "ticket_00001", "fields": {"effort": effort}}
     async with (
         serving(saying("Tidied.", json.dumps({"changes": [change]}))) as engine,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from mcp_sim.models.language_model.declared_values import DeclaredValues
 from mcp_sim.models.language_model.facts import RelevantRecords, relevant_records
 from mcp_sim.models.language_model.subjects import SubjectNames, entity_names
 from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
@@ -29,8 +30,9 @@ class CompiledTool:
     """A tool, or one choice of a tool whose argument selects an operation.
 
     `answer` answers by the plan. `reply_schema` is the grammar of a reply, `closed_schema` a stricter one that cannot
-    run on for long, and `validator` checks the tool's own outputSchema; all are None if there is none. `inspect` finds
-    where a transition contradicts the world. `varies`: the same call may be answered differently each time.
+    run on for long, `validator` checks the tool's own outputSchema, and `declared` single values of an answer; all are
+    None if there is none. `inspect` finds where a transition contradicts the world. `varies`: the same call may be
+    answered differently each time.
     """
 
     tool: Tool
@@ -40,6 +42,7 @@ class CompiledTool:
     relevant: RelevantRecords
     schema: Record | None
     validator: Validator | None
+    declared: DeclaredValues | None
     reply_schema: Record | None
     closed_schema: Record | None
     names: SubjectNames
@@ -99,6 +102,7 @@ class CompiledTools:
             relevant=relevant_records(plan, domain),
             schema=tool.output_schema,
             validator=None if tool.output_schema is None else Validator(tool.output_schema),
+            declared=None if tool.output_schema is None else DeclaredValues(tool.output_schema),
             reply_schema=self._reply_schema(tool, self._bounds),
             closed_schema=self._reply_schema(tool, replace(self._bounds, is_open=False)),
             names=SubjectNames.of(tool, plan, domain, self._names),

@@ -1,8 +1,8 @@
 """What is fixed before a call, and why: the one place that decides what a model may not contradict.
 
 A value of an identified record is fixed if it is given, was written, or was shown, until a write names the record by
-its id, key, name or path, or a write with unknown effect touches its entity. What the schema of its field does not
-allow is no fact to tools with an outputSchema, as others may show anything. While the call itself is a write, nothing
+its id, key, name or path, or a write with unknown effect touches its entity. What the outputSchema of a tool does not
+allow at its place is no fact to this tool, as others may show anything. While the call itself is a write, nothing
 is fixed that the write may change: any value if its effect is unknown, else those within its `Reach`. An id that two
 differing objects of one answer share, an index, and what an answer says about the call (`success`, `message`) identify
 or fix nothing.
@@ -17,7 +17,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import cast
 
-from mcp_sim.models.language_model.field_schemas import FieldSchemas
+from mcp_sim.models.language_model.declared_values import DeclaredValues
 from mcp_sim.models.language_model.reach import Reach, names_of
 from mcp_sim.models.language_model.subjects import STATES, Subject, identity_of, scalars
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
@@ -70,13 +70,13 @@ class Shown:
 class FixedFacts:
     """The fixed facts of one turn.
 
-    `schemas`: those that fixed values must satisfy; None for tools without an outputSchema. `reach`: what a write may
+    `declared`: the values that the tool may show; None for tools without an outputSchema. `reach`: what a write may
     change; None if that is unknown.
     """
 
     turn: Turn
     memory: Memory
-    schemas: FieldSchemas | None
+    declared: DeclaredValues | None
     is_write: bool
     reach: Reach | None = None
 
@@ -92,10 +92,10 @@ class FixedFacts:
         return {name: value for name, value in found.items() if self._binds(subject, name, value, known)}
 
     def _binds(self, subject: Subject, name: str, value: Json, known: Record) -> bool:
-        """Whether a fixed value is out of reach of the call, and one that the schema of its field allows."""
+        """Whether a fixed value is out of reach of the call, and one that the tool may show at this place."""
         if self.is_write and (self.reach is None or self.reach.includes(subject, name, known)):
             return False
-        return self.schemas is None or self.schemas.allow(subject.entity, name, value)
+        return self.declared is None or self.declared.allow((*subject.path, name), value)
 
     def _fixed_at(self, subject: Subject) -> Record:
         """Return the shown fields of the record of a subject that nothing may have changed since."""

@@ -19,7 +19,6 @@ from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import find_leaks, without_chat_marks
 from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
-from mcp_sim.models.language_model.field_schemas import FieldSchemas
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.imagination import Imagination
 from mcp_sim.models.language_model.instructed_changes import (
@@ -72,7 +71,7 @@ class ModelPredictor:
     def __init__(self, domain: Domain, conversation: Conversation, invent: Invent, settings: PredictorSettings) -> None:
         self._domain, self._conversation, self._invent, self._settings = domain, conversation, invent, settings
         self._tools, self._disclosure = CompiledTools(domain, settings.bounds), conversation.disclosure
-        self._changes_schema, self._schemas = changes_schema(domain), FieldSchemas()
+        self._changes_schema = changes_schema(domain)
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         tool = self._tool(turn)
@@ -182,8 +181,7 @@ class ModelPredictor:
         plain = replace(turn, call=self._tools.plain_call(turn.call))
         changes = draft.transition.changes if tool.is_write and draft is not None and draft.ok else None
         reach = None if changes is None else Reach.of(plain, tool.plan, self._domain, changes)
-        schemas = None if tool.validator is None else self._schemas
-        facts = FixedFacts(turn, self._conversation.memory(turn), schemas, tool.is_write, reach)
+        facts = FixedFacts(turn, self._conversation.memory(turn), tool.declared, tool.is_write, reach)
         return Adoption(plain, tool, self._disclosure, facts, draft, before=self._earlier(turn, tool))
 
     async def _follow_instruction(
