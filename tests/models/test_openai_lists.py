@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,8 @@ OUTPUT = {"type": "object", "properties": {"tasks": TASKS}, "required": ["tasks"
 
 
 def tool(name: str, output: Json, **arguments: Json) -> Json:
-    schema = {"type": "object", "properties": arguments}
-    return {"name": name, "inputSchema": schema, "outputSchema": output}
+    declared: Json = {"name": name, "inputSchema": {"type": "object", "properties": arguments}}
+    return declared if output is None else {**declared, "outputSchema": output}
 
 
 TOOLS = [
@@ -49,14 +50,14 @@ def shown(*rows: Json) -> str:
     return json.dumps({"tasks": [*rows]})
 
 
-def board(folder: Path, url: str, *rows: Json) -> Simulator:
-    """Return a simulator of a board whose tasks are these."""
-    (folder / "board.tools.json").write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
+def board(folder: Path, url: str, *rows: Json, tools: Sequence[Json] = TOOLS, state: Json = None) -> Simulator:
+    """Return a simulator of a board whose tasks are these, or of other tools with their state."""
+    (folder / "board.tools.json").write_text(json.dumps({"tools": [*tools]}), encoding="utf-8")
     scenario: Json = {
         "mcp_sim": 1,
         "name": "board",
         "tools": "board.tools.json",
-        "world": {"records": {"task": {"count": len(rows), "rows": [*rows]}}},
+        "world": {"records": {"task": {"count": len(rows), "rows": [*rows]}}} if state is None else {"state": state},
         "world_model": {"openai": {"base_url": url, "model": "tiny"}},
     }
     path = folder / "board.yaml"
@@ -148,3 +149,25 @@ async def test_a_list_leaves_out_nothing_else(name: str, arguments: Json, answer
     rows = [task(1), task(2), task(3)]
     async with serving(saying(answer, shown())) as engine, board(tmp_path, engine.url, *rows).open() as world:
         assert value(await world.call(name, arguments)) == {"tasks": rows}
+
+
+async def test_a_tool_that_only_reads_by_its_annotation_may_open_what_others_then_list(tmp_path: Path) -> None:
+    tools = [
+        tool("create_presentation", None, id=TEXT),
+        {**tool("open_presentation", None, file_path=TEXT, id=TEXT), "annotations": {"readOnlyHint": True}},
+        tool("add_slide", None, title=TEXT, presentation_id=TEXT),
+        tool("add_bullet_points", None, slide_index={"type": "integer"}, text=TEXT, presentation_id=TEXT),
+        tool("get_slide_info", None, slide_index={"type": "integer"}, presentation_id=TEXT),
+        tool("list_presentations", None),
+        tool("save_presentation", None, file_path=TEXT, presentation_id=TEXT),
+    ]
+    decks = [{"file_path": "/srv/tour.pptx", "slides": [{"index": 0, "title": "Lighthouses"}]}]
+    before, after = {"presentations": [], "total": 0}, {"presentations": [{"id": "tour", "slides": 1}], "total": 1}
+    replies = [json.dumps(reply) for reply in (before, {"presentation_id": "tour", "message": "Opened."}, after)]
+    async with (
+        serving(saying(*replies)) as engine,
+        board(tmp_path, engine.url, tools=tools, state={"presentations": decks}).open() as world,
+    ):
+        assert value(await world.call("list_presentations", {})) == before
+        assert value(await world.call("open_presentation", {"file_path": "/srv/tour.pptx", "id": "tour"}))
+        assert value(await world.call("list_presentations", {})) == after

@@ -80,6 +80,8 @@ class ModelPredictor:
         if tool.plan.backend == PROGRAM:
             return await self._run_program(turn, tool)
         draft = None if turn.problems else Draft.of(tool.answer, turn, self._invent)
+        if tool.plan.operation and draft is not None and draft.ok and draft.transition.changes:
+            tool = replace(tool, is_write=True)  # a tool that opens a file may be annotated as one that only reads
         look: SecondLook | None = turn.memories.shared.get(self._conversation.owner)
         if look is not None and look.is_of(turn):
             return look.again(self._adoption(turn, tool, draft))

@@ -132,7 +132,7 @@ class WrittenFacts:
         return any(map(self.facts.is_known, self._arguments())) or any(self._named_records(self.domain.entities))
 
     def _named_records(self, entities: Iterable[str] = ()) -> Iterator[tuple[str, Key]]:
-        """Yield the known records whose key is an argument: those of some entities; default that of the plan, or all."""
+        """Yield the known records that arguments name by key, of these entities; default that of the plan, or all."""
         own = (self.plan.entity,) if self.plan.entity is not None else self.domain.entities
         for key in self._arguments():
             for name in entities or own:
