@@ -92,8 +92,11 @@ async def test_every_domain_is_foretold_judged_and_scored(tmp_path: Path, capsys
     assert (shown["overall"]["samples"], shown["overall"]["scored"]) == (14, 14)
 
 
-async def test_a_turn_is_asked_for_after_the_real_turns_before_it_and_none_that_come_later(tmp_path: Path) -> None:
-    data = data_set(tmp_path, line("mcp", 1, 2))
+@pytest.mark.parametrize("more", [{}, {"current_prompt": ""}, {"prompt": [action(1, "mcp 1.1"), "not this"]}])
+async def test_a_turn_is_asked_for_after_the_real_turns_before_it_and_none_that_come_later(
+    more: Json, tmp_path: Path
+) -> None:
+    data = data_set(tmp_path, line("mcp", 1, 2) | more)
     async with serving(both()) as engine:
         assert await evaluate(engine.url, data) == 0
     asked, judged = (one.body for one in engine.asked)

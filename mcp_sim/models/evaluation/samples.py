@@ -92,7 +92,7 @@ def _sample(line: bytes, file: Path, seen: Counter[str]) -> Sample:
         raise ValueError(f"turn_idx is {turn!r}, and there are {len(responses)} responses")
     if len(prompts) < turn - 1:
         raise ValueError(f"there are {len(prompts)} prompts, too few for turn {turn}")
-    action = prompts[turn - 1] if len(prompts) >= turn else encodable(str(body.get("current_prompt") or ""))
+    action = encodable(str(body.get("current_prompt") or "")) or next(iter(prompts[turn - 1 : turn]), "")
     if not action:
         raise ValueError(f"turn {turn} has no action")
     before = tuple(zip(prompts[: turn - 1], responses[: turn - 1], strict=True))
