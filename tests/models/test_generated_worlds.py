@@ -190,6 +190,18 @@ async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_an
     assert "2 were generated without it." in capsys.readouterr().err
 
 
+async def test_a_row_may_repeat_settled_fields_and_have_others(tmp_path: Path) -> None:
+    async def talkative(asked: Asked) -> Response:
+        more = {"id": "x", "created_at": "1970-01-01T00:00:00Z", "mood": {"is": "grim"}}
+        return completion(json.dumps({"records": [{**more, **row} for row in reply_to(asked)]}))
+
+    files = [tmp_path / "usual.json", tmp_path / "talkative.json"]
+    for file, respond in zip(files, (guided, talkative), strict=True):
+        async with serving(respond) as engine:
+            await generate_by(engine.url, file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
 TWIN = {"id": "cmp_001", "name": "Same", "contact_id": "con_99999", "company_id": "cmp_999", "created_at": "2099-01-01"}
 USELESS = {
     "nothing": "",

@@ -20,7 +20,7 @@ from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
 from mcp_sim.models.language_model.tighten import tighten
-from mcp_sim.types import Key, Record
+from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.errors import Rejected, TooLong, Unanswered
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator
@@ -215,7 +215,7 @@ class _BatchRequest:
         taken, found = TakenValues(self.open.entity), list[str]()
         for row in rows.values():
             taken.add(row)
-        for place, row in zip(wanted, replied, strict=False):
+        for place, row in zip(wanted, map(self._open_fields, replied), strict=False):
             wrong = row_problems(row, self.validator, self.open.fields, self.taken) or taken.problems(as_object(row))
             if wrong:
                 found += [f"{self._record_label(place)}: {problem}" for problem in wrong]
@@ -224,6 +224,10 @@ class _BatchRequest:
             taken.add(rows[place])
         missing = [self._record_label(place) for place in wanted[len(replied) :]]
         return [*found, *(f"{name}: is missing" for name in missing)]
+
+    def _open_fields(self, row: Json) -> Json:
+        """Return a row without what it repeats of the settled fields, and what no field is."""
+        return {name: value for name, value in as_object(row).items() if name in self.open.fields} or row
 
     def _question(self) -> str:
         name = self.open.entity.name
