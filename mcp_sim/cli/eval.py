@@ -99,7 +99,6 @@ def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: 
         max_concurrency=args.concurrency,
         temperature=TEMPERATURE,
         thinking=thought,
-        timeout="30m",
         api_key_env=key,
     )
 

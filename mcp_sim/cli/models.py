@@ -10,12 +10,17 @@ from mcp_sim.spec.entries import named_world_model
 from mcp_sim.types import Json
 from mcp_sim.types.errors import UsageError
 
+TIMEOUT = "30m"
+"""The timeout of a request. No agent waits for its answer, and the engine may run on a CPU."""
+
 
 def named_line(text: str, option: str, **options: Json) -> EndpointSettings:
     """Return the endpoint that an option names, with these options of the world model `openai`. Raises `UsageError`."""
     from mcp_sim.models.world_models.openai import Openai  # noqa: PLC0415 (loads the models package only when needed)
 
-    model = named_world_model(text, option, **options).world_model if text.startswith("openai:") else None
+    model = None
+    if text.startswith("openai:"):
+        model = named_world_model(text, option, timeout=TIMEOUT, **options).world_model
     if not isinstance(model, Openai):
         raise UsageError(f"{option} {text}: write it as openai:MODEL@URL")
     return model.trusted().line(os.environ)

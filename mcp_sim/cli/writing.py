@@ -34,7 +34,6 @@ from mcp_sim.types import Record
 from mcp_sim.types.errors import Unanswered, UsageError
 
 MAX_TOKENS = 32_768
-TIMEOUT = "15m"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +109,7 @@ def _source(args: argparse.Namespace) -> str | EndpointSettings:
     if args.reply is not None:
         return _text_of(args.reply)
     options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
-    return named_line(args.by, "--by", timeout=TIMEOUT, **options)
+    return named_line(args.by, "--by", **options)
 
 
 async def _written(gate: Gate, source: str | EndpointSettings, most: int, progress: StepProgress) -> Outcome:
