@@ -162,7 +162,8 @@ async def test_a_tool_that_only_reads_by_its_annotation_may_open_what_others_the
         tool("save_presentation", None, file_path=TEXT, presentation_id=TEXT),
     ]
     decks = [{"file_path": "/srv/tour.pptx", "slides": [{"index": 0, "title": "Lighthouses"}]}]
-    before, after = {"presentations": [], "total": 0}, {"presentations": [{"id": "tour", "slides": 1}], "total": 1}
+    before: Json = {"presentations": [], "total": 0}
+    after: Json = {"presentations": [{"id": "tour", "slides": 1}], "total": 1}
     replies = [json.dumps(reply) for reply in (before, {"presentation_id": "tour", "message": "Opened."}, after)]
     async with (
         serving(saying(*replies)) as engine,
