@@ -76,7 +76,8 @@ def answer_of(observation: Observation) -> Answer:
     if not isinstance(body, ToolResult):
         return {"error": {"code": -32000, "message": "no answer"}}
     structured = {"structuredContent": body.value} if body.form == "structured" else {}
-    return {"result": {"content": body.content, **structured, "isError": body.is_error}}
+    meta = {} if body.meta is None else {"_meta": body.meta}
+    return {"result": {"content": body.content, **structured, "isError": body.is_error, **meta}}
 
 
 # opening them ---------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from mcp_types import (
     INVALID_PARAMS,
     ClientCapabilities,
     CreateMessageRequest,
-    CreateMessageResult,
+    CreateMessageResultWithTools,
     ElicitRequest,
     ElicitResult,
     ListRootsRequest,
@@ -29,10 +29,18 @@ from pydantic import BaseModel
 
 from mcp_sim.server.protocol import Context, is_modern
 from mcp_sim.types import UNABLE, Json, Record
+from mcp_sim.types.errors import InputRequired
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical, decode
 from mcp_sim.types.surface import Ask, Capability, Round, fill_slots
+
+_FORMS: Mapping[str, tuple[Any, type[BaseModel]]] = {
+    "roots/list": (ListRootsRequest, ListRootsResult),
+    "sampling/createMessage": (CreateMessageRequest, CreateMessageResultWithTools),
+    "elicitation/create": (ElicitRequest, ElicitResult),
+}
+"""The SDK's forms of questions and of their answers."""
 
 SIGNATURE_BYTES = 32
 """Bytes of a signature."""
@@ -45,14 +53,6 @@ class AskedRequest:
     method: str
     name: str
     arguments: Record
-
-
-class InputRequired(Exception):
-    """Raised while questions are open. `result` is the result to send for now."""
-
-    def __init__(self, result: Record) -> None:
-        self.result = result
-        super().__init__("input required")
 
 
 class Elicitation:
@@ -161,25 +161,20 @@ async def _asked(ctx: Context, name: str, ask: Ask, slots: Mapping[str, Json]) -
     """Send a request to the client and return its answer."""
     if not supports(ctx.session.client_capabilities, ask.needs):
         return UNABLE
-    body = {"method": ask.method, "params": fill_slots(ask.params, slots)}
+    answer = await send_question(ctx, ask.method, fill_slots(ask.params, slots))
+    return UNABLE if answer is None else _checked(name, ask, answer)
+
+
+async def send_question(ctx: Context, method: str, params: Json) -> Record | None:
+    """Send a request to a client of a protocol with a handshake, and return its result; None for an error."""
+    form, answer = _FORMS[method]
+    request = form.model_validate({"method": method, "params": params or None}, by_name=False)
     metadata = ServerMessageMetadata(related_request_id=ctx.request_id)
     try:
-        match ask.method:
-            case "roots/list":
-                result: BaseModel = await ctx.session.send_request(
-                    ListRootsRequest.model_validate(body), ListRootsResult, metadata=metadata
-                )
-            case "sampling/createMessage":
-                result = await ctx.session.send_request(
-                    CreateMessageRequest.model_validate(body, by_name=False), CreateMessageResult, metadata=metadata
-                )
-            case _:
-                result = await ctx.session.send_request(
-                    ElicitRequest.model_validate(body, by_name=False), ElicitResult, metadata=metadata
-                )
+        result = await ctx.session.send_request(request, answer, metadata=metadata)
     except MCPError:
-        return UNABLE
-    return _checked(name, ask, result.model_dump(by_alias=True, mode="json", exclude_none=True))
+        return None
+    return result.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def _checked(name: str, ask: Ask, answer: Json) -> Json:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NoReturn, cast
 
 import anyio
@@ -47,8 +48,9 @@ from mcp_types.version import LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
 from mcp_sim.server import content
-from mcp_sim.server.elicitation import AskedRequest, Elicitation, InputRequired, complete_arguments
-from mcp_sim.server.notifications import Subscribers, wait_until_due
+from mcp_sim.server.clients import IDEMPOTENCY_KEY, CallingClient, passed_on
+from mcp_sim.server.elicitation import AskedRequest, Elicitation, complete_arguments
+from mcp_sim.server.notifications import Subscribers, send, wait_until_due
 from mcp_sim.server.protocol import (
     UNINTERRUPTED,
     Break,
@@ -63,7 +65,7 @@ from mcp_sim.server.protocol import (
     page,
 )
 from mcp_sim.types import BrokenDelivery, Call, Json, Observation, Record, RpcError, ToolResult
-from mcp_sim.types.errors import CRASH_CODE, Crash, UsageError
+from mcp_sim.types.errors import CRASH_CODE, Crash, InputRequired, UsageError
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import encode
@@ -75,8 +77,9 @@ from mcp_sim.world.world import World
 
 logger = logging.getLogger(__name__)
 
-IDEMPOTENCY_KEY = "mcp-sim/idempotency"
 PLAIN_KEYS = frozenset({"name", "arguments", "_meta"})
+NOT_PASSED = frozenset({"_meta", "inputResponses", "requestState"})
+"""The keys of a request that its client passes on."""
 
 
 class Impersonation(Server[Any]):
@@ -122,6 +125,7 @@ class Impersonation(Server[Any]):
         )
         """The tools that ask their user nothing, and whose arguments no header mirrors."""
         self._domain = scenario.domain
+        self._passes_on = any(entry.world_model.answers_requests for entry in scenario.world_models)
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
         self._elicitation = Elicitation(f"{scenario.sha256}/{name}".encode())
         self._subscribers = Subscribers(self._watched_contents)
@@ -129,19 +133,19 @@ class Impersonation(Server[Any]):
 
     def _register_handlers(self) -> None:
         """Register handlers for what the spec has. The SDK refuses methods without a handler."""
-        spec = self._spec
-        if spec.resources:
+        spec, offered = self._spec, self._spec.capabilities
+        if spec.resources or "resources" in offered:
             self.add_request_handler("resources/list", PaginatedRequestParams, _no_resources)
             self.add_request_handler("resources/templates/list", PaginatedRequestParams, _no_templates)
             self.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
             self.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
             self.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
-        if spec.prompts:
+        if spec.prompts or "prompts" in offered:
             self.add_request_handler("prompts/list", PaginatedRequestParams, _no_prompts)
             self.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
-        if any(one.choices for one in (*spec.resources, *spec.prompts)):
+        if "completions" in offered or any(one.choices for one in (*spec.resources, *spec.prompts)):
             self.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
-        if any(
+        if "logging" in offered or any(
             one["method"] == "notifications/message"
             for interaction in self._interactions.values()
             for one in interaction.notices
@@ -164,7 +168,7 @@ class Impersonation(Server[Any]):
     def sends_during_calls(self) -> bool:
         """Whether calls may send messages before their answer. If not, responses need no event stream."""
         messages = (interaction.asks or interaction.notices for interaction in self._interactions.values())
-        return self._notifies or any(messages) or any(prompt.asks for prompt in self._spec.prompts)
+        return self._notifies or self._passes_on or any(messages) or any(prompt.asks for prompt in self._spec.prompts)
 
     async def publish(self, world: World, event: ServerEvent) -> None:
         """Notify the subscribers of a world."""
@@ -195,6 +199,9 @@ class Impersonation(Server[Any]):
         envelope = cast("Record", await call_next(ctx))
         world = await self._world_of(ctx)
         self._remember_world(ctx, world)
+        passed = None if ctx.method == "tools/list" else await self._passed(ctx, world)
+        if passed is not None:
+            return {**envelope, **passed}
         name, definitions = self._listed(ctx, world)
         return {**envelope, **page(name, definitions, (ctx.params or {}).get("cursor"), self._spec.page_size)}
 
@@ -253,7 +260,12 @@ class Impersonation(Server[Any]):
                 return self._stamped(ctx, questions.result)
         key, stages = _idempotency_key((ctx.params or {}).get("_meta")), self._stages(ctx)
         with stages.calling():
-            observation = await _call_world(world, Call(tool, given, answers, key, self._caller_of(ctx)))
+            client = self._client(ctx, world) if self._passes_on else None
+            call = Call(tool, given, answers, key, self._caller_of(ctx), client)
+            try:
+                observation = await _call_world(world, call)
+            except InputRequired as questions:
+                return self._stamped(ctx, questions.result)
         if observation.delay or observation.notifications:
             with stages.delayed():
                 await wait_until_due(ctx, world, self._subscribers, observation)
@@ -290,7 +302,7 @@ class Impersonation(Server[Any]):
     def _stamped(self, ctx: Context, result: Record) -> Record:
         if not is_modern(ctx.protocol_version):
             return result
-        return {**result, "_meta": {SERVER_INFO_META_KEY: self.server_info_stamp}}
+        return {**result, "_meta": {**result.get("_meta", {}), SERVER_INFO_META_KEY: self.server_info_stamp}}
 
     def _remember_world(self, ctx: Context, world: World) -> None:
         """Remember the world of a connection; sessionless requests have none."""
@@ -299,8 +311,35 @@ class Impersonation(Server[Any]):
 
     # resources, prompts, completion, logging
 
-    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+    def _client(self, ctx: Context, world: World) -> CallingClient:
+        """Return the client of a request, for world models that pass it on."""
+        level = "" if is_modern(ctx.protocol_version) else self._subscribers.peer(ctx, world).level
+        return CallingClient(ctx, level, partial(send, ctx, world, self._subscribers))
+
+    async def _passed(self, ctx: Context, world: World) -> Record | None:
+        """Return what a real server or a recording answers to a request; None if the tool spec does."""
+        if not self._passes_on:
+            return None
+        params = {name: part for name, part in (ctx.params or {}).items() if name not in NOT_PASSED}
+        try:
+            answer = await world.request(self._name, ctx.method, params, self._client(ctx, world))
+        except InputRequired as questions:
+            return self._stamped(ctx, questions.result)
+        except Crash as crash:
+            logger.error("%s", crash)  # noqa: TRY400 (the message says it all)
+            raise MCPError(CRASH_CODE, "The request could not be completed", {"mcp_sim": "crash"}) from None
+        if answer is None:
+            return None
+        if "error" in answer:
+            error = answer["error"]
+            raise MCPError(error.get("code", 0), str(error.get("message", "")), error.get("data"))
+        return passed_on(answer, ctx.protocol_version, {SERVER_INFO_META_KEY: self.server_info_stamp})
+
+    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult | Record:
         world = await self._world_of(ctx)
+        passed = await self._passed(ctx, world)
+        if passed is not None:
+            return passed
         try:
             found = self._contents(world, params.uri, self._caller_of(ctx))
         except Crash:
@@ -336,6 +375,9 @@ class Impersonation(Server[Any]):
         return EmptyResult()
 
     async def _get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult | Record:
+        passed = await self._passed(ctx, await self._world_of(ctx))
+        if passed is not None:
+            return passed
         given: Record = dict(params.arguments or {})
         prompt = content.prompt(self._spec, params.name, given)
         try:
@@ -345,8 +387,11 @@ class Impersonation(Server[Any]):
         content.check_answers(prompt, answers)
         return GetPromptResult.model_validate(content.messages(prompt, {**given, **answers}), by_name=False)
 
-    async def _complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
+    async def _complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult | Record:
         world = await self._world_of(ctx)
+        passed = await self._passed(ctx, world)
+        if passed is not None:
+            return passed
         return CompleteResult.model_validate(content.completion(self._spec, world.view, params), by_name=False)
 
     async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
@@ -356,7 +401,7 @@ class Impersonation(Server[Any]):
 
 async def _call_world(world: World, call: Call) -> Observation:
     try:
-        return await world.call(call.tool, call.arguments, call.key, call.answers, call.caller)
+        return await world.call(call.tool, call.arguments, call.key, call.answers, call.caller, call.client)
     except KeyReused as error:
         raise MCPError(INVALID_PARAMS, str(error)) from None
     except UsageError:

@@ -161,12 +161,13 @@ async def wait_until_due(ctx: Context, world: World, subscribers: Subscribers, o
         if at > passed:
             await anyio.sleep(world.clock.wait_seconds(at - passed))
             passed = at
-        await _send(ctx, world, subscribers, notice)
+        await send(ctx, world, subscribers, notice)
     if observation.delay > passed:
         await anyio.sleep(world.clock.wait_seconds(observation.delay - passed))
 
 
-async def _send(ctx: Context, world: World, subscribers: Subscribers, notice: Record) -> None:
+async def send(ctx: Context, world: World, subscribers: Subscribers, notice: Record) -> None:
+    """Send a notification in the course of a request."""
     params: Record = notice["params"]
     match notice["method"]:
         case "notifications/progress":

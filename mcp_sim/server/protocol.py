@@ -71,6 +71,8 @@ def call_result(body: ToolResult, version: str) -> Record:
     value: Json = body.value
     if body.form == "structured" and (is_modern(version) or isinstance(value, dict)):
         result["structuredContent"] = body.value
+    if body.meta is not None:
+        result["_meta"] = body.meta
     if is_modern(version):
         result["resultType"] = "complete"
     return result
@@ -83,11 +85,16 @@ def call_result_bytes(body: ToolResult, version: str, meta: bytes) -> bytes:
     """
     modern = is_modern(version)
     shown = body.form == "structured" and (modern or isinstance(body.value, dict))
+    own = b"" if body.meta is None else encode(body.meta)
     return b'{"content":%b,"isError":%b%b%b}' % (
         encode(body.content),
         b"true" if body.is_error else b"false",
         b',"structuredContent":%b' % body.encoded if shown else b"",
-        b',"resultType":"complete","_meta":%b' % meta if modern else b"",
+        b',"resultType":"complete","_meta":%b' % (b"%b,%b" % (meta[:-1], own[1:]) if own else meta)
+        if modern
+        else b',"_meta":%b' % own
+        if own
+        else b"",
     )
 
 

@@ -7,11 +7,13 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from mcp_sim.simulator.world_step import Source, WorldStep, refused
-from mcp_sim.types import Tool, Transition, Turn
+from mcp_sim.types import Memories, Record, Tool, Transition, Turn
+from mcp_sim.types.clients import Request
 from mcp_sim.types.domain import Concealed
+from mcp_sim.types.errors import Crash, Unmatched
 from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import ImmediatePredictor, Predictor, world_models
+from mcp_sim.types.kinds import ImmediatePredictor, Predictor, RequestPredictor, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach, route
@@ -44,6 +46,23 @@ class Bindings:
             for one, predictor in self._predictors
         ]
         return Bindings(self._scenario, bound, self._fallback)
+
+    async def request(self, server: str, request: Request, memories: Memories) -> Record | None:
+        """Return the answer of the first world model of a server that answers requests other than calls.
+
+        None if there is none, or if the last one leaves it to the next. Raises `Crash`.
+        """
+        tools = [self._scenario.domain.tools[tool] for tool in self._scenario.servers[server].tools]
+        for entry, predictor in self._predictors:
+            is_asked = not tools or any(entry.answers(tool, self._scenario.domain) for tool in tools)
+            if not is_asked or not isinstance(predictor, RequestPredictor):
+                continue
+            try:
+                return await predictor.request(request, memories)
+            except Unmatched as error:
+                if not entry.passes_on:
+                    raise Crash(request.method, error.reason) from None
+        return None
 
     def step(self, tool: Tool) -> WorldStep:
         """Return the world's step for a tool."""

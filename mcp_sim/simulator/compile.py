@@ -175,7 +175,7 @@ def _scenario_without_faults(
     return Scenario(
         name,
         domain,
-        {name: specs[""].server},
+        {name: _offering(specs[""].server, models)},
         models,
         path=display(path),
         records=records,
@@ -215,7 +215,7 @@ def _scenario(
     return Scenario(
         name=document.name or path.stem,
         domain=domain,
-        servers=_servers(specs, document.world),
+        servers=_servers(specs, document.world, models),
         world_models=models,
         path=display(path),
         task=document.task,
@@ -315,9 +315,14 @@ def _spec(at: Place, value: str, path: Path, sources: Sources, server: str, pref
     return read_spec(root, file, sources, server or None, prefix)
 
 
-def _servers(specs: Mapping[str, Spec], world: WorldPart) -> dict[str, ServerSpec]:
-    named = {server or spec.server.name: spec.server for server, spec in specs.items()}
+def _servers(specs: Mapping[str, Spec], world: WorldPart, models: Sequence[WorldModelEntry]) -> dict[str, ServerSpec]:
+    named = {server or spec.server.name: _offering(spec.server, models) for server, spec in specs.items()}
     return {name: _namespaced(name, spec) for name, spec in named.items()} if world.namespaces else named
+
+
+def _offering(spec: ServerSpec, models: Sequence[WorldModelEntry]) -> ServerSpec:
+    """Return the server with what world models offer besides its tool spec."""
+    return replace(spec, capabilities=spec.capabilities.union(*(entry.world_model.offers() for entry in models)))
 
 
 def _namespaced(server: str, spec: ServerSpec) -> ServerSpec:

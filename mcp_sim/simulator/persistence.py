@@ -18,6 +18,7 @@ from mcp_sim.simulator.saved_worlds import delta, replay, restore, snapshot_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.simulator.tagged_json import TaggedJsonError
 from mcp_sim.types import Call, Due, Observation, Record
+from mcp_sim.types.clients import Request
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, StoreBusy, StoreFailure, Unwritable
 from mcp_sim.types.kinds import OpenStore, Snapshot, StoredEntry, pauses
@@ -100,6 +101,10 @@ class StoreKeeper:
     def answer_at_once(self, world: World, call: Call) -> Observation | None:
         """Leave all calls to `answer`, since other processes take turns."""
         return None
+
+    async def request(self, world: World, server: str, request: Request) -> Record | None:
+        """Return what a real server or a recording answers to a request other than a call. Nothing is stored."""
+        return await self._simulator.request(world, server, request)
 
     async def steer(self, world: World, act: Callable[[], T]) -> T:
         """Run what someone does to the world on its stored state, and store what it changes.

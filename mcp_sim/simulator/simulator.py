@@ -20,9 +20,10 @@ from mcp_sim.simulator.bindings import Bindings, program_hook
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.fault_sets import FaultSet, FaultSets
 from mcp_sim.simulator.pipeline import Pipeline
-from mcp_sim.types import Call, Observation, Record, RpcError, Step, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Call, Memories, Observation, Record, RpcError, Step, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.clients import Request
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
-from mcp_sim.types.errors import BadArguments, Crash, DocumentError, UsageError
+from mcp_sim.types.errors import BadArguments, Crash, DocumentError, InputRequired, UsageError
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Sink, Tables, backends
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
@@ -175,8 +176,9 @@ class Simulator:
     async def answer(self, world: World, call: Call) -> Observation:
         """Answer one call: open the turn, run the pipeline, commit, record.
 
-        Raises `BadArguments` for arguments that are not JSON, and `Crash` for any failure of mcp-sim itself. Neither
-        leaves a change of the call; the time that passed and the events that came due stay.
+        Raises `BadArguments` for arguments that are not JSON, `InputRequired` if the client is to answer questions
+        first, and `Crash` for any failure of mcp-sim itself. None leaves a change of the call; the time that passed and
+        the events that came due stay.
         """
         lock = world.lock
         if lock.locked():
@@ -191,6 +193,9 @@ class Simulator:
                 answered = await self._run(world, turn)
                 world.commit(turn, answered, _measured(call, began))
             except BadArguments:
+                raise
+            except InputRequired:
+                world.untick()
                 raise
             except Exception as error:
                 raise _recorded_crash(world, call, error, began) from error
@@ -224,6 +229,15 @@ class Simulator:
         except Exception as error:
             raise _recorded_crash(world, call, error, began) from error
         return answered.transition.observation
+
+    async def request(self, world: World, server: str, request: Request) -> Record | None:
+        """Return what a real server or a recording answers to a request other than a call; None if there is none.
+
+        Raises `Crash`, or `InputRequired` if the client is to answer questions first.
+        """
+        if self._bindings is None:
+            raise Crash(request.method, "the simulator is closed")
+        return await self._bindings.request(server, request, Memories(world.version.memories))
 
     async def steer(self, world: World, act: Callable[[], T]) -> T:
         """Run what someone does to a world, between its calls."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -72,6 +72,17 @@ class RecordedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request other than a call, such as `resources/read`, and the answer that the real server gave."""
+
+    method: str
+    params: Record
+    answer: Answer
+    after: int
+    """The number of calls that were answered before it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A recorded session with a server."""
 
@@ -84,6 +95,7 @@ class Session:
     """The state at the start; empty if the recording lacks it."""
     calls: Sequence[RecordedCall]
     header: Record
+    requests: Sequence[RecordedRequest] = ()
 
     @property
     def started(self) -> datetime | None:
@@ -186,7 +198,8 @@ class _Reader:
                 read.append(self._call(file, at, seq, line))
         if len(self.problems) == before:
             server, name = str(header.get("server") or file.parent.name), str(header.get("session") or file.stem)
-            yield Session(server, name, file, tools, state, [call for call in read if call is not None], header)
+            made = [call for call in read if call is not None]
+            yield Session(server, name, file, tools, state, made, header, [*_requests(line for _, line in rest)])
 
     def _lines(self, file: Path) -> Iterator[tuple[int, Record]]:
         """Yield the objects in the lines of a file, with their numbers."""
@@ -312,6 +325,26 @@ class _Reader:
 
     def _problem(self, file: Path, line: int, path: str, message: str) -> None:
         self.problems[Problem(str(file), line, path, message)] = None
+
+
+def _requests(lines: Iterable[Record]) -> Iterator[RecordedRequest]:
+    """Yield the answered requests among the lines of a session. Lines that are none are skipped."""
+    calls = 0
+    for line in lines:
+        kind = line.get("type", "call")
+        calls += kind == "call"
+        answer = {name: line[name] for name in ("result", "error") if isinstance(line.get(name), dict)}
+        method, params = REQUESTS[kind](line) if kind in REQUESTS else (None, None)
+        if isinstance(method, str) and isinstance(params, dict) and len(answer) == 1:
+            yield RecordedRequest(method, cast("Record", params), answer, calls)
+
+
+REQUESTS: Mapping[Json, Callable[[Record], tuple[Json, Json]]] = {
+    "resource": lambda line: ("resources/read", {"uri": line.get("uri")}),
+    "prompt": lambda line: ("prompts/get", {"name": line.get("name"), "arguments": line.get("arguments", {})}),
+    "request": lambda line: (line.get("method"), line.get("params", {})),
+}
+"""Types of lines -> the method and the parameters of a request."""
 
 
 def _is_json(text: str) -> bool:

@@ -10,6 +10,9 @@ from mcp_sim.types.tools import Observation, RpcError, ToolResult
 
 _DEEPEST = 64
 
+PROTOCOL = "io.modelcontextprotocol/"
+"""The prefix of the keys that the protocol has in `_meta`."""
+
 
 def observation_of_answer(answer: Record) -> Observation:
     """Return a `result` (a CallToolResult) or an `error` (of JSON-RPC) as an observation that is served unchanged."""
@@ -23,17 +26,27 @@ def tool_result(result: Record) -> ToolResult:
     """Return a CallToolResult with the value that it shows: structured content, JSON in a text, or a text."""
     content = cast("list[Record]", result.get("content") or [])
     is_error = result.get("isError") is True
+    meta = own_meta(result.get("_meta"))
     text = content[0]["text"] if [block.keys() for block in content] == [{"type", "text"}] else None
     if "structuredContent" in result:
-        plain = ToolResult(result["structuredContent"], is_error=is_error)
+        plain = ToolResult(result["structuredContent"], is_error=is_error, meta=meta)
         if plain.content == content:
             return plain
         blocks = (*content,) if text is None else None
-        return ToolResult(plain.value, "structured", is_error, text, blocks)
+        return ToolResult(plain.value, "structured", is_error, text, blocks, meta)
     if text is None:
-        return ToolResult(content, "blocks", is_error)
+        return ToolResult(content, "blocks", is_error, meta=meta)
     value = _data(text)
-    return ToolResult(text, "text", is_error) if value is None else ToolResult(value, "json", is_error, text)
+    if value is None:
+        return ToolResult(text, "text", is_error, meta=meta)
+    return ToolResult(value, "json", is_error, text, meta=meta)
+
+
+def own_meta(meta: Json) -> Record | None:
+    """Return what a server put into the `_meta` of a message, without what the protocol has there; None if nothing."""
+    if not isinstance(meta, dict):
+        return None
+    return {name: part for name, part in cast("Record", meta).items() if not name.startswith(PROTOCOL)} or None
 
 
 def _data(text: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from rpds import HashTrieMap
 
+from mcp_sim.types.clients import RequestingClient
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_values import Json, Key, Record
 from mcp_sim.types.tools import Observation, Tool
@@ -36,6 +37,8 @@ class Call:
     """The idempotency key: calls with the same key are made once."""
     caller: str = ""
     """The principal of the token that the client presented; '' without tokens."""
+    client: RequestingClient | None = field(default=None, compare=False, repr=False)
+    """Who waits for the answer; None in process."""
 
 
 # memory ---------------------------------------------------------------------------------------------------------------

@@ -146,6 +146,14 @@ class Unmatched(McpSimError):
         super().__init__(reason)
 
 
+class InputRequired(McpSimError):
+    """Raised while questions to the client are open. `result` is the result to send for now."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        self.result = result
+        super().__init__("input required")
+
+
 class Crash(McpSimError):
     """mcp-sim could not answer a call. Recorded as a crash, never served as an observation.
 

@@ -160,6 +160,8 @@ class ServerSpec:
     """How many tools, resources or prompts one page of a list has; None: all."""
     resources: tuple[Resource, ...] = ()
     prompts: tuple[Prompt, ...] = ()
+    capabilities: frozenset[str] = frozenset()
+    """What it has besides, through its world models: `resources`, `prompts`, `completions`, `logging`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ class ToolResult:
     """Replaces the rendered text where the two differ on purpose."""
     blocks: tuple[Record, ...] | None = None
     """Replaces the rendered content, where the value is shown in several blocks or beside other ones."""
+    meta: Record | None = None
+    """The `_meta` that a real server put into its result."""
     _encoded: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def with_value(self, value: Json) -> ToolResult:

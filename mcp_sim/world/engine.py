@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from mcp_sim.types import Call, Observation, Record
+from mcp_sim.types.clients import Request
 from mcp_sim.types.grades import Grade
 from mcp_sim.world.commits import Faults
 
@@ -26,6 +27,13 @@ class Engine(Protocol):
         """Answer a call whose result can be delivered without waiting for anything.
 
         None if it may take longer, or ends otherwise; then it was not made. Raises `Crash` if it cannot be recorded.
+        """
+        ...
+
+    async def request(self, world: World, server: str, request: Request) -> Record | None:
+        """Return what a real server or a recording answers to a request other than a call; None if there is none.
+
+        Raises `Crash`.
         """
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anyio import Lock
 
@@ -73,7 +73,7 @@ class KeyedCalls:
             self._note(call.key, self._of(call.key, call), observation)
 
     def _of(self, key: str, call: Call) -> _Keyed:
-        keyed = self._keyed.setdefault(key, _Keyed(call))
+        keyed = self._keyed.setdefault(key, _Keyed(replace(call, client=None)))
         if keyed.call != call:
             raise KeyReused
         self._forget()

@@ -147,13 +147,9 @@ def observation_bytes(observation: Observation) -> bytes:
     body, rest = observation.body, dict[str, Any]()
     match body:
         case ToolResult():
-            rest["form"] = body.form
-            if body.is_error:
-                rest["is_error"] = True
-            if body.text is not None:
-                rest["text"] = body.text
-            if body.blocks is not None:
-                rest["blocks"] = list(body.blocks)
+            blocks = None if body.blocks is None else list(body.blocks)
+            parts = {"is_error": body.is_error or None, "text": body.text, "blocks": blocks, "meta": body.meta}
+            rest = {"form": body.form, **{name: part for name, part in parts.items() if part is not None}}
         case RpcError(code, message, data):
             rest["rpc_error"] = {"code": code, "message": message, **({} if data is None else {"data": data})}
         case BrokenDelivery(how, status, headers, text, ends_session):
@@ -177,7 +173,8 @@ def observation_of(body: Record) -> Observation:
     if "broken" in body:
         return Observation(_known(BrokenDelivery, body["broken"]), delay, notifications)
     blocks = None if "blocks" not in body else tuple(body["blocks"])
-    result = ToolResult(body["result"], body["form"], body.get("is_error", False), body.get("text"), blocks)
+    is_error, text, meta = body.get("is_error", False), body.get("text"), body.get("meta")
+    result = ToolResult(body["result"], body["form"], is_error, text, blocks, meta)
     return Observation(result, delay, notifications)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from anyio import Lock
 
 from mcp_sim.types import Call, Change, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
+from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
@@ -92,16 +93,19 @@ class World:
         key: str | None = None,
         answers: Mapping[str, Any] | None = None,
         caller: str = "",
+        client: RequestingClient | None = None,
     ) -> Observation:
         """Answer a call of a tool, by its id.
 
         With an idempotency `key`, a call that was answered under this key is not made again: it gets the same
         observation. A fork begins without keys, and a reset forgets them. `answers` are the client's answers to the
-        tool's questions. `caller`: who calls, which programs may ask for.
+        tool's questions. `caller`: who calls, which programs may ask for. `client`: what a real server may send its
+        questions and notifications to.
 
-        Raises `Crash`, or `BadArguments` if the arguments cannot be those of a call.
+        Raises `Crash`, `BadArguments` if the arguments cannot be those of a call, or `InputRequired` if the client is
+        to answer questions first.
         """
-        call = Call(tool, dict(arguments or {}), dict(answers or {}), key, caller)
+        call = Call(tool, dict(arguments or {}), dict(answers or {}), key, caller, client)
         if key is None:
             return await self.engine.answer(self, call)
         return await self.keyed_calls.once(key, call, lambda: self.engine.answer(self, call))
@@ -113,6 +117,16 @@ class World:
         call was not made: `call` makes it. Raises `Crash` if the answer could not be recorded.
         """
         return self.engine.answer_at_once(self, Call(tool, dict(arguments), {}, None, caller))
+
+    async def request(
+        self, server: str, method: str, params: Record, client: RequestingClient | None = None
+    ) -> Record | None:
+        """Return the `result` or `error` of a request other than a call, such as `resources/read`, from outside.
+
+        It is that of a real server or a recording; None if the world models of this server leave it to the tool spec.
+        Raises `Crash`.
+        """
+        return await self.engine.request(self, server, Request(method, params, client))
 
     async def inject(self, fault: Record, actor: str = steering.OPERATOR) -> str:
         """Add a fault from the next call on, as in a document: `{"lost_ack": {}, "tools": "create_deal"}`.

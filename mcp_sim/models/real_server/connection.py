@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Any, TypeAlias
 
-import anyio
-from pydantic import TypeAdapter
-
+from mcp_sim.models.real_server.exchanges import Exchange, Exchanges
 from mcp_sim.spec.foreign.secrets import Secrets
 from mcp_sim.spec.live_server import failures, last_lines, leaves, reason_of
 from mcp_sim.types import Record
-from mcp_sim.types.errors import Crash
+from mcp_sim.types.clients import Request, RequestingClient
+from mcp_sim.types.errors import Crash, InputRequired
+from mcp_sim.types.json_schema.shapes import as_object
 
 Transport: TypeAlias = Callable[[IO[bytes]], AbstractAsyncContextManager[Any]]
 """Opens the streams to a server, given a file for what its process writes to stderr."""
@@ -26,6 +26,9 @@ ASKS_BACK = "input_required"
 NO_ANSWERS = frozenset({"Connection closed", "Session terminated", "Not Found", "Server returned an error response"})
 """The messages of the errors that the SDK's client makes where a server has not answered in the protocol."""
 
+LONGEST_PARKED = 600.0
+"""The most seconds that a real server waits for the client to repeat a request with its answers."""
+
 
 class RealServer:
     """A real server. `name` is what messages call it."""
@@ -34,41 +37,90 @@ class RealServer:
         self._name, self._transport, self._secrets, self._timeout = name, transport, secrets, timeout
         self._session: _Session | None = None
 
-    async def call(self, tool: str, arguments: Record) -> Record:
-        """Return the `result` or the `error` that the server answers.
+    async def call(self, tool: str, arguments: Record, client: RequestingClient | None = None) -> Record:
+        """Return the `result` or the `error` that the server answers to a call.
 
-        Raises `Crash` if it cannot be reached, breaks off or takes too long. After a connection that broke, the next
-        call connects again; a server that is only slow is kept, with its state.
+        Its questions and notifications go to the `client`. Raises `InputRequired` if the client is to repeat the call
+        with answers, and `Crash` if the server cannot be reached, breaks off or takes too long. After a connection that
+        broke, the next call connects again; a server that is only slow is kept, with its state.
         """
-        session = self._session = self._session or _Session.open(self._transport)
-        try:
-            with anyio.fail_after(self._timeout):
-                return await self._asked(await asyncio.shield(session.client), tool, arguments)
-        except (BaseExceptionGroup, *failures()) as error:
-            reason = self._secrets.redact(self._reason(error) + session.last_lines)
-            if not (isinstance(error, TimeoutError) and session.is_open):
-                await self._close(session)
-            raise Crash(tool, f"{self._name}: {reason}") from None
+        return await self._answered(Request("tools/call", {"name": tool, "arguments": arguments}, client), tool)
+
+    async def request(self, request: Request) -> Record:
+        """Return the answer to another request, like `call`."""
+        return await self._answered(request, request.method)
 
     async def aclose(self) -> None:
         """Close the connection, and end the process that it started."""
         if self._session is not None:
             await self._close(self._session)
 
-    async def _asked(self, client: Any, tool: str, arguments: Record) -> Record:
-        from mcp import MCPError  # noqa: PLC0415 (half a second, only where a server is asked)
-        from mcp_types import CallToolRequest, CallToolRequestParams  # noqa: PLC0415 (see above)
-
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
+    async def _answered(self, request: Request, named: str) -> Record:
+        session = self._session = self._session or _Session.open(self._transport, request.client)
         try:
-            result = await client.session.send_request(request, TypeAdapter(dict[str, Any]))
+            return await self._asked(session, request, named)
+        except (BaseExceptionGroup, *failures()) as error:
+            reason = self._secrets.redact(self._reason(error) + session.last_lines)
+            if not (isinstance(error, TimeoutError) and session.is_open):
+                await self._close(session)
+            raise Crash(named, f"{self._name}: {reason}") from None
+
+    async def _asked(self, session: _Session, request: Request, named: str) -> Record:
+        """Return the answer. Questions that a server returns as a result are put to a client that takes requests."""
+        answer = await self._sent(session, request)
+        result = as_object(answer.get("result"))
+        if result.get("resultType") != ASKS_BACK:
+            return answer
+        client, questions = request.client, as_object(result.get("inputRequests"))
+        if client is not None and client.is_asked_by_results:
+            raise InputRequired(result)
+        answers = dict[str, Any]()
+        for name, question in questions.items():
+            body = as_object(question)
+            answers[name] = (
+                None if client is None else await client.ask(str(body.get("method")), as_object(body.get("params")))
+            )
+            if answers[name] is None:
+                raise Crash(named, f"{self._name} asks the user a question, which this client cannot answer")
+        again = {"inputResponses": answers, "requestState": result.get("requestState")}
+        params = {**request.params, **{name: part for name, part in again.items() if part is not None}}
+        return await self._asked(session, Request(request.method, params, client), named)
+
+    async def _sent(self, session: _Session, request: Request) -> Record:
+        """Return the answer of the server, which may take part of its time for questions to the client."""
+        exchange = await self._exchange(session, request)
+        try:
+            question = await exchange.next(self._timeout)
+        except BaseException:
+            exchange.cancel()
+            raise
+        if question is not None:
+            state = session.exchanges.park(exchange, LONGEST_PARKED)
+            raise InputRequired({"resultType": ASKS_BACK, "inputRequests": {"1": question}, "requestState": state})
+        return await self._answer(exchange)
+
+    async def _exchange(self, session: _Session, request: Request) -> Exchange:
+        """Return the exchange of a request: one that waits for the answers that came with it, else a new one."""
+        async with asyncio.timeout(self._timeout):
+            client = await asyncio.shield(session.client)
+        repeats = {} if request.client is None else request.client.repeats
+        parked = session.exchanges.resumed(repeats.get("requestState"))
+        if parked is not None:
+            parked.resume(request.client, as_object(repeats.get("inputResponses")).get("1"))
+            return parked
+        exchange = Exchange(request.client)
+        session.exchanges.begin(exchange, _send(client.session, request, repeats, exchange))
+        return exchange
+
+    async def _answer(self, exchange: Exchange) -> Record:
+        from mcp import MCPError  # noqa: PLC0415 (half a second, only where a server is asked)
+
+        try:
+            return {"result": await exchange.result()}
         except MCPError as error:
             if error.message in NO_ANSWERS:
                 raise
             return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
-        if result.get("resultType") == ASKS_BACK:
-            raise Crash(tool, f"{self._name} asks the user a question, which is not passed on")
-        return {"result": result}
 
     def _reason(self, error: BaseException) -> str:
         causes = list(leaves(error))
@@ -84,6 +136,22 @@ class RealServer:
         await session.close()
 
 
+async def _send(session: Any, request: Request, repeats: Record, exchange: Exchange) -> Record:
+    """Send a request as it is, with what of its client's `_meta` is its own."""
+    from mcp_types import LOG_LEVEL_META_KEY  # noqa: PLC0415 (see above)
+    from mcp_types import Request as Sent  # noqa: PLC0415 (see above)
+    from pydantic import TypeAdapter  # noqa: PLC0415 (see above)
+
+    client = request.client
+    meta: Record = {} if client is None else {**client.meta}
+    if client is not None and client.log_level is not None and session.discover_result is not None:
+        meta[LOG_LEVEL_META_KEY] = client.log_level
+    params = {**repeats, **request.params, **({"_meta": meta} if meta else {})}
+    on_progress = exchange.progress if client is not None and client.wants_progress else None
+    sent = Sent[Any, Any](method=request.method, params=params)
+    return await session.send_request(sent, TypeAdapter(dict[str, Any]), progress_callback=on_progress)
+
+
 @dataclass(slots=True)
 class _Session:
     """A session, held open by a task of its own, as the worlds that call have theirs."""
@@ -92,12 +160,15 @@ class _Session:
     stderr: IO[bytes]
     over: asyncio.Event
     task: asyncio.Task[None]
+    exchanges: Exchanges
 
     @classmethod
-    def open(cls, transport: Transport) -> _Session:
-        client, over, stderr = asyncio.get_running_loop().create_future(), asyncio.Event(), TemporaryFile()  # noqa: SIM115 (closed with the session)
-        task = asyncio.create_task(_hold(transport(stderr), client, over))
-        return cls(client, stderr, over, task)
+    def open(cls, transport: Transport, client: RequestingClient | None) -> _Session:
+        """Begin to connect, with the capabilities of the client whose request comes first."""
+        opened, over, stderr = asyncio.get_running_loop().create_future(), asyncio.Event(), TemporaryFile()  # noqa: SIM115 (closed with the session)
+        exchanges = Exchanges()
+        task = asyncio.create_task(_hold(transport(stderr), exchanges.callbacks(client), opened, over))
+        return cls(opened, stderr, over, task, exchanges)
 
     @property
     def last_lines(self) -> str:
@@ -110,18 +181,24 @@ class _Session:
 
     async def close(self) -> None:
         self.over.set()
+        self.exchanges.cancel()
         if not self.client.done():
             self.task.cancel()
         await asyncio.wait([self.task])
         self.stderr.close()
 
 
-async def _hold(transport: AbstractAsyncContextManager[Any], client: asyncio.Future[Any], over: asyncio.Event) -> None:
+async def _hold(
+    transport: AbstractAsyncContextManager[Any],
+    callbacks: dict[str, Any],
+    client: asyncio.Future[Any],
+    over: asyncio.Event,
+) -> None:
     """Open a client, hand it out, and hold it open. What goes wrong before is handed out, too."""
     from mcp import Client  # noqa: PLC0415 (see above)
 
     try:
-        async with Client(transport, cache=None) as opened:
+        async with Client(transport, cache=None, **callbacks) as opened:
             client.set_result(opened)
             await over.wait()
     except BaseException as error:

@@ -75,6 +75,10 @@ class RealServerOptions(WorldModel):
         return True
 
     @property
+    def answers_requests(self) -> bool:
+        return True
+
+    @property
     def makes_records(self) -> bool:
         return True
 

@@ -14,8 +14,22 @@ from mcp_sim.models.language_model.subjects import scalars
 from mcp_sim.models.real_server.connection import RealServer
 from mcp_sim.models.real_server.overlay import Overlay, Written
 from mcp_sim.models.taken_answers import TakenAnswers
-from mcp_sim.types import Attempt, Call, Change, Json, Key, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import (
+    Attempt,
+    Call,
+    Change,
+    Json,
+    Key,
+    Memories,
+    Observation,
+    Record,
+    Tool,
+    ToolResult,
+    Transition,
+    Turn,
+)
 from mcp_sim.types.call_results import observation_of_answer
+from mcp_sim.types.clients import Request
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
@@ -49,6 +63,9 @@ class Shadowing:
             return await self._read(turn)
         return await self._write(turn)
 
+    async def request(self, request: Request, memories: Memories) -> Record:
+        return await self._server.request(request)
+
     # reads
 
     async def _read(self, turn: Turn) -> Transition:
@@ -69,7 +86,7 @@ class Shadowing:
         earlier: tuple[Call, Observation] | None = turn.memories.shared.get(OWNER)
         if earlier is not None and earlier[0] == turn.call:
             return earlier[1]
-        answer = await self._server.call(turn.tool.name, turn.call.arguments)
+        answer = await self._server.call(turn.tool.name, turn.call.arguments, turn.call.client)
         turn.memories.shared[OWNER] = turn.call, observation_of_answer(answer)
         return turn.memories.shared[OWNER][1]
 

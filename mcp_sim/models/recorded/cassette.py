@@ -9,9 +9,13 @@ from functools import partial
 from typing import TypeAlias
 
 from mcp_sim.models.recorded.likeness import Likeness, Renamed, pairs, renamed
-from mcp_sim.spec.sessions import RecordedCall, Session
+from mcp_sim.spec.sessions import Answer, RecordedCall, RecordedRequest, Session
 from mcp_sim.types import Record
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import canonical, encode
+
+CAPABILITIES = {"resources": "resources", "prompts": "prompts", "completion": "completions"}
+"""First words of methods -> the capability that servers declare for them."""
 
 LONGEST_COMPARED = 300
 """How many characters of the arguments are compared to find the nearest call: the time grows with their square."""
@@ -81,6 +85,42 @@ class Cassette:
                     how = "repeated" if not free else "exact" if is_exact else "volatile"
                     return self._found((session, n), names, how, progress)
         return None
+
+    def request(self, method: str, params: Record, progress: Progress) -> Answer | None:
+        """Return the recorded answer to a request other than a call; None if there is none.
+
+        A session that has several has the one that followed the run's last call there, or else its last one.
+        """
+        for at in self._preferred(progress):
+            position = max((n + 1 for session, n in progress.served if session == at), default=0)
+            known = progress.renamed.get(at, {})
+            found = ((one, self._names(one, method, params, known)) for one in self._sessions[at].requests)
+            matching = [(one, names) for one, names in found if names is not None]
+            if matching:
+                one, names = next((pair for pair in matching if pair[0].after >= position), matching[-1])
+                return renamed(one.answer, names)
+        return None
+
+    def _names(self, recorded: RecordedRequest, method: str, params: Record, known: Renamed) -> Renamed | None:
+        """Return what stands for the values of a recorded request; None if it is another one."""
+        if recorded.method != method:
+            return None
+        asked, given = ({name: part for name, part in one.items() if part} for one in (recorded.params, params))
+        return self._likeness.renamed(asked, given, known, lambda _: False)
+
+    def offers(self) -> frozenset[str]:
+        """Return the capabilities of the recorded servers that requests other than calls need."""
+        declared = {name for session in self._sessions for name in as_object(session.header.get("capabilities"))}
+        asked = {one.method.partition("/")[0] for session in self._sessions for one in session.requests}
+        return frozenset(name for method, name in CAPABILITIES.items() if name in declared or method in asked)
+
+    def nearest_request(self, method: str) -> str:
+        """Return what is recorded of a method, as a phrase."""
+        asked = [one.params for session in self._sessions for one in session.requests if one.method == method]
+        names = dict.fromkeys(
+            str(params.get("uri") or params.get("name") or encode(params).decode()) for params in asked
+        )
+        return f"recorded are {', '.join([*names][:5])}" if names else f"no {method} is recorded"
 
     def nearest(self, tool: str, arguments: Record) -> str:
         """Return what is recorded of a tool that comes closest to a call, as a phrase."""

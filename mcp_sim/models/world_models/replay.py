@@ -15,10 +15,12 @@ from mcp_sim.models.recorded.likeness import Likeness, renamed
 from mcp_sim.models.taken_answers import TakenAnswers
 from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.trust import is_inside
-from mcp_sim.types import Attempt, Record, Tool, Transition, Turn
+from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn
 from mcp_sim.types.call_results import observation_of_answer
+from mcp_sim.types.clients import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Unmatched, UsageError
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Predictor, WorldModel, world_models
 
 PROGRESS = "progress"
@@ -76,6 +78,18 @@ class Replay(WorldModel):
     def is_elsewhere(self) -> bool:
         return True
 
+    @property
+    def answers_requests(self) -> bool:
+        return True
+
+    def offers(self) -> frozenset[str]:
+        if self._document is not None and not is_inside(self._place, self._document):
+            return frozenset()  # see `problems`
+        try:
+            return self._cassette().offers()
+        except (DocumentError, UsageError):
+            return frozenset()
+
     def beside(self, document: Path) -> Self:
         model = self.model_copy()
         model._document, model._read = document, []  # noqa: SLF001 (its own attributes, on a copy)
@@ -132,6 +146,14 @@ class _Replaying:
         transition = replace(transition, wrote_outside=wrote, measured={"recorded": place, "match": found.how})
         turn.memories.shared["replay"] = turn, transition
         return transition
+
+    async def request(self, request: Request, memories: Memories) -> Record:
+        progress: Progress = memories.of("replay").get(PROGRESS, Progress())
+        answer = self._cassette.request(request.method, request.params, progress)
+        if answer is None:
+            what = f"{request.method} {encode(request.params).decode()}"
+            raise Unmatched(f"no recorded answer to {what}; {self._cassette.nearest_request(request.method)}")
+        return answer
 
     def _found(self, turn: Turn) -> Found:
         """Return the recorded call that answers, and note it. Raises `Unmatched`."""

@@ -10,8 +10,9 @@ from dataclasses import replace
 from mcp_sim.models.real_server.connection import RealServer
 from mcp_sim.models.real_server.options import RealServerOptions
 from mcp_sim.models.taken_answers import TakenAnswers
-from mcp_sim.types import Attempt, Transition, Turn
+from mcp_sim.types import Attempt, Memories, Record, Transition, Turn
 from mcp_sim.types.call_results import observation_of_answer
+from mcp_sim.types.clients import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Predictor, world_models
 
@@ -46,11 +47,14 @@ class _Passing:
         self._domain, self._server = domain, server
         self._answers = TakenAnswers(domain, "upstream")
 
+    async def request(self, request: Request, memories: Memories) -> Record:
+        return await self._server.request(request)
+
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         earlier: tuple[Turn, Transition] | None = turn.memories.shared.get("upstream")
         if earlier is not None and earlier[0].call is turn.call and earlier[0].draws == turn.draws:
             return earlier[1]
-        answer = await self._server.call(turn.tool.name, turn.call.arguments)
+        answer = await self._server.call(turn.tool.name, turn.call.arguments, turn.call.client)
         transition = self._answers.taken(turn, observation_of_answer(answer))
         wrote = transition.observation.ok and not self._domain.only_reads(turn.tool)
         transition = replace(transition, wrote_outside=wrote)

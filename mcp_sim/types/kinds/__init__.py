@@ -27,7 +27,7 @@ from mcp_sim.types.kinds.registries import (
 )
 from mcp_sim.types.kinds.store import OpenStore, Sink, Snapshot, Store, StoredEntry, pauses
 from mcp_sim.types.kinds.trigger import Check, Role, Trigger
-from mcp_sim.types.kinds.world_model import ImmediatePredictor, Predictor, WorldModel
+from mcp_sim.types.kinds.world_model import ImmediatePredictor, Predictor, RequestPredictor, WorldModel
 
 __all__ = [
     "BACKENDS_WITHOUT_MATCH",
@@ -53,6 +53,7 @@ __all__ = [
     "OpenStore",
     "Perturbation",
     "Predictor",
+    "RequestPredictor",
     "Role",
     "ServerEvidence",
     "Sink",

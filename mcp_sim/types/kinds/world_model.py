@@ -9,7 +9,8 @@ from typing import ClassVar, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import Field
 
-from mcp_sim.types import Attempt, Record, Tool, Transition, Turn
+from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn
+from mcp_sim.types.clients import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds.kind import Kind
 
@@ -34,6 +35,19 @@ class ImmediatePredictor(Predictor, Protocol):
 
     def predict_at_once(self, turn: Turn) -> Transition | None:
         """Return what `predict` returns at the first attempt; None if that may take long. Any exception is a crash."""
+        ...
+
+
+@runtime_checkable
+class RequestPredictor(Predictor, Protocol):
+    """A predictor that also answers requests other than calls: those of resources, prompts and completions."""
+
+    async def request(self, request: Request, memories: Memories) -> Record:
+        """Return its `result` or `error`.
+
+        Raises `Unmatched` if it has no answer, and `InputRequired` if the client is to answer questions first. Any
+        other exception is a crash. `memories` are those of the world; what is staged in them is dropped.
+        """
         ...
 
 
@@ -67,6 +81,18 @@ class WorldModel(Kind):
     def is_elsewhere(self) -> bool:
         """Whether answers come from a real server or from recordings, so that no write of the world shows in them."""
         return False
+
+    @property
+    def answers_requests(self) -> bool:
+        """Whether the model answers requests other than calls, and may ask the client of a request questions."""
+        return False
+
+    def offers(self) -> frozenset[str]:
+        """Return the capabilities that a server has through this model, besides those of its tool spec.
+
+        They are named as in the protocol: `resources`, `prompts`, `completions`, `logging`.
+        """
+        return frozenset()
 
     def beside(self, document: Path) -> Self:
         """Return the model with the paths that it names relative to the document that names it."""
