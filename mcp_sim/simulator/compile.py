@@ -24,13 +24,14 @@ from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.presets import is_preset, merge_presets, read_preset
+from mcp_sim.spec.repair import repair_tools
 from mcp_sim.spec.sources import Sources, display, documents_in, is_folder, is_shipped, locate
 from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
 from mcp_sim.spec.trust import Trust
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
-from mcp_sim.types.kinds import Perturbation, world_models
+from mcp_sim.types.kinds import Imported, Perturbation, world_models
 from mcp_sim.types.scenario import (
     ClockSettings,
     GivenRecords,
@@ -67,7 +68,7 @@ def load(
     used.
     """
     override = None if world_model is None else _trusted(named_world_model(world_model))
-    sources = Sources(Trust(trust, sandbox=sandbox))
+    sources = Sources(Trust(trust, sandbox=sandbox), asks=True)
     scenario = _read(locate(reference), sources, override, _Start(state, now))
     if scenario is None or sources.has_failed:
         raise DocumentError(sources.sorted())
@@ -83,7 +84,7 @@ def files_to_trust(reference: str | Path) -> Iterator[tuple[list[Path], list[Pro
     """
     for path in documents_in(Path(reference)) if is_folder(Path(reference)) else [locate(reference)]:
         sources = Sources(Trust(trusted=True))
-        if _read(path, sources) is None or sources.has_failed:
+        if (_read(path, sources) is None and not sources.actions) or sources.has_failed:
             raise DocumentError(sources.sorted())
         yield [file for file in (*sources.files, *sources.code) if not is_shipped(file)], sources.actions
 
@@ -193,7 +194,8 @@ def _scenario(
     place: Place, path: Path, sources: Sources, override: WorldModelEntry | None, start: _Start
 ) -> Scenario | None:
     document = place.read_leniently(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
-    specs = _specs(place.at("tools"), document, path, sources)
+    listed = _Listing(place.at("world_model"), path, sources, override)
+    specs = _specs(place.at("tools"), document, path, sources, listed)
     state = _state(place.at("world", "state"), document.world, path, sources) if start.state is None else None
     own = document.world.model_copy(update={"state": None if state is None else state.value})
     world = start.of(own)
@@ -281,7 +283,46 @@ def _faults_by_id(place: Place, faults: Sequence[PerturbationEntry]) -> dict[str
     return {**{name: None for name in given if isinstance(name, str)}, **{one.id: one.perturbation for one in faults}}
 
 
-def _specs(place: Place, document: ScenarioDocument, path: Path, sources: Sources) -> dict[str, Spec] | None:
+LIVE = "live"
+"""The value of `tools` for the list of the server that the world model asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """Finds the tools of the server that the world model of a document asks."""
+
+    place: Place
+    path: Path
+    sources: Sources
+    override: WorldModelEntry | None
+
+    def spec(self, at: Place, server: str, prefix: str) -> Spec | None:
+        """Return the spec of the live server; None if it is not asked or does not answer."""
+        if not self.sources.asks:
+            at.warning("the tools are those of the live server, which is not asked: what names them is not checked")
+            return None
+        if self.override is None and not self.sources.is_trusted(self.path):
+            return None  # the world model says so
+        model = (self.override,) if self.override else read_world_models(self.place, None, self.path)
+        found = next((one for entry in model if (one := entry.world_model.listed()) is not None), None)
+        if isinstance(found, Imported):
+            repaired = repair_tools(found.tools)
+            for doubt in (*found.doubts, *repaired.doubts):
+                at.warning(doubt)
+            root = self.sources.given(
+                {"mcp_sim": 1, "name": found.name, **found.spec, "tools": [*repaired.tools]}, LIVE
+            )
+            spec = read_spec(root, self.path, self.sources, server or None, prefix)
+            return replace(spec, server=replace(spec.server, capabilities=found.capabilities))
+        at.error(
+            f"{found.name}: {found.reason}" if found else "needs a world model that asks a server: upstream, shadow"
+        )
+        return None
+
+
+def _specs(
+    place: Place, document: ScenarioDocument, path: Path, sources: Sources, listed: _Listing
+) -> dict[str, Spec] | None:
     """Read the specs of all servers, by server name ('' if the scenario gives none). None if one cannot be read."""
     if not (isinstance(place.value, str) or place.is_mapping):
         return None
@@ -292,10 +333,10 @@ def _specs(place: Place, document: ScenarioDocument, path: Path, sources: Source
         if place.is_mapping and not (server and set(server) <= _SERVER_NAME_SIGNS):
             at.error("a server name may contain only letters, digits, `.`, `_` and `-`")
         prefix = f"{server}/" if len(document.tools) > 1 else ""
-        spec = _spec(at, value, path, sources, server, prefix)
-        if spec is not None:
-            specs[server] = spec
-    return specs if sources.errors == before else None
+        read = listed.spec(at, server, prefix) if value == LIVE else _spec(at, value, path, sources, server, prefix)
+        if read is not None:
+            specs[server] = read
+    return specs if sources.errors == before and len(specs) == len(document.tools) else None
 
 
 def _spec(at: Place, value: str, path: Path, sources: Sources, server: str, prefix: str) -> Spec | None:

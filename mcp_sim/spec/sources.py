@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from hashlib import sha256
@@ -12,6 +13,7 @@ from shlex import quote
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.trust import Trust, is_inside, is_special, read_regular
+from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -102,7 +104,9 @@ class Sources:
     The first file is the one that the user has named. It may be a pipe; those that documents name are regular files.
     """
 
-    def __init__(self, trust: Trust | None = None) -> None:
+    def __init__(self, trust: Trust | None = None, *, asks: bool = False) -> None:
+        self.asks = asks
+        """Whether the live servers that trusted documents name are asked for their tools."""
         self.problems: list[Problem] = []
         self.files: list[Path] = []
         self.code: list[Path] = []
@@ -148,6 +152,12 @@ class Sources:
             self.problems.extend(error.problems)
             return None
         return Place(document, self.problems, document.value)
+
+    def given(self, value: Json, name: str) -> Place:
+        """Return the root of a document that is in no file, under the name that problems show."""
+        data = json.dumps(value).encode()
+        self._sum.update(data)
+        return Place(yaml12.load(data, f"{name}.json"), self.problems, value)
 
     def bytes_of(self, path: Path) -> bytes | None:
         """Return the content of a file. If it cannot be read or is too large, note the problem and return None."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
+import anyio
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from mcp_sim.models.real_server.connection import RealServer
@@ -18,7 +20,7 @@ from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders, find_s
 from mcp_sim.spec.live_server import over_http, over_sse, started
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.kinds import WorldModel
+from mcp_sim.types.kinds import Imported, Unreached, WorldModel, importers
 from mcp_sim.types.options import PositiveDuration
 
 
@@ -93,15 +95,26 @@ class RealServerOptions(WorldModel):
         else:
             yield f"sends calls to {urlsplit(self.url).netloc}"
 
+    def listed(self) -> Imported | Unreached:
+        filled = self._filled(os.environ)
+        folder = self._folder / self.cwd if self.cwd is not None else None
+        asked: Record = {
+            "sources": filled.command if filled.url is None else (filled.url,),
+            "headers": filled.headers,
+            "env": filled.env,
+            "folder": folder,
+            "transport": self.transport,
+            "timeout": self._seconds,
+            "tools_only": True,
+        }
+        with ThreadPoolExecutor(1) as pool:  # the caller may have an event loop
+            [found] = pool.submit(anyio.run, importers["mcp"].model_validate(asked).imported).result()
+        return found
+
     def server(self, environment: Mapping[str, str]) -> RealServer:
         """Return the server, not yet started. Raises `UsageError` if a variable has no value."""
-        try:
-            fill = partial(fill_placeholders, environment=environment)
-            command, url = [*map(fill, self.command)], None if self.url is None else fill(self.url)
-            env = {name: fill(value) for name, value in self.env.items()}
-            headers = {name: fill(value) for name, value in self.headers.items()}
-        except MissingValue as error:
-            raise UsageError(str(error)) from None
+        filled = self._filled(environment)
+        command, url, env, headers = filled.command, filled.url, filled.env, filled.headers
         secrets = find_secrets(command if url is None else [url], env.values(), headers)
         if url is not None:
             reach = over_sse if self.transport == "sse" else over_http
@@ -109,6 +122,20 @@ class RealServerOptions(WorldModel):
         folder = self._folder / self.cwd if self.cwd is not None else None
         opened = partial(started, command, {**os.environ, **env}, folder)
         return RealServer(Path(command[0]).name, opened, secrets, self._seconds)
+
+    def _filled(self, environment: Mapping[str, str]) -> Self:
+        """Return the options with values for `${NAME}`. Raises `UsageError` if a variable has none."""
+        fill = partial(fill_placeholders, environment=environment)
+        try:
+            filled: Record = {
+                "command": tuple(map(fill, self.command)),
+                "url": None if self.url is None else fill(self.url),
+                "env": {name: fill(value) for name, value in self.env.items()},
+                "headers": {name: fill(value) for name, value in self.headers.items()},
+            }
+        except MissingValue as error:
+            raise UsageError(str(error)) from None
+        return self.model_copy(update=filled)
 
     @property
     def _seconds(self) -> float:

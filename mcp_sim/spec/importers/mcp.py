@@ -75,6 +75,7 @@ class Mcp(Importer):
     )
     secrets: tuple[str, ...] = Field(default=(), description="Further values to redact from messages.", repr=False)
     timeout: float = Field(default=60.0, gt=0, description="Time limit in seconds.")
+    tools_only: bool = Field(default=False, description="Whether resources and prompts are left out.")
 
     async def imported(self) -> Sequence[Imported | Unreached]:
         return [await self._asked()]
@@ -114,12 +115,12 @@ class Mcp(Importer):
             capabilities = client.server_capabilities.model_dump(exclude_none=True)
             instructions = client.instructions
             offers = Offers(client.session, listed, failures())
-            await offers.read(capabilities)
+            await offers.read({} if self.tools_only else capabilities)
         spec = {key: info[name] for name, key in _SERVER_INFO.items() if info.get(name)}
         spec |= {"instructions": instructions} if instructions else {}
         name = file_name(self.name or info.get("name") or self._default_name)
         contents: Record = json.loads(secrets.redact(json.dumps(offers.spec)))
-        return Imported(name, tools, spec | contents, (*doubts, *offers.doubts))
+        return Imported(name, tools, spec | contents, (*doubts, *offers.doubts), frozenset(capabilities))
 
     def _transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
         if not self._is_url:

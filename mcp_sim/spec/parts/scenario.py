@@ -235,7 +235,8 @@ class ScenarioDocument(Root):
     )
     task: str = Field(default="", description="Task of the agent, for `mcp-sim run`. The server never shows it.")
     tools: Servers = Field(
-        description="Tool spec: a file relative to this one, or a shipped name. Or a mapping server -> tool spec."
+        description="Tool spec: a file relative to this one, or a shipped name; live: the list of the server that "
+        "`world_model` asks. Or a mapping server -> tool spec."
     )
     seed: int = Field(default=0, description="Seed of everything random.")
     world: WorldPart = Field(default=WorldPart(), description="State of the world at the start.")

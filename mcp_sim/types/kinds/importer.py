@@ -23,6 +23,8 @@ class Imported:
     """What else is known, by the keys of a tool spec."""
     doubts: tuple[str, ...] = ()
     """Sentences about what was not understood; shown as warnings."""
+    capabilities: frozenset[str] = frozenset()
+    """What the server declares that it has, as in the protocol: `tools`, `resources`, `prompts`."""
 
 
 @dataclass(frozen=True, slots=True)

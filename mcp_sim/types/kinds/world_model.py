@@ -12,6 +12,7 @@ from pydantic import Field
 from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn
 from mcp_sim.types.clients import Request
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds.importer import Imported, Unreached
 from mcp_sim.types.kinds.kind import Kind
 
 
@@ -93,6 +94,10 @@ class WorldModel(Kind):
         They are named as in the protocol: `resources`, `prompts`, `completions`, `logging`.
         """
         return frozenset()
+
+    def listed(self) -> Imported | Unreached | None:
+        """Return the tools of the server that answers, which is asked; None if the model has no server of its own."""
+        return None
 
     def beside(self, document: Path) -> Self:
         """Return the model with the paths that it names relative to the document that names it."""
