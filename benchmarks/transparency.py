@@ -1,11 +1,15 @@
-"""Compare what clients and real servers send each other through `mcp-sim record` with what the other side receives.
+"""Compare what clients and real servers send each other through mcp-sim with what the other side receives.
 
     python benchmarks/transparency.py SCRATCH --servers memory,git      declared sessions, over stdio
+    python benchmarks/transparency.py SCRATCH --servers git --upstream  the same, through `mcp-sim serve`
     python benchmarks/transparency.py SCRATCH --url URL --calls CALLS   calls of a running server, over HTTP
 
 SCRATCH has the packages that `record_servers.py` installed, or gets them. For both eras of the protocol, a tee on each
 side of the proxy keeps every byte: over stdio the bytes must be equal, over HTTP all requests and responses but for
 hop-by-hop headers. What was recorded is compared with what the client received.
+
+With `--upstream` the server is the world model of `mcp-sim serve`, which speaks for itself on both sides. So the JSON
+of calls, resources and prompts is compared: parameters and answers must be equal but for what eras of the protocol add.
 """
 
 from __future__ import annotations
@@ -17,13 +21,14 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult
 from record_servers import (
@@ -77,8 +82,10 @@ def compare(folder: Path, made: Sequence[dict[str, Any]]) -> tuple[str, list[str
     problems = [] if len(headers) == 1 else [f"{len(headers)} sessions"]
     kept = [{key: call[key] for key in ("tool", "arguments", "result", "error") if key in call} for call in calls]
     plain = [{**call, "result": plain_result(call["result"])} if "result" in call else call for call in kept]
-    if plain != list(made):
-        first = next((n for n, pair in enumerate(zip(plain, made, strict=False), 1) if pair[0] != pair[1]), len(plain))
+    wanted = [{name: part for name, part in call.items() if name != "at"} for call in made]
+    if plain != wanted:
+        pairs = enumerate(zip(plain, wanted, strict=False), 1)
+        first = next((n for n, pair in pairs if pair[0] != pair[1]), len(plain))
         problems.append(f"the recording differs from call {first} of {len(made)}")
     if not (folder / "tools.json").exists():
         problems.append("no list of tools")
@@ -102,23 +109,32 @@ class Piped(Recorder):
             made = list[dict[str, Any]]()
             async with self._through(values, temporary, mode) as client:
                 await list_tools(client)
+                await read_all(client)
                 for call in [*world.calls, *session.calls]:
                     made.append(await self._call(client, call, values))
-            protocol, problems = compare(temporary / "out", made)
-            sizes = list[int]()
-            for side in ("in", "out"):
-                near, far = ((temporary / f"{end}.{side}").read_bytes() for end in ("near", "far"))
-                sizes.append(len(near))
-                if near != far:
-                    problems.append(f"std{side}: {len(near)} bytes are not the {len(far)} of the other side")
+            protocol, problems = self._compared(temporary, made)
+            sizes = [(temporary / f"near.{side}").stat().st_size for side in ("in", "out")]
         return Outcome(f"{self._name}/{name}", mode, protocol, len(made), sizes[0], sizes[1], problems)
+
+    def _compared(self, folder: Path, made: Sequence[dict[str, Any]]) -> tuple[str, list[str]]:
+        """Return the protocol, and what differs between the two sides."""
+        protocol, problems = compare(folder / "out", made)
+        for side in ("in", "out"):
+            near, far = ((folder / f"{end}.{side}").read_bytes() for end in ("near", "far"))
+            if near != far:
+                problems.append(f"std{side}: {len(near)} bytes are not the {len(far)} of the other side")
+        return protocol, problems
+
+    def _proxy(self, folder: Path, server: list[str]) -> list[str]:
+        """Return the command of what is between both sides."""
+        return ["record", "--no-redact", "-o", str(folder / "out"), "--", *server]
 
     @asynccontextmanager
     async def _through(self, values: Values, folder: Path, mode: str) -> AsyncGenerator[Client]:
         command, *arguments = values.fill(self._declaration.command)
         tee = [sys.executable, str(SUPPORT / "tee.py")]
-        record = [sys.executable, "-m", "mcp_sim", "record", "--no-redact", "-o", str(folder / "out"), "--"]
-        words = [*tee, str(folder / "near"), *record, *tee, str(folder / "far"), self._program(command), *arguments]
+        server = [*tee, str(folder / "far"), self._program(command), *arguments]
+        words = [*tee, str(folder / "near"), sys.executable, "-m", "mcp_sim", *self._proxy(folder, server)]
         environment = {**self._environment(values), "PYTHONPATH": str(ROOT)}
         parameters = StdioServerParameters(command=words[0], args=words[1:], env=environment, cwd=values.folder)
         with (self._installed / "stderr.txt").open("a") as log:
@@ -127,9 +143,88 @@ class Piped(Recorder):
                 yield client
 
 
-async def over_stdio(name: str, declaration: Declaration, scratch: Path) -> list[Outcome]:
+class Passed(Piped):
+    """A declared server that is the world model of a server of mcp-sim."""
+
+    def _compared(self, folder: Path, made: Sequence[dict[str, Any]]) -> tuple[str, list[str]]:
+        near, far = exchanges(folder / "near"), exchanges(folder / "far")
+        problems = [
+            f"{one[0]} {n}: {shorten(one, other)}"
+            for n, (one, other) in enumerate(zip_longest(near, far, fillvalue=("nothing", None, None)), 1)
+            if one != other
+        ]
+        return spoken(folder / "far.out"), problems[:3]
+
+    def _proxy(self, folder: Path, server: list[str]) -> list[str]:
+        document = folder / "live.yaml"
+        model = {"upstream": {"command": server, "timeout": f"{SECONDS_PER_CALL}s"}}
+        document.write_text(json.dumps({"mcp_sim": 1, "tools": "live", "world_model": model}))
+        return ["serve", str(document), "--trust", str(document), "--log-level", "error"]
+
+
+Exchange = tuple[str, Any, Any]
+"""A method, its parameters and its answer."""
+
+
+def exchanges(log: Path) -> list[Exchange]:
+    """Return what a client asked of a server in the logs of a tee, without what the eras of the protocol add."""
+    asked, answered = (
+        {
+            line["id"]: line
+            for line in messages(log.with_suffix(side))
+            if "id" in line and ("method" in line) is is_asked
+        }
+        for side, is_asked in ((".in", True), (".out", False))
+    )
+    return [
+        (one["method"], bare(one.get("params", {})), bare(answered.get(number, {})))
+        for number, one in asked.items()
+        if one["method"].startswith(("tools/call", "resources/", "prompts/"))
+    ]
+
+
+def messages(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+
+
+def bare(body: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters, a result or an error without what an era of the protocol, or its SDK, adds."""
+    plain = {"isError": False, **body["result"]} if "content" in body.get("result", {}) else body.get("result", body)
+    meta = {name: part for name, part in plain.get("_meta", {}).items() if "modelcontextprotocol" not in name}
+    added = {"_meta", "resultType", "ttlMs", "cacheScope", "jsonrpc", "id"}
+    return {**{name: part for name, part in plain.items() if name not in added}, "_meta": meta}
+
+
+def shorten(near: Any, far: Any) -> str:
+    return f"{json.dumps(near)[:300]} is {json.dumps(far)[:300]} on the side of the server"
+
+
+def spoken(log: Path) -> str:
+    """Return the version of the protocol that a server has spoken."""
+    found = [as_dict(line.get("result")).get("protocolVersion") for line in messages(log)]
+    return next((str(version) for version in found if version), "2026-07-28")
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] (JSON)
+
+
+async def read_all(client: Client) -> None:
+    """Read the first resources and prompts that a server lists."""
+    has = client.server_capabilities
+    if has is not None and has.resources is not None:
+        for resource in (await client.list_resources()).resources[:3]:
+            with suppress(MCPError):
+                await client.read_resource(str(resource.uri))
+    if has is not None and has.prompts is not None:
+        for prompt in (await client.list_prompts()).prompts[:3]:
+            with suppress(MCPError):
+                await client.get_prompt(prompt.name, {one.name: "x" for one in prompt.arguments or ()})
+
+
+async def over_stdio(name: str, declaration: Declaration, scratch: Path, form: type[Piped]) -> list[Outcome]:
     """Try the first session of a server in both eras."""
-    server = Piped(name, declaration, scratch, scratch)
+    server = form(name, declaration, scratch, scratch)
     server.install()
     first, session = next(iter(declaration.sessions.items()))
     return [await server.try_out(first, session, mode) for mode in MODES]
@@ -173,7 +268,8 @@ async def run(options: argparse.Namespace) -> list[Outcome]:
         outcomes += [await over_http(options.url, calls, mode) for mode in MODES]
     else:
         for name, declaration in read_declarations(options.servers.split(",") if options.servers else None).items():
-            outcomes += await over_stdio(name, declaration, options.scratch.resolve())
+            form = Passed if options.upstream else Piped
+            outcomes += await over_stdio(name, declaration, options.scratch.resolve(), form)
     return outcomes
 
 
@@ -184,6 +280,7 @@ def main() -> int:
     )
     parser.add_argument("scratch", type=Path, help="folder for installed packages")
     parser.add_argument("--servers", help="names of declared servers, separated by commas (default all)")
+    parser.add_argument("--upstream", action="store_true", help="with --servers: serve them as world models")
     parser.add_argument("--url", help="a running server, instead of declared ones")
     parser.add_argument("--calls", default="[]", help='with --url: the calls, as [["TOOL", {ARGUMENTS}], ...]')
     options = parser.parse_args()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode, encodebytes, urlsafe_b64encode
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -111,6 +112,13 @@ def test_secrets_in_odd_places_are_replaced(value: Any) -> None:
         quote(SECRET),
         *(b64encode(before + SECRET.encode() + b":tail").decode() for before in (b"", b"a", b"ab", b"user:")),
         urlsafe_b64encode(b"ab" + SECRET.encode()).decode(),
+        quote(b64encode(SECRET.encode()).decode(), ""),
+        b64encode(b64encode(SECRET.encode())).decode(),
+        encodebytes(b"." * 50 + SECRET.encode() + b"." * 50).decode(),
+        SECRET.encode().hex(),
+        SECRET.encode().hex().upper(),
+        quote(quote(SECRET, ""), ""),
+        escape("<" + SECRET + ">"),
     ],
 )
 def test_a_known_secret_is_found_in_other_encodings(form: str) -> None:
@@ -135,3 +143,21 @@ def test_secrets_in_the_values_of_schemas_are_replaced(schema: Any) -> None:
 def test_properties_that_are_named_like_keywords_are_schemas() -> None:
     tools = [{"inputSchema": {"properties": {"default": {"properties": {"token": {"type": "string1"}}}}}}]
     assert Redactor().redact_schemas(tools, "tools") == tools
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"result": {"content": [{"type": "text", "text": SECRET[:9]}, {"type": "text", "text": SECRET[9:]}]}},
+        {"result": {"_meta": {"trace": f"a{SECRET}b", SECRET: 1}}},
+        {"error": {"code": 1, "message": f"No such token: {SECRET}", "data": [SECRET]}},
+        {"uri": f"notes://{quote(SECRET, '')}@host/{SECRET}"},
+        {SECRET: {b64encode(SECRET.encode()).decode(): 1}},
+    ],
+)
+def test_a_known_secret_is_found_wherever_a_line_has_it(line: Any) -> None:
+    redactor = Redactor()
+    redactor.learn_environment({"NOTES_TOKEN": SECRET})
+    found = json.dumps(redactor.redact(line, "place"), ensure_ascii=False)
+    assert "<redacted:environment-1>" in found
+    assert not [form for form in (SECRET, SECRET[9:], quote(SECRET, "")) if form in found]

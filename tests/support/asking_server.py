@@ -57,35 +57,33 @@ def called(params: dict[str, Any]) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "_meta": {"shop/cost": 3}, **complete}
 
 
+KEPT = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if is_modern else {}
+ANSWERS: dict[str, dict[str, Any]] = {
+    "tools/list": {"tools": TOOLS},
+    "resources/list": {"resources": [{"uri": "notes://1", "name": "first"}], "nextCursor": "2"},
+    "resources/templates/list": {"resourceTemplates": []},
+    "prompts/list": {"prompts": [{"name": "greet"}]},
+    "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": "Hello"}}]},
+    "completion/complete": {"completion": {"values": ["Milk"]}},
+    "server/discover" if is_modern else "initialize": {
+        "protocolVersion": "2025-11-25",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": CAPABILITIES,
+        "serverInfo": INFO,
+    },
+}
+
+
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    kept = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if is_modern else {}
-    match method:
-        case "server/discover" if is_modern:
-            found = {"supportedVersions": ["2026-07-28"], "capabilities": CAPABILITIES, **kept}
-            return {"result": {**found, "_meta": {"io.modelcontextprotocol/serverInfo": INFO}}}
-        case "initialize" if not is_modern:
-            return {"result": {"protocolVersion": "2025-11-25", "capabilities": CAPABILITIES, "serverInfo": INFO}}
-        case "tools/list":
-            return {"result": {"tools": TOOLS, **kept}}
-        case "resources/list":
-            return {"result": {"resources": [{"uri": "notes://1", "name": "first"}], "nextCursor": "2", **kept}}
-        case "resources/templates/list":
-            return {"result": {"resourceTemplates": [], **kept}}
-        case "resources/read" if params["uri"] == "notes://1":
-            return {"result": {**PAGE, **kept}}
-        case "prompts/list":
-            return {"result": {"prompts": [{"name": "greet"}], **kept}}
-        case "prompts/get":
-            text = {"type": "text", "text": f"Hello {params.get('arguments', {}).get('name')}"}
-            return {"result": {"messages": [{"role": "user", "content": text}], **kept}}
-        case "completion/complete":
-            return {"result": {"completion": {"values": ["Milk"]}, **({"resultType": "complete"} if is_modern else {})}}
-        case "tools/call":
-            return {"result": called(params)}
-        case "resources/read":
-            return {"error": {"code": -32002, "message": "No such note", "data": {"uri": params["uri"]}}}
-        case _:
-            return {"error": {"code": -32601, "message": "Method not found"}}
+    if method == "tools/call":
+        return {"result": called(params)}
+    if method == "resources/read":
+        if params["uri"] == "notes://1":
+            return {"result": {**PAGE, **KEPT}}
+        return {"error": {"code": -32002, "message": "No such note", "data": {"uri": params["uri"]}}}
+    if method in ANSWERS:
+        return {"result": {**ANSWERS[method], **KEPT}}
+    return {"error": {"code": -32601, "message": "Method not found"}}
 
 
 if __name__ == "__main__":

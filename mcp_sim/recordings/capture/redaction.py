@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
+from html import escape
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, quote_plus, unquote, urlsplit
@@ -25,8 +26,11 @@ from mcp_sim.types import Json, Record
 SHORTEST_KNOWN = 6
 """A shorter secret is redacted at its key only: as a part of other texts it may be anything."""
 
-MOST_KNOWN = 5000
-"""The most secrets that are looked for everywhere."""
+MOST_KNOWN = 8000
+"""The most forms of secrets that are looked for everywhere."""
+
+FINDER_BYTES = 256 << 20
+"""The most memory for finding known secrets. With too little, it takes a thousand times as long."""
 
 MOST_PLACES = 3
 """The most places that are named for a kind of secret."""
@@ -60,6 +64,9 @@ _SCHEMA_NAMES = ("properties", "patternProperties", "$defs", "definitions")
 """Keywords of a JSON Schema with schemas by name."""
 
 _SHORTEST_ENCODED = 8
+
+_WRAPPED = re.compile(r"(?:[A-Za-z0-9+/_-]{32,128}\r?\n){1,4096}[A-Za-z0-9+/_-]{1,128}={0,2}")
+"""Base64 in several lines, as in mails."""
 
 
 class Redactor:
@@ -168,11 +175,30 @@ class Redactor:
 
     def _redacted_list(self, values: list[Json], place: str, kind: str | None) -> list[Json]:
         """Return a list without secrets. One of a name and a value, as headers are, is read as such."""
+        values = self._without_split(values, place)
         match values:
             case [str() as name, str() as value] if kind is None and re.search(r"\d", value):
                 return [self._text(name, place), self._redacted(value, place, self._kind(name))]
             case _:
                 return [self._redacted(part, place, kind) for part in values]
+
+    def _without_split(self, values: list[Json], place: str) -> list[Json]:
+        """Return content blocks without known secrets that begin in one text and end in a later one."""
+        texts = {at: text for at, value in enumerate(values) if isinstance(text := _text_of(value), str)}
+        if len(texts) < 2 or self._known_in("".join(texts.values())) == sum(map(self._known_in, texts.values())):
+            return values
+        joined = self._without_known("".join(texts.values()), place)
+        first, *rest = texts
+        emptied = {first: joined, **dict.fromkeys(rest, "")}
+        return [
+            {**cast("Record", value), "text": emptied[at]} if at in emptied else value
+            for at, value in enumerate(values)
+        ]
+
+    def _known_in(self, text: str) -> int:
+        """Return how often known secrets are in a text."""
+        finder = self._known_finder
+        return 0 if finder is None else len(finder.findall(text))
 
     def _named_kind(self, parts: Record) -> str | None:
         """Return the kind of secret that an object holds under `value`, by what it has under `name`."""
@@ -228,15 +254,30 @@ class Redactor:
         return text
 
     def _without_known(self, text: str, place: str) -> str:
-        if not self._known:
+        finder = self._known_finder
+        if finder is None:
             return text
-        if self._finder is None:
-            self._finder = re2.compile("|".join(map(re2.escape, sorted(self._known, key=len, reverse=True))))
 
         def placeholder(found: Any) -> str:
             return self._note(self._known[found[0]], place)
 
-        return cast("str", self._finder.sub(placeholder, text))
+        found = cast("str", finder.sub(placeholder, text))
+        return _WRAPPED.sub(lambda lines: self._without_wrapped(lines[0], place), found)
+
+    def _without_wrapped(self, lines: str, place: str) -> str:
+        """Return Base64 in several lines as it is, or the placeholder of a known secret in it."""
+        known = self._known_finder.search(re.sub(r"\s", "", lines))
+        return lines if known is None else self._note(self._known[known[0]], place)
+
+    @property
+    def _known_finder(self) -> Any:
+        """What finds known secrets; None if there are none."""
+        if self._finder is None and self._known:
+            options = re2.Options()
+            options.max_mem = FINDER_BYTES
+            forms = sorted(self._known, key=len, reverse=True)
+            self._finder = re2.compile("|".join(map(re2.escape, forms)), options)
+        return self._finder
 
     def _without_patterns(self, text: str, place: str) -> str:
         for kind, pattern in self._patterns.items():
@@ -308,19 +349,32 @@ def _is_distinctive(value: str) -> bool:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Yield the forms in which a secret appears: as it is, in JSON, in URLs, and anywhere in a text in Base64."""
+    """Yield the forms in which a secret appears: as it is, in JSON, URLs and HTML, and in a text in Base64 or hex."""
     yield value
     yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
-    for quoted in (quote(value, ""), quote(value), quote_plus(value)):
+    for quoted in (quote(value, ""), quote(value), quote_plus(value), quote(quote(value, ""), "")):
         yield quoted
         yield re.sub(r"%..", lambda sign: sign[0].lower(), quoted)
+    yield from (escape(value), escape(value, quote=False))
     data = value.encode("utf-8", "surrogatepass")
+    yield from (data.hex(), data.hex().upper())
+    yield from _in_base64(data)
+    yield from _in_base64(b64encode(data))
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    """Yield what a text in Base64 has of some bytes, wherever they are in it."""
     for before in range(3):  # the characters that depend on the secret alone, for each place of its first byte
         encoded = b64encode(bytes(before) + data).rstrip(b"=").decode()
         whole = encoded[(0, 2, 3)[before] : (before + len(data)) * 8 // 6]
         if len(whole) >= _SHORTEST_ENCODED:
             yield whole
             yield whole.replace("+", "-").replace("/", "_")
+            yield quote(whole, "")
+
+
+def _text_of(value: Json) -> Json:
+    return cast("Record", value).get("text") if isinstance(value, dict) else None
 
 
 def _is_path(value: str) -> bool:
