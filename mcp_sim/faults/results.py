@@ -12,6 +12,8 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Apply
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.result_parts import MISSING, READS, Path, get_part, split_path
@@ -45,9 +47,17 @@ class ResultShape:
         """Return the path to the list of records, None if there is none."""
         if self.plan is not None and (self.plan.backend != PROGRAM or self.plan.envelope.rows is not None):
             rows = self.plan.envelope.rows
-            path = None if rows is None else split_path(rows)
-            return path if path is not None and isinstance(get_part(value, path), list) else None
-        return next(_lists(value, (), 0), None)
+            if rows is None:
+                return None
+            if isinstance(get_part(value, split_path(rows)), list):
+                return split_path(rows)
+        return next(_lists(value, (), 0), None)  # real servers and programs have forms of their own
+
+    def part(self, value: Json, planned: str | None, kind: str) -> Path | None:
+        """Return the path to a `total` or `cursor` of a result: as planned, else by its name; None if there is none."""
+        if planned is not None and get_part(value, split_path(planned)) is not MISSING:
+            return split_path(planned)
+        return next(_named(value, terms(f"results.{kind}"), (), 0), None)
 
     def records(self, value: Json) -> list[Path]:
         """Return the paths to the records: each row, or the single record."""
@@ -83,7 +93,7 @@ def result_value(transition: Transition) -> Any:
     body = transition.observation.body
     if not isinstance(body, ToolResult) or body.is_error or body.form not in ("structured", "json"):
         return MISSING
-    return body.value
+    return body.data
 
 
 def change_results(change: Callable[[Turn, Transition, Any], Transition]) -> Apply:
@@ -106,9 +116,9 @@ def change_values(tool: Tool, domain: Domain, change: Callable[[Turn, Any, Resul
 def with_value(turn: Turn, transition: Transition, value: Json) -> Transition:
     """Return the transition with another value in its result; mark `no_effect` if the value is the same."""
     body = cast("ToolResult", transition.observation.body)
-    if equal(body.value, value):
+    if equal(body.data, value):
         return turn.no_effect(transition)
-    return with_body(transition, body.with_value(value))
+    return with_body(transition, body.with_data(value))
 
 
 def with_body(transition: Transition, body: ToolResult) -> Transition:
@@ -154,6 +164,14 @@ def unknown_fields(domain: Domain, tools: Sequence[Tool], names: Sequence[str]) 
         for name in names
         if name not in fields
     ]
+
+
+def _named(value: Json, names: frozenset[str], path: Path, depth: int) -> Iterator[Path]:
+    """Yield the paths to plain values with one of these names, outside lists."""
+    for name, inner in cast("Record", value).items() if isinstance(value, dict) and depth < _MAX_DEPTH else ():
+        if snake(name) in names and not isinstance(inner, dict | list):
+            yield (*path, name)
+        yield from _named(inner, names, (*path, name), depth + 1)
 
 
 def _lists(value: Json, path: Path, depth: int) -> Iterator[Path]:

@@ -51,6 +51,22 @@ class ToolResult:
         return replace(self, text=text) if is_usual else self
 
     @property
+    def data(self) -> Json:
+        """The value, or the object or list that its only text is as JSON, as servers wrap what a function returns."""
+        wrapped = _wrapped_text(self.value) if self.form == "structured" else None
+        return self.value if wrapped is None else _data_in(wrapped) or self.value
+
+    def with_data(self, data: Json) -> ToolResult:
+        """Return the result with other data, in the place and the layout that these have."""
+        wrapped = _wrapped_text(self.value) if self.form == "structured" else None
+        before = None if wrapped is None else _data_in(wrapped)
+        if wrapped is None or before is None:
+            return self.with_value(data)
+        [name] = cast("Record", self.value)
+        text = _text_like(wrapped, before, data)
+        return replace(self, value={name: text}, text=text if self.text == wrapped else self.text)
+
+    @property
     def encoded(self) -> bytes:
         """The value as compact JSON. It is serialised once, for the wire and for the ledger."""
         if self._encoded is None:
@@ -84,6 +100,15 @@ def _wrapped_text(value: Json) -> str | None:
         return None
     name, text = next(iter(cast("Record", value).items()))
     return text if name in _WRAPPERS and isinstance(text, str) else None
+
+
+def _data_in(text: str) -> Json:
+    """Return the object or list that a text is as JSON; None for other texts."""
+    try:
+        found: Json = json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict | list) else None
 
 
 _LAYOUTS: tuple[Mapping[str, Any], ...] = (

@@ -39,9 +39,10 @@ def test_without_a_plan_rows_are_the_first_list_of_objects(value: Any, rows: Any
     assert UNKNOWN.rows(value) == rows
 
 
-def test_with_a_plan_rows_are_at_its_path_only() -> None:
-    assert KNOWN.rows({"data": {"things": []}}) == ("data", "things")
-    assert KNOWN.rows({"other": [{"id": 1}]}) is None
+def test_with_a_plan_rows_are_at_its_path_or_where_a_real_server_has_them() -> None:
+    assert KNOWN.rows({"data": {"things": []}, "other": [{"id": 1}]}) == ("data", "things")
+    assert KNOWN.rows({"other": [{"id": 1}]}) == ("other",)
+    assert KNOWN.rows({"data": {"things": None}}) is None
     assert KNOWN.records({"data": {"things": [{"sku": 1}, "no record", {"sku": 2}]}}) == [
         ("data", "things", 0),
         ("data", "things", 2),

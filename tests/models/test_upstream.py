@@ -291,3 +291,32 @@ async def test_a_command_is_run_only_if_the_document_is_trusted(tmp_path: Path) 
     with pytest.raises(DocumentError, match="runs the command"):
         await Simulator.load(tmp_path / "scenario.yaml").start()
     assert not (tmp_path / "calls.jsonl").exists()
+
+
+ROWS = [{"id": f"s-{n}", "title": f"Story {n}"} for n in range(1, 6)]
+PAGED = {
+    "name": "list_stories",
+    "description": "List stories.",
+    "inputSchema": {"type": "object", "properties": {"limit": {"type": "number"}, "offset": {"type": "number"}}},
+}
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True], ids=["text", "wrapped text"])
+@pytest.mark.parametrize("form", [{"stories": ROWS, "total_count": 50}, {"data": {"items": ROWS, "total": 50}}])
+async def test_pages_of_a_real_server_are_bent_in_its_own_form(tmp_path: Path, form: Any, is_wrapped: bool) -> None:
+    text = json.dumps(form, indent=2)
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
+    if is_wrapped:
+        result["structuredContent"] = {"result": text}
+    answers = {"tools": [PAGED], "answers": {"list_stories": {"result": result}}}
+    (tmp_path / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+    command = [sys.executable, str(ANSWERING), str(tmp_path / "answers.json"), str(tmp_path / "calls.jsonl")]
+    faults = [{"pagination": {"total": "fewer", "drops": 1}}]
+    async with simulator(tmp_path, [PAGED], {"command": command}, perturbations=faults).open() as world:
+        served = answer_of(await world.call("list_stories", {"offset": 5}))["result"]
+    [block] = served["content"]
+    expected = json.loads(text.replace("50", "45"))
+    inner = expected.get("data", expected)
+    inner["stories" if "stories" in inner else "items"] = ROWS[1:]
+    assert block["text"] == json.dumps(expected, indent=2)
+    assert served.get("structuredContent") == ({"result": block["text"]} if is_wrapped else None)

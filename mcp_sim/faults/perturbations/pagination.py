@@ -17,7 +17,7 @@ from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, SpanText, span_text
 from mcp_sim.types.plans import Envelope, Paging
-from mcp_sim.types.result_parts import MISSING, get_part, replace_part, replace_shown
+from mcp_sim.types.result_parts import MISSING, get_part, replace_part
 
 LISTS = ("list", "search")
 
@@ -125,10 +125,11 @@ class Pagination(Perturbation):
             return value
         rows = self._rows(turn, cast("list[Json]", get_part(value, where)), pages)
         bent = replace_part(value, where, rows)
-        total = get_part(value, tuple((pages.envelope.total or "?").split(".")))
-        if self.total is None or not isinstance(total, int):
+        at = pages.shape.part(value, pages.envelope.total, "total")
+        total = None if at is None else get_part(value, at)
+        if self.total is None or at is None or not isinstance(total, int):
             return bent
-        return replace_shown(bent, pages.envelope.total, TOTALS[self.total](total, len(rows)))
+        return replace_part(bent, at, TOTALS[self.total](total, len(rows)))
 
     def _rows(self, turn: Turn, rows: Sequence[Json], pages: _Pages) -> list[Json]:
         if pages.is_later(turn) and self.duplicates is not None:
@@ -146,7 +147,8 @@ class Pagination(Perturbation):
         if self.duplicates is not None and where is not None:
             last = tuple(cast("list[Json]", get_part(value, where))[-self.duplicates :])
             turn.memory.set(f"page:{pages.question(turn)}", last)
-        cursor = get_part(value, tuple((pages.envelope.cursor or "?").split(".")))
+        at = pages.shape.part(value, pages.envelope.cursor, "cursor")
+        cursor = None if at is None else get_part(value, at)
         if self.cursor_expires is not None and isinstance(cursor, str):
             turn.memory.set(f"cursor:{cursor}", (turn.index, turn.now))
 
