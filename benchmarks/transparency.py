@@ -189,7 +189,9 @@ def messages(log: Path) -> list[dict[str, Any]]:
 
 def bare(body: dict[str, Any]) -> dict[str, Any]:
     """Return parameters, a result or an error without what an era of the protocol, or its SDK, adds."""
-    plain = {"isError": False, **body["result"]} if "content" in body.get("result", {}) else body.get("result", body)
+    plain: dict[str, Any] = (
+        {"isError": False, **body["result"]} if "content" in body.get("result", {}) else body.get("result", body)
+    )
     meta = {name: part for name, part in plain.get("_meta", {}).items() if "modelcontextprotocol" not in name}
     added = {"_meta", "resultType", "ttlMs", "cacheScope", "jsonrpc", "id"}
     return {**{name: part for name, part in plain.items() if name not in added}, "_meta": meta}

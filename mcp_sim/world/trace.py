@@ -148,7 +148,7 @@ def observation_bytes(observation: Observation) -> bytes:
     match body:
         case ToolResult():
             blocks = None if body.blocks is None else list(body.blocks)
-            parts = {"is_error": body.is_error or None, "text": body.text, "blocks": blocks, "meta": body.meta}
+            parts: Record = {"is_error": body.is_error or None, "text": body.text, "blocks": blocks, "meta": body.meta}
             rest = {"form": body.form, **{name: part for name, part in parts.items() if part is not None}}
         case RpcError(code, message, data):
             rest["rpc_error"] = {"code": code, "message": message, **({} if data is None else {"data": data})}

@@ -57,7 +57,7 @@ def called(params: dict[str, Any]) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "_meta": {"shop/cost": 3}, **complete}
 
 
-KEPT = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if is_modern else {}
+KEPT: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if is_modern else {}
 ANSWERS: dict[str, dict[str, Any]] = {
     "tools/list": {"tools": TOOLS},
     "resources/list": {"resources": [{"uri": "notes://1", "name": "first"}], "nextCursor": "2"},

@@ -182,7 +182,7 @@ class Exchanges:
         """Return the answer of the client whose request is the only one that the server works on, else an error."""
         from mcp_types import INVALID_REQUEST, ErrorData  # noqa: PLC0415 (see above)
 
-        body = {} if params is None else params.model_dump(by_alias=True, mode="json", exclude_none=True)
+        body: Record = {} if params is None else params.model_dump(by_alias=True, mode="json", exclude_none=True)
         working = [exchange for exchange in self._open if not exchange.is_asking]
         answer = await working[0].ask(method, body) if len(working) == 1 else None
         if answer is None:
