@@ -214,11 +214,11 @@ def as_dict(value: Any) -> dict[str, Any]:
 async def read_all(client: Client) -> None:
     """Read the first resources and prompts that a server lists."""
     has = client.server_capabilities
-    if has is not None and has.resources is not None:
+    if has.resources is not None:
         for resource in (await client.list_resources()).resources[:3]:
             with suppress(MCPError):
                 await client.read_resource(str(resource.uri))
-    if has is not None and has.prompts is not None:
+    if has.prompts is not None:
         for prompt in (await client.list_prompts()).prompts[:3]:
             with suppress(MCPError):
                 await client.get_prompt(prompt.name, {one.name: "x" for one in prompt.arguments or ()})

@@ -105,10 +105,9 @@ def _wrapped_text(value: Json) -> str | None:
 def _data_in(text: str) -> Json:
     """Return the object or list that a text is as JSON; None for other texts."""
     try:
-        found: Json = json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
+        return json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict | list) else None
 
 
 _LAYOUTS: tuple[Mapping[str, Any], ...] = (

@@ -24,7 +24,11 @@ ERAS = [(client, server) for client in ("legacy", "auto") for server in ("legacy
 
 def passing(folder: Path, era: str, kind: str = "upstream", **spec: Any) -> Simulator:
     """Return a simulator in front of the server that asks."""
-    listed = {"mcp_sim": 1, "tools": asking_server.TOOLS, "resources": [{"uri": "x://y", "name": "y", "text": ""}]}
+    listed: dict[str, Any] = {
+        "mcp_sim": 1,
+        "tools": asking_server.TOOLS,
+        "resources": [{"uri": "x://y", "name": "y", "text": ""}],
+    }
     listed["prompts"] = [
         {
             "name": "greet",
@@ -130,7 +134,7 @@ def test_a_live_list_is_read_only_from_servers_that_a_trusted_document_names(tmp
         Simulator.load(live(tmp_path, builtin={}), trust=True)
 
 
-RECORDED = [
+RECORDED: list[dict[str, Any]] = [
     {"type": "session", "server": "asking", "session": "first", "capabilities": {"tools": {}, "resources": {}}},
     {
         "type": "request",

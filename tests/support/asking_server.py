@@ -13,7 +13,7 @@ TOOLS = [{"name": "ask", "inputSchema": {"type": "object"}}, {"name": "count", "
 CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "logging": {}, "completions": {}}
 INFO = {"name": "asking", "version": "7"}
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
-QUESTION = {"method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": FORM}}
+QUESTION: dict[str, Any] = {"method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": FORM}}
 PAGE = {"contents": [{"uri": "notes://1", "mimeType": "text/plain", "text": "Milk"}]}
 is_modern = sys.argv[1:] == ["modern"]
 
