@@ -17,7 +17,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any, cast
@@ -63,8 +63,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None and "_ARGCOMPLETE" in os.environ:
         return _complete()
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
+    return outcome(lambda: _ran(words))
+
+
+def outcome(action: Callable[[], int]) -> int:
+    """Return the exit code of an action. User errors become messages on stderr."""
     try:
-        return _unwrapped(words)
+        return _unwrapped(action)
     except DocumentError as error:
         return _fail(str(error), 1)
     except Crash as error:
@@ -88,10 +93,10 @@ def _complete() -> int:
     return 0
 
 
-def _unwrapped(words: Sequence[str]) -> int:
-    """Run the command. An exception that task groups have wrapped is raised as it was."""
+def _unwrapped(action: Callable[[], int]) -> int:
+    """Run an action. An exception that task groups have wrapped is raised as it was."""
     try:
-        return _ran(words)
+        return action()
     except BaseExceptionGroup as group:
         raise _innermost(group) from None
 

@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 from mcp_sim import __version__
-from mcp_sim.cli.files import open_stored_trace, open_trace
+from mcp_sim.cli.files import open_shared_trace, open_stored_trace, open_trace
 from mcp_sim.cli.judging import Judging
 from mcp_sim.cli.parsing import sandbox_option, trust_option
 from mcp_sim.cli.startup import LEVELS, announcement, freeze_collector, logs_calls
@@ -81,6 +81,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage] (has no public name)
     group.add_argument("--http", metavar="HOST:PORT", help="serve over streamable HTTP; port 0: any free port")
+    group.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of processes that share the port and the worlds (default 1)",
+    )
     group.add_argument(
         "--worlds",
         choices=["any", "declared"],
@@ -157,7 +164,8 @@ def run(args: argparse.Namespace) -> int:
         )
         sinks = list[Sink]()
         if args.trace is not None and args.store is None:
-            sinks.append(open_trace(args.trace, scenario))
+            opened = open_trace if args.workers == 1 else open_shared_trace
+            sinks.append(opened(args.trace, scenario))
             stack.callback(sinks[-1].close)
         simulator = Simulator(
             scenario, [*sinks, log], args.ledger_keep

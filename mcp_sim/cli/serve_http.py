@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import gc
 import logging
+import os
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
@@ -23,14 +25,27 @@ from mcp_sim.server.control.controls import Controls, Setting
 from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, listen, parse_address, url
+from mcp_sim.server.workers import Worker
 from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode, duration
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.world import World
+
+MOST_WORKERS = 64
 
 SWITCH_SECONDS = 0.001
 """Seconds after which a thread with a long call lets the event loop go on, which needs several turns for a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Port:
+    """The socket of the agents, who is admitted to it, and the token of the control plane."""
+
+    listener: socket.socket
+    rules: Access
+    token: ControlToken | None
 
 
 def check(args: argparse.Namespace) -> None:
@@ -42,6 +57,8 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError("--server works over stdio only; over HTTP all servers are served")
     if args.store is not None:
         raise UsageError("--store works over stdio only; over HTTP worlds are kept in memory")
+    if args.workers != 1:
+        _check_workers(args)
     if args.max_worlds < 1:
         raise UsageError(f"--max-worlds must be at least 1, not {args.max_worlds}")
     if args.max_megabytes < 1:
@@ -50,14 +67,48 @@ def check(args: argparse.Namespace) -> None:
         checked_name(name)
 
 
+def _check_workers(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for options that need one process, and for platforms that cannot have several."""
+    if not 1 <= args.workers <= MOST_WORKERS:
+        raise UsageError(f"--workers must be between 1 and {MOST_WORKERS}, not {args.workers}")
+    if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
+        raise UsageError("--workers needs Linux or macOS: this system cannot pass connections between processes")
+    if args.control is not None:
+        raise UsageError("--control works with one worker only; leave out --workers, or serve on several ports")
+    if args.report is not None:
+        raise UsageError("--report works with one worker only; use --trace FILE, and then `mcp-sim grade FILE`")
+
+
 def run(simulator: Simulator, clock: Mode, log: CallLog, judging: Judging, args: argparse.Namespace) -> int:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = parse_address(args.http)
     rules = access(host, args.allow_host, args.token_file, environment())
     with token_of(args) as token, bind(host, port) as listener:
-        serve = partial(_serve, simulator, clock, log, judging, args, barring(rules, token), listener, token)
-        return anyio.run(serve, backend_options={"use_uvloop": _has_uvloop()})
+        port = _Port(listener, barring(rules, token), token)
+        serve = partial(_serve, simulator, clock, log, judging, args, port)
+        return _run(serve) if args.workers == 1 else _run_workers(simulator, serve, log, args)
+
+
+def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
+    return anyio.run(serve, *worker, backend_options={"use_uvloop": _has_uvloop()})
+
+
+def _run_workers(
+    simulator: Simulator, serve: Callable[..., Awaitable[int]], log: CallLog, args: argparse.Namespace
+) -> int:
+    """Serve in several processes, which share what is loaded, and the records that their worlds begin with."""
+    from mcp_sim.cli import outcome  # noqa: PLC0415 (imports this module)
+    from mcp_sim.server.supervisor import Supervisor  # noqa: PLC0415 (not on every platform)
+
+    if not simulator.scenario.domain.programs:  # they may start threads and processes
+        simulator.base(args.seed).counts()
+    gc.freeze()
+
+    def work(worker: Worker) -> int:
+        return outcome(partial(_run, serve, worker))
+
+    return Supervisor(args.workers, work, lambda line: log.say([line])).run()
 
 
 async def _serve(
@@ -66,30 +117,43 @@ async def _serve(
     log: CallLog,
     judging: Judging,
     args: argparse.Namespace,
-    rules: Access,
-    listener: socket.socket,
-    token: ControlToken | None,
+    port: _Port,
+    worker: Worker | None = None,
 ) -> int:
     gc.disable()
     sys.setswitchinterval(SWITCH_SECONDS)
-    where = url(parse_address(args.http)[0], listener)
+    where = url(parse_address(args.http)[0], port.listener)
     async with simulator:
-        make = partial(simulator.world, seed=args.seed, clock=clock)
-        room = args.max_megabytes * 1024 * 1024
-        only_declared = args.worlds == "declared"
-        worlds = Worlds(make, args.max_worlds, args.world, only_declared=only_declared, room=room, on_end=judging.judge)
+        worlds = _worlds(partial(simulator.world, seed=args.seed, clock=clock), judging, args, worker)
         counts = simulator.base(args.seed).counts()
         limits, unread = _limits(args), _seconds("--unread", args.unread)
-        server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
+        server = HttpServer(simulator.scenario, worlds, port.rules, limits, lambda: log.say(_nameless(where)), worker)
         seed = simulator.scenario.seed if args.seed is None else args.seed
         controls = Controls(simulator, worlds, Setting(seed, clock, "http"))
-        async with controlled(controls, token, args) as control, server.open() as app:
+        async with controlled(controls, port.token, args) as control, server.open() as app:
             freeze_collector()
-            begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, control, args)))
-            code = await listen(app, listener, begun, server.leave, limits.grace, unread, server.answer_at_once)
+            lines = list(_announced(simulator.scenario, counts, clock, port.rules, where, control, args))
+            begun = partial(log.say, lines) if worker is None else partial(worker.begin, partial(log.say, lines))
+            code = await listen(
+                app, port.listener, begun, server.leave, limits.grace, unread, server.answer_at_once, worker
+            )
         worlds.end()
         judging.finish()
         return code
+
+
+def _worlds(make: Callable[[str], World], judging: Judging, args: argparse.Namespace, worker: Worker | None) -> Worlds:
+    """Return the worlds of this process, which is one of several if there is a worker."""
+    room, only_declared = args.max_megabytes * 1024 * 1024 // args.workers, args.worlds == "declared"
+    worlds = partial(Worlds, declared=args.world, only_declared=only_declared, room=room, on_end=judging.judge)
+    if worker is None:
+        return worlds(make, args.max_worlds)
+
+    def noted(name: str) -> World:
+        worker.note(name)
+        return make(name)
+
+    return worlds(noted, args.max_worlds, lost=worker.lost, is_own=worker.has)
 
 
 def _announced(
@@ -108,6 +172,8 @@ def _announced(
         yield from announcement(scenario, counts, seed, clock, args.scenario)
     elif parse_address(args.http)[1] == 0:
         yield f"mcp-sim listens on {where}"
+    if args.workers > 1 and logs_calls(args):
+        yield f"  workers  {args.workers}; each has the worlds whose names belong to it"
     if control:
         yield control
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import struct
 from collections import OrderedDict
@@ -13,8 +14,9 @@ from typing import Any, TypeAlias
 from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mcp_sim.server.exchange import CONNECTION
+from mcp_sim.server.exchange import CONNECTION, Scope
 from mcp_sim.server.rations import Rations
+from mcp_sim.server.workers import Detached
 from mcp_sim.types.json_values import encode
 
 SILENT_SECONDS = 60.0
@@ -45,6 +47,10 @@ NO_LINGERING = struct.pack("ii", 1, 0)
 
 MOST_UNREAD = 256 * 1024 * 1024
 """Bytes of unread answers beyond which connections are closed, those stalled longest first."""
+
+
+_OF_THE_BODY = frozenset({b"content-length", b"transfer-encoding", b"trailer", b"expect"})
+"""Headers about how a body is sent."""
 
 
 AnswerAtOnce: TypeAlias = Callable[[bytes, Sequence[tuple[bytes, bytes]], bytes], bytes | None]
@@ -96,9 +102,10 @@ class ConnectionLimits:
 class Connection(HttpToolsProtocol):
     """The HTTP connection of a client."""
 
-    def __init__(self, limits: ConnectionLimits, answer_at_once: AnswerAtOnce, **given: Any) -> None:
+    def __init__(self, limits: ConnectionLimits, answer_at_once: AnswerAtOnce, read: bytes = b"", **given: Any) -> None:
+        """`read` is what another process has read from the connection."""
         super().__init__(**given)
-        self._limits, self._answer_at_once = limits, answer_at_once
+        self._limits, self._answer_at_once, self._read = limits, answer_at_once, read
         self._piece = b""
         """The piece that is parsed, if it begins with a request."""
         self._whole: bytes | None = None
@@ -116,6 +123,30 @@ class Connection(HttpToolsProtocol):
         _notice_loss(transport)
         self._limits.arrived(self, self.loop.time())
         self._close_after(SILENT_SECONDS)
+        if self._read:
+            self.data_received(self._read)
+            self._read = b""
+
+    async def detach(self, scope: Scope, body: bytes) -> Detached | None:
+        """Take the connection from the event loop, with the request that is being answered and all that follow it.
+
+        Waits until earlier answers are sent. None if the client has left. If a part of the next request was parsed
+        already, the connection ends after this one, as its answer announces.
+        """
+        self._buffered.hold_reading(is_held=True)
+        self._buffered.set_write_buffer_limits(0)
+        await self.flow.drain()
+        if self.transport.is_closing():
+            return None
+        is_last = self._in_head or self._in_body or self._is_refused
+        data = request_bytes(scope, body, is_last=is_last)
+        if not is_last:
+            parsed = [request_bytes(cycle.scope, bytes(cycle.body)) for cycle, _ in reversed(self.pipeline)]
+            data += b"".join([*parsed, self._ahead, self._rest])
+        descriptor = os.dup(self.transport.get_extra_info("socket").fileno())
+        self._rest.clear()
+        self.transport.abort()
+        return Detached(descriptor, data)
 
     def cut(self) -> None:
         """Reset the connection and discard what was not sent yet."""
@@ -215,7 +246,9 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._in_head, self._head, self._listed = True, 0, 0
-        self.scope["extensions"] = {CONNECTION: {"close": self.transport.close, "has_more": self._has_more}}
+        self.scope["extensions"] = {
+            CONNECTION: {"close": self.transport.close, "has_more": self._has_more, "detach": self.detach}
+        }
 
     def on_url(self, url: bytes) -> None:
         self._list(len(url))
@@ -349,6 +382,10 @@ class BufferedTransport(asyncio.Transport):
             self._loop.call_soon(self._send)
         self._pieces.append(bytes(data))
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._send()
+        self._transport.set_write_buffer_limits(high, low)
+
     def write_whole(self, data: bytes) -> None:
         """Write a whole answer, at once if nothing else waits."""
         if self._pieces:
@@ -367,6 +404,20 @@ class BufferedTransport(asyncio.Transport):
             data = b"".join(pieces)
             self.newest = len(data)
             self._transport.write(data)
+
+
+def request_bytes(scope: Scope, body: bytes, *, is_last: bool = False) -> bytes:
+    """Return a request whose body has arrived as it could have been sent, with its length in its head."""
+    query = scope["query_string"]
+    target = b"%b?%b" % (scope["raw_path"], query) if query else scope["raw_path"]
+    kept = [header for header in scope["headers"] if header[0] not in _OF_THE_BODY]
+    if body or len(kept) < len(scope["headers"]):
+        kept.append((b"content-length", b"%d" % len(body)))
+    if is_last:
+        kept = [*(header for header in kept if header[0] != b"connection"), (b"connection", b"close")]
+    lines = b"".join([b"%b: %b\r\n" % header for header in kept])
+    method, version = scope["method"].encode(), scope["http_version"].encode()
+    return b"%b %b HTTP/%b\r\n%b\r\n%b" % (method, target, version, lines, body)
 
 
 def _notice_loss(transport: asyncio.Transport) -> None:

@@ -28,7 +28,7 @@ EXCHANGE = "mcp-sim.exchange"
 """The key of the exchange in an ASGI scope."""
 
 CONNECTION = "mcp-sim.connection"
-"""The key of functions of the connection, in the extensions of an ASGI scope: `close`, and `has_more` (requests)."""
+"""The key of functions of the connection, in the extensions of an ASGI scope: `close`, `detach`, `has_more`."""
 
 EMPTY_RESULT = b'"result":{}}'
 

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from uuid import uuid4
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -44,9 +45,12 @@ from mcp_sim.server.plain_calls import (
     whole_response,
 )
 from mcp_sim.server.sessions import SessionOwner, Sessions
-from mcp_sim.server.turns import NEWCOMERS, Turns
+from mcp_sim.server.turns import NEWCOMERS, Turn, Turns
+from mcp_sim.server.workers import Worker
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import decode
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
@@ -90,14 +94,28 @@ class Addressee:
     def server(self) -> str:
         return self.owner.server
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the head decides which process has the world."""
+        return self.names.path is not None or not self.is_modern
+
 
 class HttpServer:
-    """An ASGI application. `on_nameless` is called once, when a request first uses the default world."""
+    """An ASGI application. `on_nameless` is called once, when a request first uses the default world.
+
+    `worker` is this process, if it is one of several with the same port.
+    """
 
     def __init__(
-        self, scenario: Scenario, worlds: Worlds, access: Access, limits: Limits, on_nameless: Callable[[], None]
+        self,
+        scenario: Scenario,
+        worlds: Worlds,
+        access: Access,
+        limits: Limits,
+        on_nameless: Callable[[], None],
+        worker: Worker | None = None,
     ) -> None:
-        self._worlds, self._access, self._limits = worlds, access, limits
+        self._worlds, self._access, self._limits, self._worker = worlds, access, limits, worker
         self._on_nameless: Callable[[], None] | None = on_nameless
         self._servers = {
             name: Impersonation(scenario, name, self._world_of, _break_off, _splice, _exchange, _caller)
@@ -113,7 +131,8 @@ class HttpServer:
     async def open(self) -> AsyncGenerator[App]:
         """Yield the application, ready to be served."""
         async with anyio.create_task_group() as tasks, AsyncExitStack() as stack:
-            self._sessions = Sessions(tasks, self._limits.sessions, self._limits.idle, self._worlds.forget)
+            new_id = _new_session if self._worker is None else self._worker.new_session
+            self._sessions = Sessions(tasks, self._limits.sessions, self._limits.idle, self._worlds.forget, new_id)
             self._plain = {name: await _modern(stack, server, True) for name, server in self._servers.items()}
             self._streaming = {name: await _modern(stack, server, False) for name, server in self._servers.items()}
             yield self
@@ -157,32 +176,61 @@ class HttpServer:
         """Check a request and pass it to its server."""
         headers = dict[bytes, bytes](scope["headers"])
         addressee = self._addressee(scope["path"], scope["query_string"], scope["headers"], headers)
-        names = addressee.names
-        exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), names)
+        exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), addressee.names)
         self._running.add(exchange)
         try:
-            connection = scope.get("extensions", {}).get(CONNECTION)
-            has_more = connection is not None and connection["has_more"]()
-            flow = names.likely if self._is_known(names) else NEWCOMERS
-            exchange.turn = await self._turns.next(flow, len(exchange.body), is_patient=has_more)
-            check_values(exchange.body)
-            may_be_plain = scope["method"] == "POST" and not exchange.is_unanswered
-            plain = self._answer_plain(addressee, scope["headers"], headers, exchange.body) if may_be_plain else None
-            if plain is not None:
-                del scope[EXCHANGE]
-                await respond(send, 200, *plain)
+            if addressee.is_clear and await self._pass_on(exchange, addressee, send):
                 return
-            if addressee.is_modern:
-                await exchange.answer_with(self._modern(exchange, addressee.server, headers))
-                del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
-            else:
-                await self._with_handshake(exchange, addressee.owner)
-            if exchange.is_unanswered:
-                raise _leaving()
+            exchange.turn = await self._next_turn(exchange)
+            check_values(exchange.body)
+            if addressee.is_clear or not await self._pass_on(exchange, addressee, send):
+                await self._answer_here(exchange, addressee, headers, send)
         finally:
             self._running.discard(exchange)
             if exchange.turn is not None:
                 exchange.turn.end()
+
+    async def _next_turn(self, exchange: Exchange) -> Turn:
+        """Wait for the turn of a request."""
+        connection = exchange.scope.get("extensions", {}).get(CONNECTION)
+        has_more = connection is not None and connection["has_more"]()
+        flow = exchange.names.likely if self._is_known(exchange.names) else NEWCOMERS
+        return await self._turns.next(flow, len(exchange.body), is_patient=has_more)
+
+    async def _answer_here(
+        self, exchange: Exchange, addressee: Addressee, headers: Mapping[bytes, bytes], send: Send
+    ) -> None:
+        """Pass a request to its server, and its answer to the client. Raises `Refusal`."""
+        scope = exchange.scope
+        may_be_plain = scope["method"] == "POST" and not exchange.is_unanswered
+        plain = self._answer_plain(addressee, scope["headers"], headers, exchange.body) if may_be_plain else None
+        if plain is not None:
+            del scope[EXCHANGE]
+            await respond(send, 200, *plain)
+            return
+        if addressee.is_modern:
+            await exchange.answer_with(self._modern(exchange, addressee.server, headers))
+            del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
+        else:
+            await self._with_handshake(exchange, addressee.owner)
+        if exchange.is_unanswered:
+            raise _leaving()
+
+    async def _pass_on(self, exchange: Exchange, addressee: Addressee, send: Send) -> bool:
+        """Pass a request with its connection to the worker that has its world, unless this process has it.
+
+        Raises `Refusal` if that worker takes no more.
+        """
+        world = None if self._worker is None else _world_named(addressee, exchange.body)
+        if world is None or self._worker is None or self._worker.has(world):
+            return False
+        if not self._worker.has_room(world):
+            raise Refusal(503, INTERNAL_ERROR, "Too many requests", reason="the worker of this world is busy")
+        detached = await exchange.scope["extensions"][CONNECTION]["detach"](exchange.scope, exchange.body)
+        if detached is not None:
+            self._worker.pass_on(detached, world)
+        await respond(send, 200, [], b"")  # goes nowhere; uvicorn expects an answer
+        return True
 
     def answer_at_once(self, url: bytes, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> bytes | None:
         """Return the response to a POST request for a plain call in an existing world, if it needs no wait.
@@ -251,7 +299,8 @@ class HttpServer:
         is_modern = version is not None and version not in _HANDSHAKE
         named = None if is_modern or session is None else session.decode("latin-1")
         names = WorldNames(world, explicit_names(query, headers), named, principal)
-        return Addressee(SessionOwner(server, world, principal), names, is_modern)
+        bound = world if self._worker is None else world or next(iter(names.explicit), None)
+        return Addressee(SessionOwner(server, bound, principal), names, is_modern)
 
     def _is_known(self, names: WorldNames) -> bool:
         """Whether the session of a request is open, or its world exists."""
@@ -321,6 +370,8 @@ class HttpServer:
     def _world(self, names: WorldNames, params: Mapping[str, Any] | None) -> World:
         """Return the world of a request. Raises `MCPError` if it has none."""
         name = names.world(params)
+        if self._worker is not None and names.session is not None and name != names.likely:
+            raise MCPError(INVALID_PARAMS, "The request names another world than its session")
         if name is None:
             name = DEFAULT
             if self._on_nameless is not None:
@@ -330,6 +381,30 @@ class HttpServer:
             return self._worlds.get(name)
         except WorldUnavailable as error:
             raise MCPError(INTERNAL_ERROR if error.is_full else INVALID_PARAMS, str(error)) from None
+
+
+def _world_named(addressee: Addressee, body: bytes) -> str | None:
+    """Return the world that decides which process answers a request; None if each of them can.
+
+    A session is where its world is. Without the name of a world it is where it was opened, as its id says.
+    """
+    names = addressee.names
+    if names.path is not None:
+        return names.path
+    if not addressee.is_modern:
+        return next(iter(names.explicit), None) or names.session
+    try:
+        message = as_object(decode(body))
+    except ValueError:
+        message = {}
+    try:
+        return names.world(as_object(message.get("params"))) or DEFAULT
+    except MCPError:
+        return None
+
+
+def _new_session() -> str:
+    return uuid4().hex
 
 
 async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -> StreamableHTTPSessionManager:

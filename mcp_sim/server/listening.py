@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from errno import EADDRINUSE, errorcode
 from functools import partial
 from types import FrameType
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -19,6 +20,7 @@ import uvicorn
 
 from mcp_sim.server.connections import AnswerAtOnce, Connection, ConnectionLimits, answer_nothing
 from mcp_sim.server.exchange import App
+from mcp_sim.server.workers import Worker
 from mcp_sim.types.errors import UsageError
 
 LAST_SECONDS = 2
@@ -76,14 +78,17 @@ async def listen(
     grace: float,
     unread: float,
     answer_at_once: AnswerAtOnce = answer_nothing,
+    worker: Worker | None = None,
 ) -> int:
     """Serve until SIGINT or SIGTERM, then call `leave` and let running calls finish. Return the exit code.
 
     `begun` is called once signals are handled. Running calls get `grace` seconds. A client may leave an answer unread
-    for `unread` seconds. What `answer_at_once` answers does not reach the application.
+    for `unread` seconds. What `answer_at_once` answers does not reach the application. A `worker` also takes over
+    connections of others. It serves until SIGTERM, or until its lifeline ends.
     """
     _allow_connections()
-    server = _Server(_config(app, grace, unread, answer_at_once), begun, leave)
+    config = _config(app, grace, unread, answer_at_once)
+    server = _Server(config, begun, leave) if worker is None else _Fellow(config, begun, leave, worker)
     await server.serve([listener])
     return 128 + server.received[0] if server.received else 0
 
@@ -140,6 +145,8 @@ def _allow_connections() -> None:
 class _Server(uvicorn.Server):
     """uvicorn's server, which shuts down at the first signal and ends at the second."""
 
+    signals: ClassVar = (signal.SIGINT, signal.SIGTERM)
+
     def __init__(self, config: uvicorn.Config, begun: Callable[[], None], leave: Callable[[], None]) -> None:
         super().__init__(config)
         self._begun = begun
@@ -159,7 +166,7 @@ class _Server(uvicorn.Server):
             signal.signal(number, signal.SIG_DFL)
             loop.call_soon_threadsafe(setattr, self, "should_exit", True)
 
-        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, note) for number in self.signals}
         try:
             self._begun()
             yield
@@ -175,3 +182,41 @@ class _Guest(_Server):
     def capture_signals(self) -> Generator[None]:
         self._begun()
         yield
+
+
+class _Fellow(_Server):
+    """A server among others with the same port."""
+
+    signals: ClassVar = (signal.SIGTERM,)
+
+    def __init__(
+        self, config: uvicorn.Config, begun: Callable[[], None], leave: Callable[[], None], worker: Worker
+    ) -> None:
+        super().__init__(config, begun, leave)
+        self._worker = worker
+        self._adopting = set[asyncio.Task[Any]]()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._worker.open(self._adopt)
+        asyncio.get_running_loop().add_reader(self._worker.lifeline, self._end)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._worker.close()
+        await super().shutdown(sockets)
+
+    def _end(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._worker.lifeline)
+        self.should_exit = True
+
+    def _adopt(self, connection: socket.socket, read: bytes) -> None:
+        """Serve a connection that another worker has accepted."""
+        loop = asyncio.get_running_loop()
+        connection.setblocking(False)
+        make: Any = self.config.http_protocol_class
+        protocol = partial(
+            make, config=self.config, server_state=self.server_state, app_state=self.lifespan.state, read=read
+        )
+        task = loop.create_task(loop.connect_accepted_socket(protocol, connection))
+        self._adopting.add(task)
+        task.add_done_callback(self._adopting.discard)

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from uuid import uuid4
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -28,10 +27,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SessionOwner:
-    """The server, path and bearer that a session belongs to. It is unknown to all others."""
+    """The server, world and bearer that a session belongs to. It is unknown to all others.
+
+    The world is that of the path; among several workers also that of the query or the header.
+    """
 
     server: str
-    path: str | None
+    world: str | None
     principal: str | None
 
 
@@ -69,10 +71,15 @@ def _id_of(body: bytes) -> str | None:
 
 
 class Sessions:
-    """The sessions of a process, at most `most`. One ends after `idle` seconds; `on_end` gets its id."""
+    """The sessions of a process, at most `most`. One ends after `idle` seconds; `on_end` gets its id.
 
-    def __init__(self, tasks: TaskGroup, most: int, idle: float, on_end: Callable[[str], None]) -> None:
-        self._tasks, self._most, self._idle, self._on_end = tasks, most, idle, on_end
+    `new_id` makes the id of a session.
+    """
+
+    def __init__(
+        self, tasks: TaskGroup, most: int, idle: float, on_end: Callable[[str], None], new_id: Callable[[], str]
+    ) -> None:
+        self._tasks, self._most, self._idle, self._on_end, self._new_id = tasks, most, idle, on_end, new_id
         self._open: dict[str, _Session] = {}
 
     def __len__(self) -> int:
@@ -120,7 +127,7 @@ class Sessions:
         if len(self._open) >= self._most:
             reason = f"{len(self._open)} sessions are open (--max-sessions)"
             raise Refusal(503, INTERNAL_ERROR, "Too many open sessions", reason=reason)
-        name = uuid4().hex
+        name = self._new_id()
         transport = StreamableHTTPServerTransport(
             name, is_json_response_enabled=not server.sends_during_calls, idle_timeout=self._idle
         )

@@ -30,7 +30,8 @@ class Worlds:
     """Worlds by name, at most `most` at a time; with `only_declared`, only those with declared names.
 
     If all of them hold more than `room` bytes, those that hold more than their share are refused. `on_end` gets each
-    world that is dropped.
+    world that is dropped. Worlds that were `lost` with another process are refused, and so are those that are not
+    `is_own`: another process has them.
     """
 
     def __init__(
@@ -42,8 +43,11 @@ class Worlds:
         only_declared: bool = False,
         room: int = MAX_BYTES,
         on_end: Callable[[World], None] = lambda _: None,
+        lost: Collection[str] = (),
+        is_own: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self._make, self._most, self._room, self._on_end = make, most, room, on_end
+        self._lost, self._is_own = frozenset(lost), is_own
         self._declared = frozenset(declared) if only_declared else None
         self._worlds: dict[str, World] = {}
         self._sizes: dict[str, int] = {}
@@ -74,20 +78,25 @@ class Worlds:
             raise WorldUnavailable(name, "There is no room for another world", is_full=True)
 
     def check(self, name: str) -> None:
-        """Raises `WorldUnavailable` if `get` would."""
+        """Raises `WorldUnavailable` if `get` would, or the process that has the world."""
         world = self._worlds.get(name)
         if world is not None:
             self._weigh(name, world)
             return
         if self._declared is not None and name not in self._declared:
             raise WorldUnavailable(name, f"Unknown world: {name}", is_full=False)
-        self.check_room(name)
+        if name in self._lost:
+            raise WorldUnavailable(name, "This world was lost; use another one", is_full=True)
+        if self._is_own(name):
+            self.check_room(name)
 
     def get(self, name: str) -> World:
         """Return the world of this name, created on first use. Raises `WorldUnavailable`."""
         world = self._worlds.get(name)
         if world is None:
             self.check(name)
+            if not self._is_own(name):
+                raise WorldUnavailable(name, "Another process has this world", is_full=True)
             world = self._worlds[name] = self._make(name)
         self._weigh(name, world)
         return world
