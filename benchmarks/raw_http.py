@@ -28,7 +28,13 @@ class Listening:
     port: int
 
     def cpu_seconds(self) -> float:
-        return cpu_seconds(self.pid)
+        """Return processor seconds of the process and its workers so far (Linux; 0 elsewhere)."""
+        return cpu_seconds(self.pid) + sum(map(cpu_seconds, self.workers()))
+
+    def workers(self) -> list[int]:
+        """Return the processes that the process has started (Linux; none elsewhere)."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return [int(pid) for pid in children.read_text(encoding="ascii").split()] if children.exists() else []
 
     def resident_megabytes(self) -> float:
         """Return the resident memory of the process (Linux; 0 elsewhere)."""

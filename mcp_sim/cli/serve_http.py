@@ -87,7 +87,7 @@ def run(simulator: Simulator, clock: Mode, log: CallLog, judging: Judging, args:
     with token_of(args) as token, bind(host, port) as listener:
         port = _Port(listener, barring(rules, token), token)
         serve = partial(_serve, simulator, clock, log, judging, args, port)
-        return _run(serve) if args.workers == 1 else _run_workers(simulator, serve, log, args)
+        return _run(serve) if args.workers == 1 else _run_workers(simulator, serve, listener, log, args)
 
 
 def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
@@ -95,7 +95,11 @@ def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
 
 
 def _run_workers(
-    simulator: Simulator, serve: Callable[..., Awaitable[int]], log: CallLog, args: argparse.Namespace
+    simulator: Simulator,
+    serve: Callable[..., Awaitable[int]],
+    listener: socket.socket,
+    log: CallLog,
+    args: argparse.Namespace,
 ) -> int:
     """Serve in several processes, which share what is loaded, and the records that their worlds begin with."""
     from mcp_sim.cli import outcome  # noqa: PLC0415 (imports this module)
@@ -108,7 +112,7 @@ def _run_workers(
     def work(worker: Worker) -> int:
         return outcome(partial(_run, serve, worker))
 
-    return Supervisor(args.workers, work, lambda line: log.say([line])).run()
+    return Supervisor(args.workers, listener, work, lambda line: log.say([line])).run()
 
 
 async def _serve(

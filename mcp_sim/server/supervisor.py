@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -26,14 +27,14 @@ Work: TypeAlias = Callable[[Worker], int]
 
 
 class Supervisor:
-    """Runs `count` workers until SIGINT or SIGTERM.
+    """Runs `count` workers until SIGINT or SIGTERM, which share a listener.
 
     A worker that dies is replaced, without its worlds. If this process dies the workers end, too, since their lifeline
     does. `say` gets a line for each worker that has died.
     """
 
-    def __init__(self, count: int, work: Work, say: Callable[[str], None]) -> None:
-        self._work, self._say = work, say
+    def __init__(self, count: int, listener: socket.socket, work: Work, say: Callable[[str], None]) -> None:
+        self._listener, self._work, self._say = listener, work, say
         self._doors = [open_door() for _ in range(count)]
         self._names = [_new_file() for _ in range(count)]
         self._lifeline, self._life = os.pipe()
@@ -119,6 +120,7 @@ class Supervisor:
         """Let the workers end; at the second signal, end them at once."""
         if self._received is None:
             self._received = number
+            self._listener.close()
             os.close(self._life)
             return
         for pid in [*self._running]:
