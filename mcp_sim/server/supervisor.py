@@ -49,7 +49,7 @@ class Supervisor:
             if code is not None:
                 return code if self._received is None else 128 + self._received
             for number in range(1, len(self._doors)):
-                self._start(number, None)
+                self._start(number, announces=number == len(self._doors) - 1)
             while self._running:
                 self._wait()
         assert self._received is not None
@@ -58,7 +58,7 @@ class Supervisor:
     def _start_first(self) -> int | None:
         """Start the first worker and wait until it serves. Return its exit code if it does not."""
         readable, writable = os.pipe()
-        pid = self._start(0, writable)
+        pid = self._start(0, begun=writable)
         os.close(writable)
         has_begun = bool(os.read(readable, 1))
         os.close(readable)
@@ -67,19 +67,19 @@ class Supervisor:
         _, status = os.waitpid(pid, 0)
         return os.waitstatus_to_exitcode(status) % 256
 
-    def _start(self, number: int, begun: int | None) -> int:
-        """Fork a worker, which writes to `begun` once it serves. Return its process."""
+    def _start(self, number: int, *, begun: int | None = None, announces: bool = False) -> int:
+        """Fork a worker, which writes to `begun` and announces the server once it serves. Return its process."""
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             pid = os.fork()
             if pid == 0:
-                self._be_worker(number, begun)
+                self._be_worker(number, begun, announces)
             self._running[pid] = (number, time.monotonic())
             return pid
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
-    def _be_worker(self, number: int, begun: int | None) -> NoReturn:
+    def _be_worker(self, number: int, begun: int | None, announces: bool) -> NoReturn:
         """Work, then end this process without returning to what the parent would do next."""
         code = 1
         try:
@@ -88,7 +88,7 @@ class Supervisor:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             with suppress(OSError):
                 os.close(self._life)
-            code = self._work(Worker(number, self._doors, self._lifeline, self._names[number], begun))
+            code = self._work(Worker(number, self._doors, self._lifeline, self._names[number], begun, announces))
         except BaseException:
             logger.exception("worker %d failed", number)
         finally:
@@ -105,7 +105,7 @@ class Supervisor:
         self._say(f"ERROR: worker {number} (process {pid}) {how}; its worlds are lost, and answer 503")
         time.sleep(max(0.0, since + LEAST_SECONDS - time.monotonic()))
         if self._received is None:  # pyright: ignore[reportUnnecessaryComparison] (a signal may have arrived)
-            self._start(number, None)
+            self._start(number)
 
     @contextmanager
     def _handling_signals(self) -> Generator[None]:

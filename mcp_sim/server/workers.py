@@ -84,11 +84,13 @@ class Worker:
 
     `names` is a file that survives the worker. It holds the names of the worlds that were created here, and those that
     a worker of this number had before it died are `lost`. The first worker has a descriptor to write to once it has
-    `begun`.
+    `begun`; the last one `announces` the server.
     """
 
-    def __init__(self, number: int, doors: Sequence[Door], lifeline: int, names: int, begun: int | None = None) -> None:
-        self.number, self.lifeline, self._begun = number, lifeline, begun
+    def __init__(
+        self, number: int, doors: Sequence[Door], lifeline: int, names: int, begun: int | None, announces: bool
+    ) -> None:
+        self.number, self.lifeline, self._begun, self._announces = number, lifeline, begun, announces
         self._doors, self._names = doors, names
         self._waiting = [deque[_Message]() for _ in doors]
         self._timers: list[asyncio.TimerHandle | None] = [None for _ in doors]
@@ -97,11 +99,12 @@ class Worker:
         self.lost = frozenset(os.pread(names, size, 0).decode().split())
 
     def begin(self, announce: Callable[[], None]) -> None:
-        """Announce the server, if this is its first worker, which now serves."""
+        """Report that this worker serves, and announce the server if it is the last one to start."""
         if self._begun is not None:
-            announce()
             os.write(self._begun, b".")
             os.close(self._begun)
+        if self._announces:
+            announce()
 
     def has(self, world: str) -> bool:
         """Whether a world belongs to this worker."""

@@ -377,7 +377,7 @@ def test_a_second_signal_ends_all_at_once(tmp_path: Path) -> None:
             os.sched_yield()
         served.process.send_signal(signal.SIGTERM)
         with suppress(OSError):
-            while True:  # until nobody listens any more
+            while True:  # until the port is closed
                 socket.create_connection(("127.0.0.1", served.port)).close()
         assert served.end(signal.SIGINT) == 143
 
