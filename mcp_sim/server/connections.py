@@ -9,7 +9,7 @@ import struct
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -141,7 +141,9 @@ class Connection(HttpToolsProtocol):
         is_last = self._in_head or self._in_body or self._is_refused
         data = request_bytes(scope, body, is_last=is_last)
         if not is_last:
-            parsed = [request_bytes(cycle.scope, bytes(cycle.body)) for cycle, _ in reversed(self.pipeline)]
+            parsed = [
+                request_bytes(cast("Scope", cycle.scope), bytes(cycle.body)) for cycle, _ in reversed(self.pipeline)
+            ]
             data += b"".join([*parsed, self._ahead, self._rest])
         descriptor = os.dup(self.transport.get_extra_info("socket").fileno())
         self._rest.clear()
