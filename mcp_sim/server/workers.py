@@ -27,6 +27,9 @@ LONGEST_MESSAGE = 1500
 MOST_WAITING = 1024
 """Connections that wait until a busy worker takes them."""
 
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of requests that wait with them, for all workers together."""
+
 MOST_AT_ONCE = 32
 """Connections that are taken over in one round of the loop."""
 
@@ -72,6 +75,7 @@ class _Message:
 
     text: bytes
     descriptors: list[int]
+    size: int
 
     def drop(self) -> None:
         """Close the descriptors. A connection that was sent stays open in the worker that received it."""
@@ -94,6 +98,7 @@ class Worker:
         self._doors, self._names = doors, names
         self._waiting = [deque[_Message]() for _ in doors]
         self._timers: list[asyncio.TimerHandle | None] = [None for _ in doors]
+        self._held = 0
         self._adopt: Adopt | None = None
         size = os.fstat(names).st_size
         self.lost = frozenset(os.pread(names, size, 0).decode().split())
@@ -124,12 +129,14 @@ class Worker:
 
     def has_room(self, world: str) -> bool:
         """Whether a connection can be passed to the worker that has a world."""
-        return len(self._waiting[worker_of(world, len(self._doors))]) < MOST_WAITING
+        return len(self._waiting[worker_of(world, len(self._doors))]) < MOST_WAITING and self._held < MOST_BYTES
 
     def pass_on(self, connection: Detached, world: str) -> None:
         """Pass a connection to the worker that has a world, as soon as that takes it."""
         number = worker_of(world, len(self._doors))
-        self._waiting[number].append(_message(connection))
+        message = _message(connection)
+        self._held += message.size
+        self._waiting[number].append(message)
         if self._timers[number] is None:
             self._send(number)
 
@@ -149,6 +156,7 @@ class Worker:
                     self._timers[number] = loop.call_later(RETRY_SECONDS, self._send, number)
                     return
                 logger.exception("a connection could not be passed to worker %d", number)
+            self._held -= waiting[0].size
             waiting.popleft().drop()
 
     def open(self, adopt: Adopt) -> None:
@@ -180,12 +188,12 @@ class Worker:
 
 def _message(connection: Detached) -> _Message:
     if len(connection.data) <= LONGEST_MESSAGE:
-        return _Message(connection.data, [connection.descriptor])
+        return _Message(connection.data, [connection.descriptor], len(connection.data))
     with TemporaryFile(buffering=0) as file:
         rest = memoryview(connection.data)
         while rest:
             rest = rest[file.write(rest) :]
-        return _Message(IN_FILE, [connection.descriptor, os.dup(file.fileno())])
+        return _Message(IN_FILE, [connection.descriptor, os.dup(file.fileno())], len(connection.data))
 
 
 def _read(file: int) -> bytes:
