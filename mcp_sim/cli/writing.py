@@ -233,6 +233,9 @@ def _rows(report: Record) -> Iterator[list[str]]:
         scores = ["-" if one[name] is None else f"{one[name]:.3f}" for name in ("held_back", "plan")]
         why = one["why"][0].split("\n")[0] if one["why"] else ""
         yield [tool, one["result"], *scores, ", ".join(one["checks"]) or "-", why]
+    for hook, one in report["hooks"].items():
+        if not one["kept"]:
+            yield [hook, "dropped", "-", "-", "answers", *one["why"][:1]]
 
 
 def _totals(report: Record) -> str:

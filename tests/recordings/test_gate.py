@@ -121,6 +121,74 @@ def test_arguments_are_names_that_only_the_given_state_has(
     assert "no call succeeded" not in found["tools"]["send_message"]["checks"]
 
 
+def test_ids_that_collide_with_given_ones_are_a_defect_and_no_reason_to_drop_a_function(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    counted = REPLY.replace("world.item.add(name=", 'world.item.add(id=f"item-{len(world.item) + 1}", name=')
+    assert counted != REPLY
+    found = judged(capfd, counted, "compile", "pantry.yaml")
+    assert dropped(found) == []
+    assert "already exists" in found["complaints"]
+    assert "expected the next free id; leave it to add()" in found["complaints"]
+    assert "ids" in judged(capfd, REPLY, "compile", "pantry.yaml")["tools"]["add_item"]["checks"]
+
+
+def test_what_the_plans_know_of_the_given_state_and_the_program_does_not_is_said(
+    pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scenario = Path("pantry_at_home.yaml")
+    flat = "{items: [{id: item-7, name: Rice, quantity: 2}]}"
+    scenario.write_text(
+        scenario.read_text().replace("{shelves: {top: [{id: item-7, name: Rice, quantity: 2}], bottom: []}}", flat)
+    )
+    deaf = REPLY.replace('records(given, "shelves")', 'records(given, "boxes")')
+    knowing = deaf.replace(
+        "for shelves in", 'for item in records(given, "items"):\n        world.item.add(item)\n    for shelves in'
+    )
+    assert (
+        "a guess from the tool list shows that" in judged(capfd, deaf, "compile", "pantry_at_home.yaml")["complaints"]
+    )
+    assert "a guess from" not in judged(capfd, knowing, "compile", "pantry_at_home.yaml")["complaints"]
+
+
+HOOKS = """
+
+@unknown_tool
+def nothing(world, tool, arguments):
+    raise Refused(f"No tool {tool}")
+
+
+@invalid_arguments
+def wrong(world, tool, arguments, problems):
+    raise Refused(f"{tool}: {problems[0]}")
+
+
+@resource("pantry://items/{item_id}")
+def show(world, item_id):
+    item = world.item.get(item_id)
+    return item and item["name"]
+```"""
+BROKEN_HOOKS = {
+    "@unknown_tool": ('f"No tool {tool}"', 'arguments["name"]'),
+    "@invalid_arguments": ("problems[0]", "problems[9]"),
+    "@resource(pantry://items/{item_id})": ('item["name"]', 'item["label"]'),
+}
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_hooks_and_resources_are_tried_and_those_that_crash_are_taken_out(
+    is_broken: bool, pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reply = REPLY.replace("import ", "import invalid_arguments, resource, unknown_tool, ", 1).replace("\n```", HOOKS)
+    for right, wrong in BROKEN_HOOKS.values() if is_broken else ():
+        reply = reply.replace(right, wrong)
+    found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
+    assert dropped(found) == []
+    assert {name: one["kept"] for name, one in found["hooks"].items()} == dict.fromkeys(BROKEN_HOOKS, not is_broken)
+    assert [f"## {name}" in found["complaints"] for name in BROKEN_HOOKS] == [is_broken] * 3
+    assert ("@resource(" in Path("pantry.py").read_text()) != is_broken
+
+
 COUNTER = """```python
 from mcp_sim.programs import tool
 

@@ -13,6 +13,7 @@ from typing import cast
 
 from mcp_sim.programs.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.evidence import representative_sessions
+from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
 from mcp_sim.recordings.compiling.removal import enclosing_function, functions_in, without_tools
 from mcp_sim.recordings.compiling.static_checks import static_problems
@@ -70,6 +71,8 @@ class Judged:
 
     text: str
     functions: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
+    hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
+    """What answers unknown tools, invalid arguments and resources, by its name in findings."""
     whole: Sequence[str] = ()
     """Why the file cannot be used at all."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
@@ -84,14 +87,21 @@ class Judged:
     held: Agreement = Agreement()
     shown: Agreement = Agreement()
     differences: Sequence[Difference] = ()
+    determined: Sequence[Record] = ()
+    """Of plans: calls that they answer from the given state."""
 
     def failing(self) -> dict[str, list[str]]:
-        """Return the tools with a function that may not be kept, and why."""
+        """Return the tools and hooks with a function that may not be kept, and why."""
         found: dict[str, list[str]] = {}
         for one in self.relevant():
-            if one.tool in self.functions and one.kind != "advice":
+            if one.tool in self.answering and one.kind not in {"defect", "advice"}:
                 found.setdefault(one.tool, []).append(self.placed(one))
         return found
+
+    @property
+    def answering(self) -> dict[str, ProgramFunction]:
+        """All functions that can be taken out: of tools, and hooks."""
+        return {**self.functions, **self.hooks}
 
     def differs(self) -> bool:
         """Whether recordings that the author sees are answered too differently."""
@@ -99,7 +109,11 @@ class Judged:
 
     def is_wrong(self) -> bool:
         """Whether there is more to say than advice."""
-        return bool(self.whole or self.left_out or self.failing() or self.differs())
+        return bool(self.whole or self.left_out or self.failing() or self._defective() or self.differs())
+
+    def _defective(self) -> set[str]:
+        """Return the tools whose functions are kept, but wrong."""
+        return {one.tool for one in self.findings if one.kind == "defect"}
 
     def relevant(self) -> list[Finding]:
         """Return the findings, those that matter most first.
@@ -112,7 +126,7 @@ class Judged:
 
     def placed(self, finding: Finding) -> str:
         """Return what is wrong with a tool, with the line of its function."""
-        function = self.functions.get(finding.tool)
+        function = self.answering.get(finding.tool)
         if function is None or f"{PROGRAM}:" in finding.message:
             return finding.message
         return f"{PROGRAM}:{function.line}: {finding.message}"
@@ -143,7 +157,7 @@ class Judged:
         """Return how good the program is, to choose among several: negative if it cannot be used."""
         if self.whole or not self.functions:
             return -1.0
-        passing = len(self.functions.keys() - self.failing().keys()) / tools
+        passing = len(self.functions.keys() - self.failing().keys() - self._defective()) / tools
         scores = [one.score for one in (self.held, self.shown) if one.score is not None]
         return passing + 2 * (sum(scores) / len(scores) if scores else 0.0)
 
@@ -161,14 +175,15 @@ class Gate:
             folder = Path(name)
             self._write(folder, None)
             try:
-                found = self._run(folder, _HASH_SEEDS[0], has_sessions=True)
+                found = self._run(folder, _HASH_SEEDS[0], None, has_sessions=True)
             except Stopped as error:
                 raise UsageError(f"{self.subject.server}: its tools cannot be tried: it {error}") from None
         if found["problems"]:
             raise UsageError(f"{self.subject.server}: {'; '.join(_said(one) for one in found['problems'])}")
         findings = [Finding(**finding) for finding in found["findings"]]
         held, shown = (Agreement.of(found[which]) for which in ("held", "shown"))
-        return Judged("", findings=findings, writes=found["writes"], held=held, shown=shown)
+        seen = {"writes": found["writes"], "determined": found["determined"]}
+        return Judged("", findings=findings, held=held, shown=shown, **seen)
 
     def score(self, text: str | None) -> float | None:
         """Return how faithfully a program, or the plans, answer the sessions that decide nothing; None without any."""
@@ -201,10 +216,10 @@ class Gate:
             problems += [(one.line, f"{one.path}: {one.message}") for one in found if one.severity == "error"]
         if problems:
             return self._without(text, problems)
-        functions = self._functions(folder)
+        functions, hooks = self._functions(folder)
         if not functions:
             return Judged(text, whole=[f"{PROGRAM}: has no function with @tool"])
-        return self._tried(text, folder, functions)
+        return replace(self._tried(text, folder, functions), hooks=hooks)
 
     def _without(self, text: str, problems: Sequence[tuple[int, str]]) -> Judged:
         """Return what is wrong with a program without the functions of tools whose text has problems."""
@@ -219,17 +234,23 @@ class Gate:
         rest = self.judge(without_tools(text, functions, lost))
         return replace(rest, left_out={**lost, **rest.left_out})
 
-    def _functions(self, folder: Path) -> Mapping[str, ProgramFunction]:
+    def _functions(self, folder: Path) -> tuple[dict[str, ProgramFunction], dict[str, ProgramFunction]]:
+        """Return the functions of tools, and the hooks."""
         try:
-            programs = load(folder / "scenario.json", trust=[folder]).domain.programs
+            scenario = load(folder / "scenario.json", trust=[folder])
         except DocumentError:
-            return {}
-        return {tool: one for program in programs for tool, one in program.functions.items()}
+            return {}, {}
+        functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
+        for program in scenario.domain.programs:
+            functions |= program.functions
+            hooks |= hooks_of(program, scenario.servers[program.server])
+        return functions, hooks
 
     def _tried(self, text: str, folder: Path, functions: Mapping[str, ProgramFunction]) -> Judged:
         """Return what is found when the program runs, under two hash seeds at the same time."""
         with ThreadPoolExecutor(len(_HASH_SEEDS)) as pool:
-            runs = [pool.submit(self._run, folder, seed, has_sessions=not seed) for seed in _HASH_SEEDS]
+            determined = self.plans.determined
+            runs = [pool.submit(self._run, folder, seed, determined, has_sessions=not seed) for seed in _HASH_SEEDS]
             try:
                 one, other = (run.result() for run in runs)
             except Stopped as error:
@@ -246,12 +267,13 @@ class Gate:
         seen = {"checks": one["checks"], "writes": one["writes"], "filled": one["filled"]}
         return Judged(text, functions, findings=findings, held=held, shown=shown, differences=found, **seen)
 
-    def _run(self, folder: Path, hash_seed: int, *, has_sessions: bool) -> Record:
+    def _run(self, folder: Path, hash_seed: int, determined: Sequence[Record] | None, *, has_sessions: bool) -> Record:
+        """Try out what is in a folder. `determined`: see `determined_calls`; None to find them."""
         held: Sequence[Session] = self.subject.held[:MOST_HELD] if has_sessions else ()
         shown: Sequence[Session] = representative_sessions(self.subject.shown) if has_sessions else ()
         sessions, is_own = (*self.subject.shown, *self.subject.held), "state" in self.subject.world
         job = job_of(folder, held, shown, known_of(sessions, shown, self.subject.state, is_own=is_own))
-        return self._confined({**job, "tries": True}, folder, hash_seed)
+        return self._confined({**job, "tries": True, "determined": determined}, folder, hash_seed)
 
     def _confined(self, job: Record, folder: Path, hash_seed: int) -> Record:
         try:

@@ -39,6 +39,9 @@ from mcp_sim.world.world import World
 
 _LEAST_SHOWN = 4
 """The length from which the text of a field is recognised in an answer."""
+_INSERTED = 3
+"""How many records with the next ids are inserted, to see whether a tool skips them."""
+_IS_USED = re.compile(r"\b(exists?|already|duplicate|taken|in use)\b", re.IGNORECASE)
 
 
 async def check_lifecycles(probe: Probe) -> None:
@@ -135,6 +138,7 @@ class _Life:
             probe.makers.setdefault(name, []).append(plan.tool)
             if len(new) == 1:
                 self._check_echo(plan, made, seen)
+            await self._check_ids(plan, made)
             return made
         return None
 
@@ -146,9 +150,15 @@ class _Life:
 
     def _inserted(self) -> _Made | None:
         """Return a record that the trial inserts: the defaults of its table, and generated values."""
-        entity, world = self._entity, self._probe.world.fork()
-        if entity.inside is not None:
+        if self._entity.inside is not None:
             return None
+        world = self._probe.world.fork()
+        key, record = self._insert(world)
+        return _Made(key, record, world, {}, {}, "which the trial has inserted")
+
+    def _insert(self, world: World) -> tuple[Key, Record]:
+        """Add a record with the next id to a world."""
+        entity = self._entity
         chance = chance_of("inserted", entity.name)
         record: Record = {
             name: field.schema["default"]
@@ -158,9 +168,11 @@ class _Life:
         }
         key = next_key(entity, key_maker(entity), world.view, Draws(0, "", "trial", 0))
         record[entity.key] = key
-        state = world.version.state.apply([Change("put", entity.name, key, record)])
-        world.version = replace(world.version, state=state)
-        return _Made(key, record, world, {}, {}, "which the trial has inserted")
+        self._apply(world, Change("put", entity.name, key, record))
+        return key, record
+
+    def _apply(self, world: World, change: Change) -> None:
+        world.version = replace(world.version, state=world.version.state.apply([change]))
 
     async def _lists(self, world: World) -> dict[str, Json]:
         """Return what lists show."""
@@ -181,6 +193,25 @@ class _Life:
             expected = f"expected that of the new {self._entity.name}, {made.key!r}"
             answered = f"{plan.tool}({short(made.arguments)}) answered {short(seen.value)}"
             self._probe.note(plan.tool, "lifecycle", f"{answered}, with the id {wrong!r}; {expected}")
+
+    async def _check_ids(self, plan: Plan, made: _Made) -> None:
+        """Check that a tool also creates a record where others have the next ids, and where some of them are gone."""
+        entity, given = self._entity, {str(leaf) for _, leaf in leaves(made.arguments)}
+        if entity.natural or entity.key_like is None or entity.inside is not None:
+            return
+        world = self._probe.world.fork()
+        taken = [self._insert(world)[0] for _ in range(_INSERTED)]
+        self._probe.checked(plan.tool, "ids")
+        for _ in range(2):
+            seen = await self._probe.call(plan.tool, made.arguments, world)
+            text = "" if seen is None or not seen.failed else _text_of(seen)
+            used = [key for key, _ in world.view.rows(entity.name) if str(key) not in given and _names(text, key)]
+            if used and _IS_USED.search(text):
+                message = f"{plan.tool}({short(made.arguments)}) answered {short(text)}, where records have the ids"
+                message = f"{message} {', '.join(map(repr, taken))}: expected the next free id; leave it to add()"
+                self._probe.note(plan.tool, "defect", message)
+                return
+            self._apply(world, Change("remove", entity.name, taken[0], None))
 
     def _wrong_id(self, made: _Made, seen: Observed) -> Json:
         """Return the id that an answer shows in place of a record's; None if there is none."""
@@ -336,6 +367,10 @@ def _own_texts(record: Record) -> list[str]:
 
 def _form(name: str) -> str:
     return re.sub(r"[0-9]+", "9", re.sub(r"[0-9a-f]{6,}", "h", name))
+
+
+def _names(text: str, key: Key) -> bool:
+    return re.search(rf"(?<!\w){re.escape(str(key))}(?!\w)", text) is not None
 
 
 def _text_of(seen: Observed) -> str:

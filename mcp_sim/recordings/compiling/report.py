@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from mcp_sim.recordings.compiling.gate import Gate, Judged
 from mcp_sim.recordings.compiling.rounds import Outcome
 from mcp_sim.types import Record
@@ -16,6 +18,7 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "server": gate.subject.server,
         "kept": sum(one["kept"] for one in tools.values()),
         "tools": tools,
+        "hooks": _hooks_report(outcome),
         "sessions": {
             "shown": [session.name for session in gate.subject.shown],
             "held_back": [session.name for session in gate.subject.held],
@@ -28,6 +31,13 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "tokens": outcome.tally.tokens,
         "complaints": outcome.complaints,
     }
+
+
+def _hooks_report(outcome: Outcome) -> Record:
+    """Return whether each hook and resource of the program was kept, and why not."""
+    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
+    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
+    return {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks}
 
 
 def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:

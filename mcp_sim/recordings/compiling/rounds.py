@@ -134,7 +134,7 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
     missing = [tool for tool in tools if tool not in judged.functions and tool not in judged.left_out]
     if missing:
         yield f"These tools have no function: {', '.join(missing)}."
-    for tool in (INITIAL, *judged.functions):
+    for tool in (INITIAL, *judged.answering):
         found = [one for one in judged.relevant() if one.tool == tool]
         said = [*(_said(judged, one) for one in found[:MOST_COMPLAINTS]), *_scored_low(judged, tool, plans)]
         if said:
@@ -262,6 +262,6 @@ async def _without(gate: Gate, judged: Judged, tools: Sequence[str]) -> Judged |
     """Judge a program without the functions of some tools; None if nothing is left, or it cannot be used."""
     if not judged.functions.keys() - {*tools}:
         return None
-    text = without_tools(judged.text, judged.functions, tools)
+    text = without_tools(judged.text, judged.answering, tools)
     found = await to_thread.run_sync(gate.judge, text)
     return None if found.whole else found

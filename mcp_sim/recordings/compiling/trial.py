@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.recordings.columns import COLUMNS
+from mcp_sim.recordings.compiling.determined import check_determined, determined_calls
 from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
+from mcp_sim.recordings.compiling.hooks import check_hooks
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
 from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
@@ -99,7 +101,7 @@ async def _tried(job: Record, folder: Path) -> Record:
     """Return what trials find, if there are to be any, and the scores of recorded sessions."""
     if not job["tries"]:
         return {"problems": [], "held": _scores(Report(await _scored(folder, job, "held")))}
-    probe = await _probed(folder, job)
+    probe, determined = await _probed(folder, job)
     hung = any("did not end within" in finding.message for finding in probe.findings)
     if not hung:
         probe.findings += await _begun_otherwise(folder, job)
@@ -116,28 +118,37 @@ async def _tried(job: Record, folder: Path) -> Record:
         "findings": [asdict(finding) for finding in dict.fromkeys(findings)],
         "checks": {tool: sorted(found) for tool, found in probe.checks.items()},
         "answers": probe.answers,
+        "determined": determined,
         "held": _scores(held),
         "shown": _scores(shown),
         "differences": [_difference(call) for call in _worst(shown.calls)],
     }
 
 
-async def _probed(folder: Path, job: Record) -> Probe:
-    """Return the probe of one world. A second world must answer it alike: a program keeps nothing in its module."""
+async def _probed(folder: Path, job: Record) -> tuple[Probe, list[Record]]:
+    """Return the probe of one world, and for plans the calls that the given state determines.
+
+    A second world must answer it alike: a program keeps nothing in its module.
+    """
     now = None if job["now"] is None else datetime.fromisoformat(job["now"])
     scenario = load(folder / "scenario.json", trust=[folder], state=job["state"], now=now)
     known, lax = KnownArguments.of(job["given"], job["recorded"]), frozenset(job["lax"])
     async with Simulator(scenario) as simulator:
         probe, again = (Probe(simulator.world("default"), scenario.domain, known, lax) for _ in range(2))
+        start, determined = probe.world.fork(), list[Record]()
         await probe.run()
         await check_lifecycles(probe)
+        if job["determined"] is None:
+            determined = await determined_calls(Probe(start, scenario.domain, known, lax), job["given"])
         if not any("did not end within" in finding.message for finding in probe.findings):
             await again.run()
             await check_lifecycles(again)
             for tool, arguments in differences(probe.answers, again.answers):
                 message = f"{tool}({arguments}) answers otherwise in a second world: keep nothing outside of the tables"
                 probe.findings.append(Finding(tool, "varies", message))
-    return probe
+            await check_hooks(probe)
+            await check_determined(probe, start, job["determined"] or ())
+    return probe, determined
 
 
 async def _begun_otherwise(folder: Path, job: Record) -> list[Finding]:

@@ -1,0 +1,84 @@
+"""Calls whose answers the given state determines: a program must not know less than the inferred plans do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mcp_sim.recordings.compiling.probes import Probe, short
+from mcp_sim.recordings.compiling.single_calls import usual_arguments
+from mcp_sim.recordings.observed import Observed, leaves
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.plans import Plan
+from mcp_sim.world.world import World
+
+_READS = frozenset({"get", "list", "search"})
+_MOST_ROWS = 3
+"""How many records of an entity are asked for by their keys."""
+_LEAST = 3
+"""The length from which a text of the given state is recognised in an answer."""
+_MOST_NAMED = 3
+
+
+async def determined_calls(probe: Probe, given: Json) -> list[Record]:
+    """Return calls that plans answer from the given state, and what they show of it."""
+    texts = {text for text in _texts(given) if len(text) >= _LEAST}
+    found = list[Record]()
+    for plan in probe.domain.plans.values():
+        if plan.verb not in _READS or plan.entity not in probe.filled:
+            continue
+        for arguments in _arguments(probe, plan):
+            seen = await probe.call(plan.tool, arguments, probe.world.fork())
+            own = {leaf for _, leaf in leaves(arguments)}
+            shown = [] if seen is None or seen.failed else [text for text in _texts(seen.value) if text in texts - own]
+            if shown:
+                found.append({"tool": plan.tool, "arguments": arguments, "shows": [*dict.fromkeys(shown)]})
+    return found
+
+
+def _arguments(probe: Probe, plan: Plan) -> Iterator[Record]:
+    """Yield the arguments of a read: those that it needs, and for a get the keys of a few records."""
+    schema = expanded(probe.domain.tools[plan.tool].input_schema)
+    valid, usual = Validator(schema), usual_arguments(probe, plan)
+    sets: list[Record] = [{}]
+    if plan.verb == "get" and plan.key is not None and plan.entity is not None:
+        keys = [key for key, _ in probe.world.view.rows(plan.entity)][:_MOST_ROWS]
+        sets = [{**usual, plan.key: key} for key in keys]
+    yield from (one for one in sets if not valid.problems(one))
+
+
+async def check_determined(probe: Probe, start: World, calls: Iterable[Record]) -> None:
+    """Check that a program answers what the given state determines, at the start or after the other calls."""
+    for call in calls:
+        tool, arguments, shows = call["tool"], call["arguments"], call["shows"]
+        probe.checked(tool, "what is given")
+        answers = [await probe.call(tool, arguments, world.fork()) for world in (start, probe.world)]
+        seen = [one for one in answers if one is not None]
+        if seen and not any(_shows(one, shows) for one in seen):
+            values = ", ".join(short(one) for one in shows[:_MOST_NAMED])
+            what = "refused" if all(one.failed for one in seen) else "shows nothing of it"
+            message = f"{tool}({short(arguments)}) answered {short(seen[0].value)}: the given state has {values}, and"
+            probe.note(tool, "advice", f"{message} a guess from the tool list shows that; the program {what}")
+
+
+def _shows(seen: Observed, values: Sequence[str]) -> bool:
+    text = seen.value if isinstance(seen.value, str) else "\n".join(_texts(seen.value))
+    return not seen.failed and any(value in text for value in values)
+
+
+def _texts(value: Json, depth: int = 0) -> Iterator[str]:
+    """Yield the texts in a value, and the names in it but the outermost: they may be keys of records."""
+    match value:
+        case dict():
+            for name, part in value.items():
+                if depth:
+                    yield str(name)
+                yield from _texts(part, depth + 1)
+        case list():
+            for part in value:
+                yield from _texts(part, depth + 1)
+        case str():
+            yield value
+        case _:
+            pass
