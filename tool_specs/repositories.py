@@ -116,6 +116,27 @@ tables = {
 
 STATES = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
 
+other_versions = {
+    "arguments": {"q": "query", "per_page": "perPage", "pull_number": "pullNumber", "commit_id": "commitID"},
+    "tools": {
+        "get_issue": {"as": "issue_read", "with": {"method": "get"}},
+        "get_issue_comments": {"as": "issue_read", "with": {"method": "get_comments"}},
+        "create_issue": {"as": "issue_write", "with": {"method": "create"}, "verb": "create"},
+        "update_issue": {"as": "issue_write", "with": {"method": "update"}, "verb": "update"},
+        "get_pull_request": {"as": "pull_request_read", "with": {"method": "get"}},
+        "get_pull_request_diff": {"as": "pull_request_read", "with": {"method": "get_diff"}},
+        "get_pull_request_files": {"as": "pull_request_read", "with": {"method": "get_files"}},
+        "get_pull_request_status": {"as": "pull_request_read", "with": {"method": "get_status"}},
+        "get_pull_request_reviews": {"as": "pull_request_read", "with": {"method": "get_reviews"}},
+        "get_pull_request_comments": {"as": "pull_request_read", "with": {"method": "get_comments"}},
+        "create_pull_request_review": {"as": "pull_request_review_write", "with": {"method": "create"}},
+        "create_pending_pull_request_review": {"as": "pull_request_review_write", "with": {"method": "create"}},
+        "create_and_submit_pull_request_review": {"as": "pull_request_review_write", "with": {"method": "create"}},
+        "submit_pending_pull_request_review": {"as": "pull_request_review_write", "with": {"method": "submit_pending"}},
+        "delete_pending_pull_request_review": {"as": "pull_request_review_write", "with": {"method": "delete_pending"}},
+    },
+}
+
 
 @initial
 def begin(given, world):

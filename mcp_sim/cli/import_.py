@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.output import json_option, print_json
+from mcp_sim.cli.terminal import first_few
 from mcp_sim.server.call_log import printable
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
@@ -180,6 +181,8 @@ class Written:
     """The shipped program that answers tools of the server."""
     answered: int
     """How many of the tools a program answers."""
+    planned: Sequence[str]
+    """The tools that no program answers."""
     changes: Sequence[str]
     """The changes since the previous import, tool by tool."""
     doubts: Sequence[str]
@@ -199,6 +202,8 @@ class Written:
         print(f"{self.spec}: {'has errors' if self.errors else self._summary()}")
         if self.program and not self.errors:
             print(f"  the shipped program {self.program} answers {self.answered} of them; without it: --no-program")
+            if self.planned:
+                print(f"  by their plans answer: {', '.join(first_few([*self.planned]))}")
         if self.changes:
             print(f"  since the last import: {', '.join(self.changes)}")
         doubts = [*self.doubts, *self.errors]
@@ -241,16 +246,17 @@ def _write_one(server: Imported, files: Files, changes: Sequence[str]) -> Writte
             replace_file(path, text)
     errors = [str(problem) for problem in check([files.spec]) if problem.severity == "error"]
     scenario = None if errors else load(files.spec)
-    tools, entities, guesses, answered = (0, 0, 0, 0) if scenario is None else _counts(scenario)
-    about = (server.name, files.spec, len(server.tools), tools, entities, guesses, files.program, answered)
+    tools, entities, guesses, answered, planned = (0, 0, 0, 0, []) if scenario is None else _counts(scenario)
+    about = (server.name, files.spec, len(server.tools), tools, entities, guesses, files.program, answered, planned)
     return Written(*about, changes, files.doubts, errors)
 
 
-def _counts(scenario: Scenario) -> tuple[int, int, int, int]:
-    """Return the numbers of tools, of entities, of guesses, and of tools that a program answers."""
+def _counts(scenario: Scenario) -> tuple[int, int, int, int, list[str]]:
+    """Return the numbers of tools, of entities, of guesses, and of tools that a program answers, and the others."""
     domain = scenario.domain
-    answered = sum(len(program.functions) for program in domain.programs)
-    return len(domain.tools), len(domain.entities), len(scenario.guesses), answered
+    planned = [tool for tool in domain.tools if domain.program_of(tool) is None]
+    answered = len(domain.tools) - len(planned)
+    return len(domain.tools), len(domain.entities), len(scenario.guesses), answered, planned
 
 
 def _counted(count: int, one: str, several: str) -> str:

@@ -152,7 +152,7 @@ def _binder(function: ProgramFunction, tool: Tool) -> Bind:
     they may change what they get.
     """
     schemas = properties(expanded(tool.input_schema))
-    names = {argument: parameter_name(argument) for argument in schemas}
+    names = {argument: function.parameter(argument) for argument in schemas}
     needed = [name for name in function.parameters if name not in function.defaults]
     usual = {names[argument]: schema.get("default") for argument, schema in schemas.items()}
     missing = {name: usual.get(name) for name in needed}
@@ -161,11 +161,11 @@ def _binder(function: ProgramFunction, tool: Tool) -> Bind:
     def bind(turn: Turn) -> Record:
         bound: Record = {**missing}
         for argument, value in turn.call.arguments.items():
-            name = names.get(argument) or parameter_name(argument)
+            name = names.get(argument) or function.parameter(argument)
             if name in taken:
                 bound[name] = value
             elif function.takes_all and argument != function.world:
                 bound[argument] = value
-        return plain(bound)
+        return plain({**bound, **function.fixed})
 
     return bind

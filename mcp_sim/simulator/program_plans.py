@@ -8,7 +8,7 @@ from typing import cast
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.plans import RECORDLESS, Envelope, Plan, Verb
-from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffects, parameter_name
+from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffects
 from mcp_sim.types.result_parts import READS
 
 _WRITES: tuple[Verb, ...] = ("create", "delete", "update")
@@ -97,7 +97,7 @@ def _key(function: ProgramFunction, tool: Tool, verb: Verb, entity: str | None, 
     named = (
         ".".join((argument, *path))
         for argument in properties(tool.input_schema)
-        if parameter_name(argument) == parameter
+        if function.parameter(argument) == parameter
     )
     guess = inferred.key if (inferred.entity or "").rpartition(".")[2] == entity else None
     return next(named, guess)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ class DeclaredProgram:
     program: Program
     entities: Mapping[str, Entity]
     resources: tuple[Resource, ...] = ()
+    others: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
+    """Tools of other versions of the server -> the functions that answer them."""
 
 
 def read_program(
@@ -146,7 +148,27 @@ class _Reader:
                     self._add(functions, name or node.name, function, tools)
         for function in functions.values():
             self._check_options(function, tables)
-        return DeclaredProgram(Program(self._file, functions, tuple(tables), hooks), tables, tuple(resources))
+        others = self._others(functions)
+        return DeclaredProgram(Program(self._file, functions, tuple(tables), hooks), tables, tuple(resources), others)
+
+    def _others(self, functions: dict[str, ProgramFunction]) -> dict[str, ProgramFunction]:
+        """Return the functions of tools of other versions, and add their names of arguments to the functions."""
+        node = next((value for name, value in _assignments(self._module) if name == "other_versions"), None)
+        if node is None:
+            return {}
+        versions = as_object(_literal_of(node))
+        renamed = {str(name): str(parameter) for name, parameter in as_object(versions.get("arguments")).items()}
+        functions.update({tool: replace(function, renamed=renamed) for tool, function in functions.items()})
+        others = dict[str, ProgramFunction]()
+        for tool, given in as_object(versions.get("tools")).items():
+            function = functions.get(str(as_object(given).get("as")))
+            if function is None:
+                self._note(node.lineno, "other_versions", f"{tool} is no other tool: {given!r} names none")
+                continue
+            options = {name: value for name, value in function.options.items() if name != "verb"}
+            options |= {name: given[name] for name in ("verb",) if name in given}
+            others[tool] = replace(function, options=options, fixed=as_object(given.get("with")))
+        return others
 
     def _functions(self) -> Iterator[ast.FunctionDef]:
         """Yield the functions of the file. Two of one name, and coroutines that answer tools, are errors."""

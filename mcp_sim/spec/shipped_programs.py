@@ -15,7 +15,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required
-from mcp_sim.types.programs import ProgramFunction, parameter_name
+from mcp_sim.types.programs import ProgramFunction
 
 FEWEST = 3
 """The fewest tools by which a server is recognised."""
@@ -45,7 +45,7 @@ def attach_program(place: Place, name: str, sources: Sources, tools: Mapping[str
     found = _program(place, known[name], sources)
     if found is None:
         return None
-    functions = found.program.functions
+    functions = _functions(found)
     for tool in functions.keys() & tools.keys():
         for problem in misfits(functions[tool], tools[tool]):
             place.warning(f"{tool} keeps its plan: the program of {name} {problem}")
@@ -56,7 +56,8 @@ def attach_program(place: Place, name: str, sources: Sources, tools: Mapping[str
 def recognise(tools: Iterable[Json]) -> Match | None:
     """Return the shipped tool spec whose program answers a list of tools best; None if the list is of another server.
 
-    At least three tools, and more than half of those of the server or of the program, must have the names and the
+    The names of more than half of the tools of the server or of the program must be known to both, under which the
+    program also knows those of other versions of the server. At least three of these tools, and half of them, must have
     arguments that the program knows.
     """
     listed = {str(tool["name"]): tool for tool in map(as_object, tools) if isinstance(tool.get("name"), str)}
@@ -67,13 +68,18 @@ def recognise(tools: Iterable[Json]) -> Match | None:
 def misfits(function: ProgramFunction, tool: Record) -> Iterable[str]:
     """Yield why a function cannot answer a tool: arguments that only one of them knows."""
     schema = expanded(as_object(tool.get("inputSchema")))
-    arguments = {parameter_name(name): name for name in properties(schema)}
+    arguments = {function.parameter(name) for name in properties(schema)}
     for name in function.parameters:
-        if name not in arguments and name not in function.defaults:
+        if name not in arguments and name not in function.defaults and name not in function.fixed:
             yield f"needs {name!r}"
     for name in sorted(required(schema)):
-        if parameter_name(name) not in function.parameters and not function.takes_all:
+        if function.parameter(name) not in function.parameters and not function.takes_all:
             yield f"does not take {name!r}"
+
+
+def _functions(declared: DeclaredProgram) -> Mapping[str, ProgramFunction]:
+    """Return what a program answers, also of other versions of the server."""
+    return {**declared.others, **declared.program.functions}
 
 
 def _answered(functions: Mapping[str, ProgramFunction], tools: Mapping[str, Record]) -> list[str]:
@@ -83,16 +89,18 @@ def _answered(functions: Mapping[str, ProgramFunction], tools: Mapping[str, Reco
 def _match(name: str, path: Path, tools: Mapping[str, Record]) -> Match | None:
     document = _document(path)
     names = {str(as_object(tool).get("name")) for tool in _tools(path, document)}
-    if len(names & tools.keys()) < FEWEST:  # most lists: the program need not be read
+    if len(names & tools.keys()) < FEWEST:  # most lists: the program need not be read; versions share some names
         return None
     sources = Sources()
     root = sources.open(path)
     found = root and _program(root, path, sources)
     if not found:
         return None
-    answered = _answered(found.program.functions, tools)
-    share = len(answered) / min(len(tools), len(names))
-    is_match = len(answered) >= FEWEST and share > 0.5
+    functions = _functions(found)
+    answered, known = _answered(functions, tools), functions.keys() & tools.keys()
+    fewer = min(len(tools), len(names))
+    share = len(answered) / fewer
+    is_match = len(answered) >= FEWEST and 2 * len(known) > fewer and 2 * len(answered) >= len(known)
     return Match(name, tuple(answered), share, document.get("errors")) if is_match else None
 
 

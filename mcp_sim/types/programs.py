@@ -56,6 +56,15 @@ class ProgramFunction:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The keyword arguments of its decorator, such as verb, entity and key of a tool."""
     effects: TableEffects = TableEffects()
+    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Argument of another version of the server -> the parameter that takes it."""
+    fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Parameters that a tool of another version does not have -> their values."""
+
+    def parameter(self, argument: str) -> str:
+        """Return the parameter that takes an argument."""
+        name = parameter_name(argument)
+        return name if name in self.parameters else self.renamed.get(argument, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from support.places import ROOT
+from support.services import value as value_of
 from support.specs_made import has_no_errors, value
 
 from mcp_sim import Simulator
@@ -91,6 +92,57 @@ def test_a_later_import_keeps_the_decision_of_the_user(here: Path) -> None:
 def test_a_larger_server_with_all_tools_of_a_program_is_recognised(here: Path) -> None:
     others = [{**EXTRA, "name": f"list_trips_{number}"} for number in range(30)]
     assert value(imported(here, [*MAPS, *others]))["program"] == "maps"
+
+
+OLDER: dict[str, list[str]] = {
+    "get_issue": ["owner", "repo", "issue_number"],
+    "create_issue": ["owner", "repo", "title"],
+    "update_issue": ["owner", "repo", "issue_number"],
+    "search_issues": ["q"],
+    "list_issues": ["owner", "repo"],
+    "get_pull_request_files": ["owner", "repo", "pull_number"],
+    "merge_pull_request": ["owner", "repo", "pull_number"],
+    "update_pull_request_branch": ["owner", "repo", "pull_number"],
+}
+"""Tools of an older version of the server that the program `repositories` simulates, and what they require."""
+
+
+def test_an_older_version_of_a_server_is_recognised_and_its_tools_answered_under_their_names(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = {"type": "number"}
+    schemas = {tool: {name: number if "number" in name else {} for name in names} for tool, names in OLDER.items()}
+    schemas["update_issue"]["state"] = {"type": "string"}
+    tools = [
+        {"name": tool, "inputSchema": {"type": "object", "properties": schemas[tool], "required": names}}
+        for tool, names in OLDER.items()
+    ]
+    spec = imported(here, tools)
+    printed = capsys.readouterr().out
+    assert "the shipped program repositories answers 7 of them" in printed
+    assert "by their plans answer: update_pull_request_branch" in printed
+    scenario = load(spec)
+    assert scenario.domain.plans["create_issue"].verb == "create"
+    assert scenario.domain.plans["update_issue"].verb == "update"
+    repo = {"owner": "fernleaf-labs", "repo": "no-such"}
+    calls: list[tuple[str, Record]] = [("search_issues", {"q": "is:open"}), ("create_issue", {**repo, "title": "Leak"})]
+    found, refused = anyio.run(answers, scenario, calls)
+    assert value_of(found)["total_count"] > 0
+    assert not refused.ok
+    owner, name = value_of(found)["items"][0]["repository_url"].split("/")[-2:]
+    at = {"owner": owner, "repo": name}
+    made, closed, shown = anyio.run(
+        answers,
+        scenario,
+        [
+            ("create_issue", {**at, "title": "Leak"}),
+            ("update_issue", {**at, "issue_number": value_of(found)["items"][0]["number"], "state": "closed"}),
+            ("get_issue", {**at, "issue_number": value_of(found)["items"][0]["number"]}),
+        ],
+    )
+    assert made.ok
+    assert closed.ok
+    assert value_of(shown)["state"] == "closed"
 
 
 def test_two_tools_are_too_few_to_recognise_a_server(here: Path) -> None:
