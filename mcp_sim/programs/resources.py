@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from anyio import to_thread
+
 from mcp_sim.generate.values import inventor
 from mcp_sim.programs.backend import resource_contents
 from mcp_sim.programs.results import Contents
@@ -15,13 +17,13 @@ from mcp_sim.world.world import World
 _METHOD = "resources/read"
 
 
-def read_resource(
+async def read_resource(
     world: World, server: str, function: ProgramFunction, uri: str, values: Mapping[str, str], caller: str = ""
 ) -> Contents:
     """Return what a function of the program of a server shows at a URI, None if there is no such resource.
 
-    `values` are the variables of the URI. Neither state nor time of the world change. Raises `Crash`, which the world
-    records.
+    `values` are the variables of the URI. Neither state nor time of the world change. The function runs in a thread.
+    Raises `Crash`, which the world records.
     """
     domain, call = world.scenario.domain, Call(_METHOD, {"uri": uri}, caller=caller)
     program = next(one for one in domain.programs if one.server == server)
@@ -31,7 +33,7 @@ def read_resource(
     except BadArguments:
         return None  # halves of characters
     try:
-        return resource_contents(function, program, domain, turn, inventor(domain), values)
+        return await to_thread.run_sync(resource_contents, function, program, domain, turn, inventor(domain), values)
     except McpSimError as error:
         crash = error if isinstance(error, Crash) else Crash(_METHOD, str(error))
         world.crash(call, crash, {})

@@ -7,8 +7,8 @@ import pickle
 import weakref
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from threading import Lock
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore
 from time import monotonic
 from typing import Any
 
@@ -30,22 +30,32 @@ MEMORY = 1 << 30
 """Bytes that the worker of a program may use."""
 MOST_ANSWERED = 8 << 20
 """Bytes that one call may write, ask and answer, as JSON."""
+MOST_PROCESSES = 2
+"""Processes of one program that answer calls at the same time, as many as there are threads for calls."""
 _PROCESSOR_SECONDS = 600
 
 
-class Worker:
-    """The confined process of one program. It is started for the first call, and again when it has come to a limit.
+@dataclass(slots=True)
+class _Seat:
+    """A confined process that has loaded the program."""
 
-    Calls are made one after the other, whatever their world is.
+    process: Process
+    initial: dict[str, Mapping[Key, Record]] = field(default_factory=dict[str, Mapping[Key, Record]])
+    """The first records that it has been given."""
+
+
+class Worker:
+    """The confined processes of one program. Each is started when a call finds all others busy, up to `MOST_PROCESSES`.
+
+    One that has come to a limit is ended.
     """
 
     def __init__(self, program: Program, domain: Domain) -> None:
         self._program, self._domain = program, domain
         self._tables = {f"{program.prefix}{table}" for table in program.tables}
-        self._lock = Lock()
-        self._processes: list[Process] = []
-        self._initial: dict[str, Mapping[Key, Record]] = {}
-        weakref.finalize(self, _end, self._processes)
+        self._free = BoundedSemaphore(MOST_PROCESSES)
+        self._idle: list[_Seat] = []
+        weakref.finalize(self, _end, self._idle)
 
     def call(
         self, function: ProgramFunction, before: Sequence[Json], arguments: Record, turn: Turn, invent: Invent
@@ -55,23 +65,41 @@ class Worker:
         Raises `Crashed` if it raised an exception, came to a limit or answers nonsense.
         """
         turn.view.entities()  # if the first records are still to be made, this worker may be asked for them
-        if not self._lock.acquire(timeout=LIMIT):
+        if not self._free.acquire(timeout=LIMIT):
             raise self._crashed("is busy with other calls")
         try:
-            views = ServedViews(turn, invent, self._initial)
-            request = [function.name, before, arguments, self._situation(function, arguments, turn)]
-            return self._result(_Exchange(self._process(), views, LIMIT).reply(request))
+            return self._answer(function, before, arguments, turn, invent)
         except Stopped as error:
-            _end(self._processes)
             why = f"did not end within {LIMIT:g} seconds" if isinstance(error, Late) else str(error)
             raise self._crashed(why) from None
         finally:
-            self._lock.release()
+            self._free.release()
+
+    def _answer(
+        self, function: ProgramFunction, before: Sequence[Json], arguments: Record, turn: Turn, invent: Invent
+    ) -> tuple[Any, tuple[Change, ...]]:
+        """Return the answer of one of the processes. Raises `Crashed`, or `Stopped` if the process cannot go on."""
+        seat, is_usable = self._seat(), False
+        try:
+            views = ServedViews(turn, invent, seat.initial)
+            request = [function.name, before, arguments, self._situation(function, arguments, turn)]
+            reply = _Exchange(seat.process, views, LIMIT).reply(request)
+            found = self._result(reply)
+            is_usable = not _is_used_up(reply)
+        except Crashed:
+            is_usable = True
+            raise
+        else:
+            return found
+        finally:
+            if is_usable:
+                self._idle.append(seat)
+            else:
+                seat.process.kill()
 
     def close(self) -> None:
-        """End the process. The next call starts another one."""
-        with self._lock:
-            _end(self._processes)
+        """End the processes that answer no call. The next call starts another one."""
+        _end(self._idle)
 
     def _crashed(self, why: str) -> Crashed:
         return Crashed(f"{self._program.path.name}: the program {why}")
@@ -81,9 +109,7 @@ class Worker:
         match reply:
             case ["crashed", str(why)]:
                 raise Crashed(why)
-            case ["done", list(), list(), int() | float() as seconds]:
-                if seconds > _PROCESSOR_SECONDS / 2:
-                    _end(self._processes)
+            case ["done", list(), list(), int() | float()]:
                 return _value_of(reply[1]), self._changes(reply[2])
             case _:
                 raise Stopped("answered something unknown")
@@ -103,17 +129,20 @@ class Worker:
         entity = self._domain.entities[change.entity] if change.entity in self._tables else None
         return not (entity is None or entity.singleton or change.record is None or entity.key in change.record)
 
-    def _process(self) -> Process:
-        if self._processes and not self._processes[0].is_idle:
-            _end(self._processes)
-        if not self._processes:
-            self._processes.append(self._started())
-        return self._processes[0]
+    def _seat(self) -> _Seat:
+        """Return a process that answers no call, the last one that did first."""
+        while True:
+            try:
+                seat = self._idle.pop()
+            except IndexError:
+                return _Seat(self._started())
+            if seat.process.is_idle:
+                return seat
+            seat.process.kill()
 
     def _started(self) -> Process:
         limits = Limits(memory=MEMORY, cpu=_PROCESSOR_SECONDS)
         process = Process("mcp_sim.programs.confined:serve", limits=limits, complete=True)
-        self._initial.clear()
         try:
             process.send(pickle.dumps(self._setup()), LIMIT)
             loaded = _decoded(process.receive(LIMIT, MOST_ANSWERED))
@@ -165,9 +194,14 @@ def _why(loaded: Any) -> str:
             return "the program cannot be loaded"
 
 
-def _end(processes: list[Process]) -> None:
-    while processes:
-        processes.pop().kill()
+def _is_used_up(reply: list[Any]) -> bool:
+    """Whether a process nears the end of the processor time that it may use."""
+    return reply[3] > _PROCESSOR_SECONDS / 2
+
+
+def _end(seats: list[_Seat]) -> None:
+    while seats:
+        seats.pop().process.kill()
 
 
 def _value_of(message: list[Any]) -> Any:

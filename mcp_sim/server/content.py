@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from mcp.shared.exceptions import MCPError
@@ -29,17 +29,17 @@ from mcp_sim.types.views import find_key
 MOST_COMPLETIONS = 100
 
 
-Run: TypeAlias = Callable[[ProgramFunction, Mapping[str, str]], Record | RpcError | None]
+Run: TypeAlias = Callable[[ProgramFunction, Mapping[str, str]], Awaitable[Record | RpcError | None]]
 """Runs the function of a program for a resource, with the variables of its URI."""
 
 
-def contents(spec: ServerSpec, view: View, uri: str, run: Run) -> list[Record] | RpcError | None:
+async def contents(spec: ServerSpec, view: View, uri: str, run: Run) -> list[Record] | RpcError | None:
     """Return the current contents of a resource, or None if there is none at this URI."""
     for resource in spec.resources:
         values = match_uri(resource.uri, uri) if resource.is_template else {} if resource.uri == uri else None
         if values is None:
             continue
-        body = _body(resource, view, values) if resource.function is None else run(resource.function, values)
+        body = _body(resource, view, values) if resource.function is None else await run(resource.function, values)
         if isinstance(body, RpcError):
             return body
         if body is not None:

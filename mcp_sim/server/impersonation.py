@@ -341,33 +341,33 @@ class Impersonation(Server[Any]):
         if passed is not None:
             return passed
         try:
-            found = self._contents(world, params.uri, self._caller_of(ctx))
+            found = await self._contents(world, params.uri, self._caller_of(ctx))
         except Crash:
             raise MCPError(CRASH_CODE, "The resource could not be read", {"mcp_sim": "crash"}) from None
         if found is None or isinstance(found, RpcError):
             raise content.read_error(found, params.uri, ctx.protocol_version)
         return ReadResourceResult.model_validate({"contents": found}, by_name=False)
 
-    def _contents(self, world: World, uri: str, caller: str = "") -> list[Record] | RpcError | None:
+    async def _contents(self, world: World, uri: str, caller: str = "") -> list[Record] | RpcError | None:
         """Return the current contents of a resource. Raises `Crash` if the program fails."""
 
-        def run(function: ProgramFunction, values: Mapping[str, str]) -> Record | RpcError | None:
+        async def run(function: ProgramFunction, values: Mapping[str, str]) -> Record | RpcError | None:
             from mcp_sim.programs.resources import read_resource  # noqa: PLC0415 (only programs need it)
 
-            return read_resource(world, self._name, function, uri, values, caller)
+            return await read_resource(world, self._name, function, uri, values, caller)
 
-        return content.contents(self._spec, world.view, uri, run)
+        return await content.contents(self._spec, world.view, uri, run)
 
-    def _watched_contents(self, world: World, uri: str) -> list[Record] | RpcError | None:
+    async def _watched_contents(self, world: World, uri: str) -> list[Record] | RpcError | None:
         """Return what subscribers are notified of when it changes."""
         try:
-            return self._contents(world, uri)
+            return await self._contents(world, uri)
         except Crash:
             return None
 
     async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         world = await self._world_of(ctx)
-        self._subscribers.add(world, self._subscribers.peer(ctx, world).watch, params.uri)
+        await self._subscribers.add(world, self._subscribers.peer(ctx, world).watch, params.uri)
         return EmptyResult()
 
     async def _unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:

@@ -99,17 +99,17 @@ class Subscribers:
         """Serve a stream of notifications until it ends."""
         watch = Watch()
         for uri in params.notifications.resource_subscriptions or ():
-            self.add(world, watch, uri)
+            await self.add(world, watch, uri)
         if world not in self._streams:
             bus = InMemorySubscriptionBus()
             self._streams[world] = (bus, ListenHandler(bus))
         return await self._streams[world][1](ctx, params)
 
-    def add(self, world: World, watch: Watch, uri: str) -> None:
+    async def add(self, world: World, watch: Watch, uri: str) -> None:
         """Watch a resource. Raises `MCPError` if a client watches too many."""
         if len(watch.seen) >= MAX_WATCHED and uri not in watch.seen:
             raise MCPError(INVALID_PARAMS, f"At most {MAX_WATCHED} resources can be watched")
-        watch.seen[uri] = self._read(world, uri)
+        watch.seen[uri] = await self._read(world, uri)
         self._watches.setdefault(world, WeakSet()).add(watch)
 
     def are_in(self, world: World) -> bool:
@@ -120,9 +120,9 @@ class Subscribers:
         """Notify of watched resources whose contents have changed."""
         changed, now = dict[str, None](), dict[str, Json]()
         for watch in list(self._watches.get(world, ())):
-            for uri, seen in watch.seen.items():
+            for uri, seen in [*watch.seen.items()]:
                 if uri not in now:
-                    now[uri] = self._read(world, uri)
+                    now[uri] = await self._read(world, uri)
                 if now[uri] != seen:
                     watch.seen[uri] = now[uri]
                     changed[uri] = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+
+from anyio import to_thread
 
 from mcp_sim.simulator.world_step import Source, WorldStep, refused
 from mcp_sim.types import Memories, Record, Tool, Transition, Turn
@@ -122,8 +124,11 @@ async def _bind(
     return await stack.enter_async_context(entry.world_model.bind(domain))
 
 
-def program_hook(scenario: Scenario, name: str, server: str) -> Callable[[Turn], Transition] | None:
-    """Return what the program of a server answers in place of the server; None if it leaves that to the server."""
+def program_hook(scenario: Scenario, name: str, server: str) -> Callable[[Turn], Awaitable[Transition]] | None:
+    """Return what the program of a server answers in place of the server; None if it leaves that to the server.
+
+    It runs in a thread, since it may take long.
+    """
     domain = scenario.domain
     tools = scenario.servers[server].tools if server in scenario.servers else ()
     programs = (
@@ -139,4 +144,4 @@ def program_hook(scenario: Scenario, name: str, server: str) -> Callable[[Turn],
     answers = (hook_answer(name, program, domain) for program in programs)
     answer = next((found for found in answers if found is not None), None)
     invent = inventor(domain)
-    return None if answer is None else lambda turn: answer(turn, invent)
+    return None if answer is None else lambda turn: to_thread.run_sync(answer, turn, invent)

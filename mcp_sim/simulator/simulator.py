@@ -253,7 +253,7 @@ class Simulator:
         assert isinstance(faults, FaultSet)
         pipeline = faults.pipelines.get(turn.tool.id) or await self._compile(faults, turn.tool.id)
         if pipeline is None:
-            answered = self._unknown_call(world, turn)
+            answered = await self._unknown_call(world, turn)
         else:
             decided = pipeline.decide(turn)
             answered = pipeline.run_at_once(turn, decided) or await pipeline.run(turn, decided)
@@ -262,14 +262,14 @@ class Simulator:
         transition = announce_list_changes(answered.transition, faults.lasting, turn, world.beginning())
         return replace(answered, transition=transition)
 
-    def _unknown_call(self, world: World, turn: Turn) -> AnsweredCall:
+    async def _unknown_call(self, world: World, turn: Turn) -> AnsweredCall:
         """Answer a call of a tool that the scenario does not have."""
         lasting = world.version.faults.lasting
         added = added_answer(lasting, turn) if world.lists(turn.tool.id) else None
         if added is not None:
             return AnsweredCall(None, Transition(added[0]), (added[1],), is_stub=False)
         unknown = program_hook(self.scenario, "unknown_tool", turn.tool.server)
-        transition = Transition(self._unknown_tool(turn.tool)) if unknown is None else unknown(turn)
+        transition = Transition(self._unknown_tool(turn.tool)) if unknown is None else await unknown(turn)
         return AnsweredCall(transition, transition, (), is_stub=False)
 
     async def _compile(self, faults: FaultSet, tool_id: str) -> Pipeline | None:

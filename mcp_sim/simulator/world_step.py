@@ -5,7 +5,7 @@ An answer that cannot be served is requested again, up to `max_attempts` of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -32,7 +32,7 @@ MOST_RAW = 20_000
 """The maximum length of a rejected answer in the ledger, in characters."""
 
 
-def refused(turn: Turn) -> Transition:
+async def refused(turn: Turn) -> Transition:
     """Return the answer to arguments that violate the inputSchema."""
     return Transition(invalid_arguments(turn))
 
@@ -67,7 +67,7 @@ class WorldStep:
     interaction: ToolInteraction = NO_INTERACTION
     repair: Callable[[Json], Json] | None = None
     """Returns a value that is valid under the outputSchema, close to the value that a plan led to."""
-    refuse: Callable[[Turn], Transition] = refused
+    refuse: Callable[[Turn], Awaitable[Transition]] = refused
     """Answers a call with invalid arguments, as `Turn.problems` says."""
 
     def answered_at_once(self, turn: Turn) -> Transition | None:
@@ -92,7 +92,7 @@ class WorldStep:
         if problems:
             turn = replace(turn, problems=tuple(problems))
             if not any(source.judges_arguments for source in self.sources):
-                return self.refuse(turn), False
+                return await self.refuse(turn), False
         declined = self._declined(turn) if turn.call.answers else None
         if declined is not None:
             return declined, False
@@ -144,7 +144,7 @@ class WorldStep:
         reasons = list[str]()
         for source in self.sources:
             if turn.problems and not source.judges_arguments:
-                return self.refuse(turn)
+                return await self.refuse(turn)
             staged = dict(turn.memories.staged)
             try:
                 return _named(source.name, await self._ask(source, turn))

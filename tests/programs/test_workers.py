@@ -8,9 +8,11 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 from support import libraries
-from support.libraries import ACT, ITEMS, library, simulator, small
+from support.libraries import ACT, ITEMS, TEXT, library, simulator, small, tool
 from support.services import value
 
 from mcp_sim import Simulator
@@ -97,6 +99,29 @@ async def test_hostile_programs_are_stopped_and_other_worlds_go_on(
         assert one.view.count("item") == 0
         assert value(await two.call("act", {"a": "x"}))["id"] == "I-1"
         assert value(await one.call("act", {"a": "y"}))["id"] == "I-1"
+
+
+@pytest.mark.parametrize(
+    "hook", ["", "@unknown_tool\ndef no(world, tool, arguments):", "@invalid_arguments\ndef no(world):"]
+)
+async def test_a_call_that_hangs_holds_up_no_other_world(tmp_path: Path, hook: str) -> None:
+    act = "if a:\n    return world.item.add(name=a)\n"
+    head = f"from mcp_sim.programs import invalid_arguments, unknown_tool\n{hook}\n    while True: pass" if hook else ""
+    sim = simulator(tmp_path, small(f"{act}while True: pass", tables=ITEMS, head=head), [tool("act", a=TEXT)])
+    call: tuple[str, Json] = ("other", {}) if "unknown" in hook else ("act", {"a": 7} if hook else {})
+    ended = list[str]()
+    async with sim, sim.open("one") as one, sim.open("two") as two, anyio.create_task_group() as group:
+
+        async def hang() -> None:
+            with pytest.raises(Crash, match="did not end within 3 seconds"):
+                await one.call(*call)
+            ended.append("one")
+
+        group.start_soon(hang)
+        await anyio.lowlevel.checkpoint()
+        assert value(await two.call("act", {"a": "x"}))["id"] == "I-1"
+        ended.append("two")
+    assert ended == ["two", "one"]
 
 
 async def test_printing_is_dropped(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ async def check_hooks(probe: Probe) -> None:
                 await _check_refusal(probe, hook_name(kind), tool, arguments)
         for resource in scenario.servers[program.server].resources:
             if resource.function is not None:
-                _check_resource(probe, program, resource, resource.function)
+                await _check_resource(probe, program, resource, resource.function)
 
 
 async def _check_refusal(probe: Probe, hook: str, tool: str, arguments: Record) -> None:
@@ -93,14 +93,14 @@ def _invalid_calls(probe: Probe) -> Iterator[tuple[str, Record]]:
 _TRIED = {"unknown_tool": _unknown_tools, "invalid_arguments": _invalid_calls}
 
 
-def _check_resource(probe: Probe, program: Program, resource: Resource, function: ProgramFunction) -> None:
+async def _check_resource(probe: Probe, program: Program, resource: Resource, function: ProgramFunction) -> None:
     """Check that a resource is shown, without a crash, and that one which does not exist is not."""
     name, is_shown = resource_name(resource.uri), False
     probe.checked(name, "answers")
     for values in _variables(probe, resource.uri):
         uri = _filled(resource.uri, values)
         try:
-            shown = read_resource(probe.world.fork(), program.server, function, uri, values)
+            shown = await read_resource(probe.world.fork(), program.server, function, uri, values)
         except Crash as error:
             probe.note(name, "crash", f"reading {uri} crashed: {error.error}; expected contents, or None")
             return
