@@ -10,7 +10,7 @@ steps:
       arguments: {contact_id: con_00001}
       rows: deals                                   # the list in its answer; '' if the answer is the record
       where: {title: Spring order}
-      keep: {deal: id}
+      keep: {deal: id}                              # or `shows: [Spring order]`, for an answer that is a text
   - call: update_deal
     arguments: {deal_id: "{deal}", stage: proposal} # a kept value
 answer: Created {deal}.
@@ -49,9 +49,13 @@ class Check(Call):
 
     rows: str = ""
     where: dict[str, Any] = Field(default_factory=dict)
+    shows: list[str] = Field(default_factory=list)
+    """What an answer that is a text shows, instead of `rows`."""
 
     def find(self, value: Json, kept: Mapping[str, Json]) -> Record | None:
-        """Return the record in an answer that fits."""
+        """Return the record in an answer that fits; an empty one for a text that shows what it should."""
+        if self.shows:
+            return {} if all(text in str(value) for text in filled(self.shows, kept)) else None
         wanted = filled(self.where, kept)
         part = at(value, self.rows)
         rows = [as_object(row) for row in as_list(part) or [part]]
