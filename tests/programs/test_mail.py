@@ -35,10 +35,10 @@ async def ids(world: World, query: str) -> list[str]:
     [
         ("from:amina", 3),
         ("from:amina is:unread", 1),
-        ('to:amina OR subject:"truing stand"', 3),
+        ('to:amina OR subject:"air compressor"', 3),
         ("label:invoices has:attachment", 2),
         ("label:Invoices -has:attachment", 1),
-        ("{subject:fair subject:stands} newer_than:7d", 1),
+        ("{subject:fair subject:lots} newer_than:7d", 1),
         ("wheel", 0),
         ("wheel in:anywhere", 1),
         ("in:spam", 1),

@@ -189,6 +189,32 @@ def test_hooks_and_resources_are_tried_and_those_that_crash_are_taken_out(
     assert ("@resource(" in Path("pantry.py").read_text()) != is_broken
 
 
+SUMS = """```python
+from mcp_sim.programs import Refused, tool
+
+
+@tool(validate=False)
+def calculate(world, expression, mode="exact"):
+    left, sign, right = [*expression.split(), "", ""][:3]
+    if sign != "+" or mode.lower() != "exact":
+        raise Refused("cannot be parsed")
+    return str(int(left) + int(right))
+```"""
+
+
+@pytest.mark.parametrize("about", [{"description": "The sum, such as 2 + 3."}, {"example": "20 + 1"}])
+def test_free_text_is_an_example_of_the_schema_whose_other_keywords_are_left_alone(
+    about: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mode = {"type": "string", "enum": ["EXACT"], "enumCaseInsensitive": True, "x-order": [1]}
+    properties = {"expression": {"type": "string", "x-lang": {"enum": 7}, **about}, "mode": mode}
+    schema = {"type": "object", "properties": properties, "required": ["expression"]}
+    Path("sums.tools.json").write_text(json.dumps({"tools": [{"name": "calculate", "inputSchema": schema}]}))
+    found = judged(capfd, SUMS, "compile", "sums.tools.json")
+    assert found["tools"]["calculate"]["checks"] == ["answers"]
+
+
 COUNTER = """```python
 from mcp_sim.programs import tool
 

@@ -30,6 +30,10 @@ _MOST_VALUES = 12
 _MOST_PARTS = 400
 """How many objects of the given state are read."""
 _QUOTED = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
+_EXAMPLE = re.compile(
+    r"\b(?:e\.g\.|for example|such as|example:)[,:]? +([^()'\"`\n]{1,80}?)(?=\)|;|\n|, |\.?\s*$|\.\s)"
+)
+"""An example in a description, without quotes: `(e.g. status = open)`."""
 _NAMES = frozenset({"id", "key", "name", "title", "label", "path", "slug"})
 _IDENTIFIES = frozenset({"id", "ids", "key", "name", "username", "user", "email", "path", "slug", "code", "symbol"})
 
@@ -204,9 +208,11 @@ def _mentioned(schema: Record) -> Iterator[Json]:
     examples: Json = schema.get("examples")
     if isinstance(examples, list):
         yield from cast("list[Json]", examples)
-    for found in _QUOTED.findall(str(schema.get("description", ""))):
-        if main_type(schema) == "string":
-            yield found
+    if "example" in schema:  # as OpenAPI has it
+        yield schema["example"]
+    if main_type(schema) == "string":
+        description = str(schema.get("description", ""))
+        yield from (*_QUOTED.findall(description), *_EXAMPLE.findall(description))
     if schema.get("default") is not None:
         yield schema["default"]
 
