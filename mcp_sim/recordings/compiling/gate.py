@@ -71,8 +71,6 @@ class Judged:
 
     text: str
     functions: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
-    hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
-    """What answers unknown tools, invalid arguments and resources, by its name in findings."""
     whole: Sequence[str] = ()
     """Why the file cannot be used at all."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
@@ -89,6 +87,8 @@ class Judged:
     differences: Sequence[Difference] = ()
     determined: Sequence[Record] = ()
     """Of plans: calls that they answer from the given state."""
+    hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
+    """What answers unknown tools, invalid arguments and resources, by its name in findings."""
 
     def failing(self) -> dict[str, list[str]]:
         """Return the tools and hooks with a function that may not be kept, and why."""
