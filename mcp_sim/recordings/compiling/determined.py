@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from mcp_sim.recordings.compiling.probes import Probe, short
 from mcp_sim.recordings.compiling.single_calls import usual_arguments
@@ -71,12 +72,12 @@ def _texts(value: Json, depth: int = 0) -> Iterator[str]:
     """Yield the texts in a value, and the names in it but the outermost: they may be keys of records."""
     match value:
         case dict():
-            for name, part in value.items():
+            for name, part in cast("Record", value).items():
                 if depth:
                     yield str(name)
                 yield from _texts(part, depth + 1)
         case list():
-            for part in value:
+            for part in cast("list[Json]", value):
                 yield from _texts(part, depth + 1)
         case str():
             yield value
