@@ -3,7 +3,8 @@
 A template is a text, or a JSON document whose strings have slots. `{title}` is the field `title` of the record that the
 call is about, else a fact such as `count`, else an argument. `{arguments.title}`, `{before.title}` (the record before
 the call) and `{address.city}` are paths. `{priority:upper}` spells a value in another way, and `{created_at:%d %b %Y}`
-writes a time.
+writes a time. `{due??never}` shows what follows `??` if there is no value, and `{done:true=x;false=-}` a text for each
+value.
 
 In a text, a value that is missing is empty, `{? (due {due})?}` is left out unless all its slots have a value, and
 `{rows: "- {title}"}` among the parts of a text is repeated for each row. In JSON, a text that is one slot becomes the
@@ -20,8 +21,10 @@ from typing import Any, Literal
 
 from mcp_sim.types.json_values import Json
 
-SLOT = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)(?::([^{}\n]{1,60}))?\}")
-"""A slot: its path, and how its value is spelled."""
+SLOT = re.compile(
+    r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)(?::((?:(?!\?\?)[^{}\n]){1,200}))?(?:\?\?([^{}\n]{0,200}[^{}\n?]))?\}"
+)
+"""A slot: its path, how its value is spelled, and what is shown without a value."""
 OPTIONAL = re.compile(r"\{\?(.*?)\?\}", re.DOTALL)
 """A part of a text that is left out unless all its slots have a value."""
 ROWS = "{rows}"

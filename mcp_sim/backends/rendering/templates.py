@@ -16,14 +16,19 @@ from mcp_sim.types.result_schemas import text_place
 from mcp_sim.types.result_templates import EVERYTHING, OPTIONAL, ROWS, SLOT, ResultTemplate, Rows
 from mcp_sim.types.time_formats import parse_time, time_format
 
-_SPELLINGS: Mapping[str, Callable[[str], str]] = {
+_SEPARATORS = re.compile(r"[^\w.]+|_")
+SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "upper": str.upper,
     "lower": str.lower,
     "capitalize": str.capitalize,
     "title": str.title,
     "spaced": lambda text: text.replace("_", " "),
+    "dashed": lambda text: _SEPARATORS.sub("-", text).strip("-"),
+    "slug": lambda text: _SEPARATORS.sub("-", text.lower()).strip("-"),
+    "snake": lambda text: _SEPARATORS.sub("_", text.lower()).strip("_"),
 }
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
+_NUMBER_FORM = re.compile(r",?\.\d+f|,")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +135,8 @@ def fill_json(template: Json, scope: Scope) -> Json:
     whole = SLOT.fullmatch(template)
     if whole is None:
         return fill_text(template, scope)
-    value = _spelled(scope.get(whole[1]), whole[2], scope)
-    return None if value is NOWHERE else value
+    value = spelled(scope.get(whole[1]), whole[2], scope)
+    return whole[3] if value is NOWHERE or (whole[3] is not None and value in _EMPTY) else value
 
 
 def _filled_object(template: Record, scope: Scope) -> Json:
@@ -170,11 +175,11 @@ def _kept_lines(part: str, scope: Scope) -> list[str]:
 def fill_text(text: str, scope: Scope) -> str:
     """Return a text with its slots filled. Missing values are empty."""
     shown = OPTIONAL.sub(lambda found: found[1] if _has_all(found[1], scope) else "", text)
-    return SLOT.sub(lambda found: _text_of(_spelled(scope.get(found[1]), found[2], scope)), shown)
+    return SLOT.sub(lambda found: _text_of(spelled(scope.get(found[1]), found[2], scope)) or found[3] or "", shown)
 
 
 def _has_all(part: str, scope: Scope) -> bool:
-    values = (scope.get(path) for path, _ in SLOT.findall(part))
+    values = (scope.get(path) for path, _, instead in SLOT.findall(part) if not instead)
     return all(value is not NOWHERE and value not in _EMPTY and value is not False for value in values)
 
 
@@ -186,17 +191,30 @@ def _text_of(value: Json) -> str:
     return as_text(value)
 
 
-def _spelled(value: Json, spelling: str, scope: Scope) -> Json:
+def spelled(value: Json, spelling: str, scope: Scope) -> Json:
     """Return a value as a slot spells it. A time that is missing is the beginning of the world."""
     if not spelling:
         return value
-    if spelling in _SPELLINGS:
-        return _SPELLINGS[spelling](value) if isinstance(value, str) else value
+    if spelling in SPELLINGS:
+        return SPELLINGS[spelling](value) if isinstance(value, str) else value
+    if "=" in spelling:
+        return _of_table(value, spelling)
+    if spelling == "count":
+        return len(value) if isinstance(value, str | list | dict) else NOWHERE
+    if isinstance(value, int | float) and _NUMBER_FORM.fullmatch(spelling):
+        return format(value, spelling)
     if "%" in spelling:
         return _spelled_time(value, spelling, scope)
     if spelling.startswith("join ") and isinstance(value, list):
         return _separator(spelling).join(map(_text_of, cast("list[Json]", value)))
     return value
+
+
+def _of_table(value: Json, spelling: str) -> Json:
+    """Return the text that a table (`true=x;false=-`) has for a value; NOWHERE if it has none."""
+    named = "" if value is NOWHERE or value in _EMPTY else _text_of(value)
+    entries = (entry.partition("=") for entry in spelling.split(";"))
+    return next((text for name, _, text in entries if name == named), NOWHERE)
 
 
 def _separator(spelling: str) -> str:

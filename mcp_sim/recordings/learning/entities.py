@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -10,15 +11,15 @@ from mcp_sim.backends.rendering.templates import Scope
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import is_record, paired_rows
 from mcp_sim.recordings.learning.samples import Sample
-from mcp_sim.recordings.observed import is_time
-from mcp_sim.spec.sessions import PLACEHOLDER
+from mcp_sim.recordings.observed import is_time, key_of, leaves, normal
+from mcp_sim.spec.sessions import PLACEHOLDER, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import NOWHERE, canonical
 
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
-_MOST_VALUES = 200
+_NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,13 @@ class _Values:
     """In new records, where no argument gives it; or in records that lack it."""
 
 
-def induce_entities(samples: Sequence[Sample], domains: Sequence[Domain]) -> dict[str, Record]:
-    """Return entities as a spec declares them, with the fields that answers show, and ids like recorded ones."""
-    domain = domains[0]
+def induce_entities(samples: Sequence[Sample], sessions: Sequence[Session], domains: Sequence[Domain]) -> dict[str, Record]:
+    """Return entities as a spec declares them, with the fields that answers show, and ids like recorded ones.
+
+    `domains` are those of the sessions.
+    """
+    domain, states = domains[0], [session.state for session in sessions]
+    by_session = {session.name: one for session, one in zip(sessions, domains, strict=True)}
     known: dict[str, dict[str, _Values]] = {}
     for sample in samples:
         if sample.issued:
@@ -79,7 +84,7 @@ def induce_entities(samples: Sequence[Sample], domains: Sequence[Domain]) -> dic
                 if _is_initial(one, name, value):
                     values.initial.append(value)
     names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
-    examples = {name: _id_example(name, samples, domains) for name in names}
+    examples = {name: _id_example(name, samples, by_session, states) for name in names}
     return {name: _entity(domain.entities[name], known[name], examples[name]) for name in names}
 
 
@@ -100,12 +105,30 @@ def _entity(entity: Entity, fields: dict[str, _Values], example: Json) -> Record
     return {**body, "fields": {name: schema for name, schema in shown.items() if schema}}
 
 
-def _id_example(name: str, samples: Sequence[Sample], domains: Sequence[Domain]) -> Json:
-    """Return an id of a record: one that is given, else one that the real server has issued."""
-    given = [domain.entities[name].key_like for domain in domains if name in domain.entities and name in domain.given]
-    issued = [sample.issued for sample in samples if sample.plan.entity == name and sample.issued]
-    known = [value for value in (*given, *issued) if value is not None and not _is_secret(value)]
-    return int(known[0]) if known and str(known[0]).isdecimal() else next(iter(known), None)
+def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Domain], states: Sequence[Json]) -> Json:
+    """Return the id with which a world without records begins.
+
+    That is the first one which the real server has issued in such a world, else the lowest given one like those.
+    """
+    created = [sample for sample in samples if sample.plan.entity == name and sample.issued and not _is_secret(sample.issued)]
+    first = [sample.issued for sample in created if name not in domains[sample.session].given]
+    given = [known.entities[name].key_like for known in domains.values() if name in known.given]
+    example = next((one for one in (*first, *given, *(sample.issued for sample in created)) if one is not None), None)
+    if not first and isinstance(example, str | int) and not _is_secret(example):
+        example = _lowest(str(example), states)
+    if example is None or _is_secret(example):
+        return None
+    return int(example) if str(example).isdecimal() else example
+
+
+def _lowest(example: str, states: Sequence[Json]) -> str:
+    """Return the id with the lowest number of those in given states that differ from an id only in their number."""
+    found = _NUMBERED.fullmatch(example)
+    if found is None:
+        return example
+    alike = re.compile(rf"{re.escape(found[1])}\d+")
+    named = {name for state in states for path, leaf in leaves(state) if is_id(key_of(path), leaf) and (name := normal(leaf))}
+    return min((name for name in named if alike.fullmatch(name)), key=lambda name: int(name[len(found[1]):]), default=example)
 
 
 def _schema(name: str, entity: Entity, values: _Values) -> Record:

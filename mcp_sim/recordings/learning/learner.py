@@ -130,7 +130,7 @@ async def learnt(plain: Draft, sessions: Sequence[Session]) -> Draft:
 async def _with_all_forms(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> tuple[Draft, Replayed]:
     """Return a draft with fields of records and templates, and the sessions as they were replayed with these fields."""
     first = await collect(draft, sessions)
-    draft = replace(draft, entities={**induce_entities(first.samples, first.domains), **plain.entities})
+    draft = replace(draft, entities={**induce_entities(first.samples, sessions, first.domains), **plain.entities})
     replayed = await collect(draft, sessions)
     return _with_forms(draft, replayed.samples, plain), replayed
 

@@ -10,7 +10,7 @@ from mcp_sim.backends.rendering.templates import Scope
 from mcp_sim.recordings.align import Alignment, ids_in
 from mcp_sim.recordings.known import KnownValues
 from mcp_sim.recordings.learning.drafts import Draft, load_draft
-from mcp_sim.recordings.observed import Observed, observe
+from mcp_sim.recordings.observed import Observed, leaves, normal, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
@@ -20,7 +20,7 @@ from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
 from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
-from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.json_values import canonical, decode_strict
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_templates import EVERYTHING, ResultTemplate
 from mcp_sim.types.scenario import Scenario
@@ -125,14 +125,14 @@ class _Replay:
         dumped = await _asked(self._dumping, self._ids.get(call.tool, call.tool), arguments)
         shown = _dump_of(dumped)
         tool = self._scenario.domain.tools.get(self._ids.get(call.tool, ""))
+        plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
+        chosen = plan.choices.get(str(call.arguments.get(plan.choice or "")), plan)
+        issued = self._issued(call, recorded) if chosen.verb == "create" and not recorded.failed else ""
         if not recorded.is_error and answered is not None:
-            self._align(recorded, observe(answered), shown)
-        issued = [name for name in sorted(ids_in(recorded.value)) if self._is_new(name)]
+            self._align(recorded, observe(answered), issued, shown)
         if not recorded.is_error:
             self._shown_ids |= {name for name in ids_in(recorded.value) if name not in self._known}
         self._known.learn(recorded.value, "result", call.seq)
-        plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
-        chosen = plan.choices.get(str(call.arguments.get(plan.choice or "")), plan)
         scope = _scope_of(shown, arguments, self._fields_of(chosen))
         value, is_blocks = _value_of(call.answer, recorded, len(scope.rows))
         return Sample(
@@ -149,7 +149,7 @@ class _Replay:
             chosen,
             _refusal_of(dumped),
             [] if tool is None else [*properties(expanded(tool.input_schema))],
-            issued[0] if chosen.verb == "create" and issued else "",
+            issued,
         )
 
     def _fields_of(self, plan: Plan) -> Sequence[str]:
@@ -160,16 +160,29 @@ class _Replay:
     def _is_new(self, name: str) -> bool:
         return name not in self._known and name not in self._shown_ids
 
-    def _align(self, recorded: Observed, served: Observed, shown: Record | None) -> None:
+    def _issued(self, call: RecordedCall, recorded: Observed) -> str:
+        """Return the id of the record that a call has created: a new one, if possible one that later calls name."""
+        own = {normal(leaf) for _, leaf in leaves(call.arguments)}
+        new = [name for name in ids_in(recorded.value) if name not in own and self._was_never_shown(name)]
+        later = {normal(leaf) for other in self._session.calls if other.seq > call.seq
+                 for _, leaf in leaves(other.arguments)}  # fmt: skip
+        shown = canonical(recorded.value)
+        return min(new, key=lambda name: (name not in later, shown.find(name), name), default="")
+
+    def _was_never_shown(self, name: str) -> bool:
+        """Whether an id is new, or has only been asked for in vain."""
+        is_asked = name in self._known and self._known.seen(name).source == "argument"
+        return name not in self._shown_ids and (is_asked or name not in self._known)
+
+    def _align(self, recorded: Observed, served: Observed, issued: str, shown: Record | None) -> None:
         def is_known(name: str) -> bool:
             return not self._is_new(name)
 
         key = as_object((shown or {}).get("facts")).get("key")
-        new = [name for name in ids_in(recorded.value) if not is_known(name) and name not in self._alignment]
-        if len(new) == 1 and key is not None and not is_known(str(key)):
-            one, other = (replace(recorded, value={"id": value}) for value in (new[0], key))
+        if issued and issued not in self._alignment and key is not None and not is_known(str(key)):
+            one, other = (replace(recorded, value={"id": value}) for value in (issued, key))
             self._alignment.add(one, other, is_known)
-        elif not served.is_error:
+        if not served.is_error:
             self._alignment.add(recorded, served, is_known)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.rendering.templates import Scope, time_spelling
+from mcp_sim.backends.rendering.templates import SPELLINGS, Scope, time_spelling
 from mcp_sim.recordings.learning.slots import paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.spec.sessions import PLACEHOLDER
@@ -16,17 +15,22 @@ from mcp_sim.types import Json
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.result_templates import SLOT
+from mcp_sim.types.time_formats import parse_time
 
 Tokens: TypeAlias = "list[str]"
 """Words, signs, spaces and slots."""
 
-_TOKEN = re.compile(r"\{[A-Za-z_][\w.-]*(?::[^{}\n]+)?\}|\w+|\s|[^\w\s]")
+_TOKEN = re.compile(r"\w+|\s|[^\w\s]")
 _IGNORED = frozenset({"limit", "offset", "cursor", "more", "failed", "text", "number"})
 _NUMBERS = frozenset({"count", "total"})
 _JOINTS = (", ", ",", "\n", " ", "; ", " | ")
-_SPELLINGS = ("upper", "lower", "capitalize", "title", "spaced")
-_LONGEST_SPELLED = 40
+_LONGEST_SPELLED = 80
 _NEAR = 40
+_NOUN_OF_TIME = re.compile(r"(^|_)(at|on|time|date|created|updated|modified|timestamp|due|until|since)$|(At|On|Date|Time)$")
+_SUPPORT = 0.6
+"""The share of the texts that must show a value wherever there is one, for its slot to count."""
+_DISTINCTIVE = 12
+"""The length from which a value in a text is there for a reason, even if other texts do not show theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +44,42 @@ class Span:
     """The lowest first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """The skeleton of one text, with what a template could show there."""
+
+    tokens: Tokens
+    scope: Scope
+
+
 def skeleton(text: str, scope: Scope) -> Tokens:
     """Return the tokens of a text, with slots for the values of a scope."""
-    found = sorted(_spans(text, scope), key=lambda span: (span.start - span.end, span.rank, span.start))
+    return _tokens(text, _spans(text, scope), {})
+
+
+def skeletons(shown: Sequence[tuple[str, Scope]]) -> list[Skeleton]:
+    """Return the skeletons of texts of one form. A slot counts if most texts show its value wherever there is one."""
+    found = [[*_spans(text, scope)] for text, scope in shown]
+    support = {slot: _support(slot, found, shown) for slot in {span.slot for spans in found for span in spans}}
+    kept = ([span for span in spans if _is_borne_out(span, support[span.slot])] for spans in found)
+    return [Skeleton(_tokens(text, spans, support), scope) for (text, scope), spans in zip(shown, kept, strict=True)]
+
+
+def _support(slot: str, found: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> float:
+    """Return the share of texts that show the value of a slot, of those where it has one."""
+    inner = SLOT.fullmatch(slot)
+    path = inner[1] if inner is not None else ""
+    known = [scope.get(path) not in (NOWHERE, None, "", [], {}, False) for _, scope in shown]
+    has = [any(span.slot == slot for span in spans) for spans in found]
+    return sum(has) / max(1, sum(one or other for one, other in zip(known, has, strict=True)))
+
+
+def _is_borne_out(span: Span, support: float) -> bool:
+    return support >= _SUPPORT or span.end - span.start >= _DISTINCTIVE
+
+
+def _tokens(text: str, spans: Iterable[Span], support: Mapping[str, float]) -> Tokens:
+    found = sorted(spans, key=lambda one: (one.start - one.end, -round(support.get(one.slot, 0), 1), one.rank, one.start))
     chosen: list[Span] = []
     for span in found:
         if all(span.end <= other.start or span.start >= other.end for other in chosen):
@@ -60,11 +97,6 @@ def _plain(text: str) -> Tokens:
     bare = PLACEHOLDER.sub("", text)
     bare = SLOT.sub(lambda found: f"({found[1]})", bare) if SLOT.search(bare) else bare
     return _TOKEN.findall(bare)
-
-
-def tokens_of(text: str) -> Tokens:
-    """Return the tokens of a text without slots."""
-    return _TOKEN.findall(text)
 
 
 def _spans(text: str, scope: Scope) -> Iterator[Span]:
@@ -118,23 +150,18 @@ def _is_named(text: str, path: str, shown: str) -> bool:
 
 
 def _spelled(value: str) -> Iterator[tuple[str, str]]:
-    forms = {
-        "upper": value.upper(),
-        "lower": value.lower(),
-        "capitalize": value.capitalize(),
-        "title": value.title(),
-        "spaced": value.replace("_", " "),
-    }
     seen = {value}
-    for spelling in _SPELLINGS:
-        if forms[spelling] not in seen:
-            seen.add(forms[spelling])
-            yield spelling, forms[spelling]
+    for spelling, spell in SPELLINGS.items():
+        other = spell(value)
+        if other not in seen and len(other) > 1:
+            seen.add(other)
+            yield spelling, other
 
 
 def _found(text: str, value: str, slot: str, rank: int) -> Iterator[Span]:
-    before = r"(?<!\w)" if value[:1].isalnum() else ""
-    after = r"(?!\w)" if value[-1:].isalnum() else ""
+    is_number = value.isdecimal()
+    before = r"(?<![\w.-])" if is_number and len(value) < 3 else r"(?<!\w)" if value[:1].isalnum() else ""
+    after = r"(?!\w|[.,:]\d)" if is_number else r"(?!\w)" if value[-1:].isalnum() else ""
     for found in re.finditer(f"{before}{re.escape(value)}{after}", text):
         yield Span(found.start(), found.end(), slot, rank)
 
@@ -152,79 +179,17 @@ def _joined(text: str, path: str, values: Sequence[Json], rank: int, least: int)
 
 def _times(text: str, scope: Scope) -> Iterator[Span]:
     """Yield the times in a text: those of a field whose name comes before, else the time of the call."""
+    fields = [name for name in {**scope.record, **scope.defaults} if _may_be_time(name, scope)]
     for found in TIME.finditer(text):
         spelling = time_spelling(found[0])
         if spelling:
             near = text[max(0, found.start() - _NEAR) : found.start()].lower()
-            fields = [name for name in scope.record if (words(name) or [name])[0].lower() in near]
-            path = next((name for name in fields if name.endswith(("at", "time", "date", "on"))), None)
-            path = path or next(iter(fields), "now")
+            places = {name: near.rfind((words(name) or [name])[0].lower()) for name in fields}
+            path = max(places, key=lambda name: places[name], default="now")
+            path = path if places.get(path, -1) >= 0 else "now"
             yield Span(found.start(), found.end(), f"{{{path}:{spelling}}}", 5000)
 
 
-# merging --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Skeleton:
-    """The skeleton of one text, with what a template could show there."""
-
-    tokens: Tokens
-    scope: Scope
-
-    @property
-    def slots(self) -> int:
-        return sum(token.startswith("{") and len(token) > 1 for token in self.tokens)
-
-
-def merged(found: Sequence[Skeleton]) -> str:
-    """Return one text with slots for several: what some lack because its slots are empty there is optional.
-
-    Where texts differ otherwise, the most common one counts.
-    """
-    groups: dict[str, list[Skeleton]] = {}
-    for one in found:
-        groups.setdefault("".join(one.tokens), []).append(one)
-    ordered = sorted(groups.values(), key=lambda group: (-group[0].slots, -len(group)))
-    usual = max(groups.values(), key=len)
-    base = next((group for group in ordered if len(group) * 2 >= len(usual) or group is usual), ordered[0])
-    parts = [(token, False) for token in base[0].tokens]
-    for group in ordered:
-        if group is not base:
-            parts = _with(parts, base[0], group[0])
-    return _written(parts)
-
-
-_Part: TypeAlias = "tuple[str, bool]"
-"""A token, and whether it is optional."""
-
-
-def _with(parts: list[_Part], base: Skeleton, other: Skeleton) -> list[_Part]:
-    """Return the tokens with the optional ones that another skeleton shows."""
-    match = SequenceMatcher(None, [token for token, _ in parts], other.tokens, autojunk=False)
-    found: list[_Part] = []
-    for kind, i, j, k, m in match.get_opcodes():
-        mine, theirs = parts[i:j], other.tokens[k:m]
-        if kind == "delete" and _is_empty([token for token, _ in mine], other.scope):
-            found += [(token, True) for token, _ in mine]
-        elif kind == "insert" and _is_empty(theirs, base.scope):
-            found += [(token, True) for token in theirs]
-        else:
-            found += mine
-    return found
-
-
-def _is_empty(tokens: Sequence[str], scope: Scope) -> bool:
-    """Whether tokens hold slots, and one of them has no value in a scope."""
-    paths = [found[1] for token in tokens if (found := SLOT.fullmatch(token)) is not None]
-    return bool(paths) and any(scope.get(path) in (NOWHERE, None, "", [], {}, False) for path in paths)
-
-
-def _written(parts: Sequence[_Part]) -> str:
-    text, is_open = "", False
-    for token, optional in parts:
-        if optional != is_open:
-            text += "{?" if optional else "?}"
-            is_open = optional
-        text += token
-    return text + ("?}" if is_open else "")
+def _may_be_time(name: str, scope: Scope) -> bool:
+    value = scope.get(name)
+    return parse_time(value) is not None or (value in (None, NOWHERE) and _NOUN_OF_TIME.search(name) is not None)

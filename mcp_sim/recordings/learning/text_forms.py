@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from mcp_sim.backends.rendering.templates import Scope
-from mcp_sim.recordings.learning.skeletons import Skeleton, merged, skeleton
+from mcp_sim.recordings.learning.merging import merged
+from mcp_sim.recordings.learning.skeletons import skeletons
 from mcp_sim.types import Json, Record
 
 ShownText: TypeAlias = "tuple[str, Scope]"
@@ -32,11 +33,11 @@ def induce_text(shown: Sequence[ShownText]) -> Json:
     several = [one is not None for one, scope in split if len(scope.rows) > 1]
     if listed and (sum(several) * 2 > len(several) or not several):
         return _with_rows(listed)
-    return merged([Skeleton(skeleton(text, scope), scope) for text, scope in shown])
+    return merged(skeletons(shown))
 
 
 def _with_rows(listed: Sequence[tuple[_Listed, Scope]]) -> Json:
-    rows = [Skeleton(skeleton(text, scope), scope) for one, _ in listed for text, scope in one.rows]
+    rows = skeletons([row for one, _ in listed for row in one.rows])
     head = _around([(one.head, scope) for one, scope in listed])
     tail = _around([(one.tail, scope) for one, scope in listed])
     joints = [one.between for one, _ in listed if len(one.rows) > 1]
@@ -50,7 +51,7 @@ def _around(shown: Sequence[ShownText]) -> list[str]:
     texts = [(text, scope) for text, scope in shown if text]
     if len(texts) * 2 <= len(shown):
         return []
-    return [merged([Skeleton(skeleton(text, scope), _bare(scope)) for text, scope in texts])]
+    return [merged(skeletons([(text, _bare(scope)) for text, scope in texts]))]
 
 
 def _bare(scope: Scope) -> Scope:

@@ -1,0 +1,250 @@
+"""Merge the skeletons of several texts into one text with slots.
+
+Texts are aligned line by line, and lines token by token. Where they differ, a part is found that fits most of them: an
+optional one, a slot with a text for a missing value, a table of texts by value, else the most common one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TypeAlias
+
+from mcp_sim.backends.rendering.templates import Scope, fill_text
+from mcp_sim.recordings.align import is_id
+from mcp_sim.recordings.learning.skeletons import Skeleton, Tokens
+from mcp_sim.recordings.learning.slots import paths_of_scope
+from mcp_sim.recordings.observed import TIME
+from mcp_sim.types import Json
+from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types.result_templates import SLOT
+
+_MOST_TEXTS = 40
+_ALIKE = 0.5
+"""How alike lines must be to be the same line of two texts."""
+_LONGEST_ENTRY = 40
+_MOST_ENTRIES = 8
+_MOST_WORDS = 3
+"""Of a value that decides between texts."""
+
+Variant: TypeAlias = "tuple[str, Scope]"
+"""What one text has in some place, with slots, and what it could show."""
+
+
+@dataclass(slots=True)
+class _Column:
+    """A line that several texts have."""
+
+    lines: dict[int, Tokens] = field(default_factory=dict[int, Tokens])
+    """By the number of the text."""
+
+    def likeness(self, line: Tokens) -> float:
+        return max(_likeness(line, other) for other in {"".join(one): one for one in self.lines.values()}.values())
+
+
+def merged(found: Sequence[Skeleton]) -> str:
+    """Return one text with slots for several."""
+    some = [*found][:_MOST_TEXTS]
+    scopes = [one.scope for one in some]
+    columns = list[_Column]()
+    for number in sorted(range(len(some)), key=lambda at: -len(some[at].tokens)):
+        columns = _with_text(columns, number, _lines(some[number].tokens))
+    columns = [*_joined(columns, len(some))]
+    text, joint = "", ""
+    for column in columns:
+        line, is_optional = _merged_line(column, scopes)
+        if line is None:
+            continue
+        if not is_optional:
+            text += joint + line
+            joint = "\n"
+        else:
+            text += f"{{?{joint}{line}?}}" if joint else f"{{?{line}\n?}}"
+    return text
+
+
+def _lines(tokens: Tokens) -> list[Tokens]:
+    lines: list[Tokens] = [[]]
+    for token in tokens:
+        if token == "\n":
+            lines.append([])
+        else:
+            lines[-1].append(token)
+    return lines
+
+
+def _likeness(one: Tokens, other: Tokens) -> float:
+    """Return the share of tokens, but for spaces, that two lines have in common."""
+    mine, theirs = (Counter(token for token in line if not token.isspace()) for line in (one, other))
+    total = mine.total() + theirs.total()
+    return 2 * (mine & theirs).total() / total if total else 1.0
+
+
+def _with_text(columns: list[_Column], number: int, lines: Sequence[Tokens]) -> list[_Column]:
+    """Align a text with columns so that the lines in common are as alike as possible."""
+    gains = [[column.likeness(line) - _ALIKE for line in lines] for column in columns]
+    best = [[0.0] * (len(lines) + 1) for _ in range(len(columns) + 1)]
+    for i in range(len(columns) - 1, -1, -1):
+        for j in range(len(lines) - 1, -1, -1):
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], best[i + 1][j + 1] + gains[i][j])
+    merged_columns, i, j = list[_Column](), 0, 0
+    while i < len(columns) or j < len(lines):
+        if i < len(columns) and j < len(lines) and best[i][j] == best[i + 1][j + 1] + gains[i][j] and gains[i][j] >= 0:
+            columns[i].lines[number] = lines[j]
+            merged_columns.append(columns[i])
+            i, j = i + 1, j + 1
+        elif j == len(lines) or (i < len(columns) and best[i][j] == best[i + 1][j]):
+            merged_columns.append(columns[i])
+            i += 1
+        else:
+            merged_columns.append(_Column({number: lines[j]}))
+            j += 1
+    return merged_columns
+
+
+def _joined(columns: Sequence[_Column], texts: int) -> Iterator[_Column]:
+    """Join neighbours of which each text has exactly one: two forms of the same line."""
+    left = [*columns]
+    while left:
+        one = left.pop(0)
+        if left and len(one.lines) < texts and one.lines.keys().isdisjoint(left[0].lines):
+            if len(one.lines) + len(left[0].lines) == texts:
+                one = _Column({**one.lines, **left.pop(0).lines})
+        yield one
+
+
+def _merged_line(column: _Column, scopes: Sequence[Scope]) -> tuple[str | None, bool]:
+    """Return a line, None if it is left out, and whether it is optional."""
+    line = _merged_tokens([(tokens, scopes[number]) for number, tokens in sorted(column.lines.items())])
+    if len(column.lines) == len(scopes):
+        return line, False
+    optional = sum((number in column.lines) == _has_values(line, scope) for number, scope in enumerate(scopes))
+    always = len(column.lines)
+    if SLOT.search(line) and "??" not in line and "{?" not in line and optional >= max(always, len(scopes) - always):
+        return line, True
+    return (line, False) if always * 2 >= len(scopes) else (None, False)
+
+
+def _has_values(text: str, scope: Scope) -> bool:
+    return bool(fill_text(f"{{?{text}?}}", scope))
+
+
+# within a line --------------------------------------------------------------------------------------------------------
+
+
+def _merged_tokens(found: Sequence[tuple[Tokens, Scope]]) -> str:
+    """Return one line for several of the same kind."""
+    counts = Counter("".join(tokens) for tokens, _ in found)
+    base = max((tokens for tokens, _ in found), key=lambda one: (counts["".join(one)], _slots(one)))
+    if len(counts) == 1:
+        return "".join(base)
+    places = [_places(base, tokens) for tokens, _ in found]
+    stable = [at for at in range(len(base)) if all(at in one for one in places)]
+    text = ""
+    for before, after in pairwise([-1, *stable, len(base)]):
+        parts = [("".join(_between(tokens, place, before, after)), scope)
+                 for (tokens, scope), place in zip(found, places, strict=True)]  # fmt: skip
+        text += fitting_part(parts) + (base[after] if after < len(base) else "")
+    return text
+
+
+def _slots(tokens: Tokens) -> int:
+    return sum(SLOT.fullmatch(token) is not None for token in tokens)
+
+
+def _places(base: Tokens, tokens: Tokens) -> Mapping[int, int]:
+    """Return where the tokens of a line are in another one."""
+    match = SequenceMatcher(None, base, tokens, autojunk=False)
+    blocks = [(i, j, size) for i, j, size in match.get_matching_blocks() if any(map(_is_word, base[i : i + size]))]
+    return {i + step: j + step for i, j, size in blocks for step in range(size)}
+
+
+def _is_word(token: str) -> bool:
+    return not token.isspace()
+
+
+def _between(tokens: Tokens, places: Mapping[int, int], before: int, after: int) -> Tokens:
+    """Return the tokens between two places of the base."""
+    start = places[before] + 1 if before >= 0 else 0
+    return tokens[start : places.get(after, len(tokens))]
+
+
+def fitting_part(parts: Sequence[Variant]) -> str:
+    """Return the part of a template that is right for most texts; the simplest of several."""
+    counts = Counter(part for part, _ in parts)
+    if len(counts) == 1:
+        return parts[0][0]
+    wanted = [(_masked(fill_text(part, scope)), scope) for part, scope in parts]
+    best, most = counts.most_common(1)[0]
+    for candidate in dict.fromkeys(_candidates(counts, wanted)):
+        right = sum(_masked(fill_text(candidate, scope)) == text for text, scope in wanted)
+        if right > most or (right == most and SLOT.search(candidate) and not SLOT.search(best)):
+            best, most = candidate, right
+    return best
+
+
+def _masked(text: str) -> str:
+    return TIME.sub("<time>", text)
+
+
+def _candidates(counts: Counter[str], wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
+    """Yield parts that may be right for all texts, simple ones first."""
+    ordered = [part for part, _ in counts.most_common()]
+    worded, fixed = ([part for part in ordered if bool(SLOT.search(part)) == has] for has in (True, False))
+    plain = [part for part in worded if "??" not in part and "{?" not in part]
+    yield from ordered
+    yield from (f"{{?{part}?}}" for part in plain)
+    for part in plain:
+        for other in fixed:
+            if _can_be_entry(other):
+                yield from _alternatives(part, other)
+    yield from _tables(wanted)
+
+
+def _alternatives(part: str, other: str) -> Iterator[str]:
+    """Yield what shows a part, or another text where its slot has no value."""
+    if SLOT.fullmatch(part) and not other.endswith("?"):
+        yield f"{part[:-1]}??{other}}}"
+    for slot in SLOT.finditer(part):
+        yield f"{{?{part}?}}{{{slot[1]}:={other}}}"
+
+
+def _can_be_entry(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST_ENTRY * 3 and not set(text) & set("{}\n;") and "??" not in text
+
+
+def _tables(wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
+    """Yield tables of texts by the value of a field that decides which one is shown."""
+    texts = {text for text, _ in wanted}
+    if len(texts) > _MOST_ENTRIES or any(text and (not _can_be_entry(text) or len(text) > _LONGEST_ENTRY) for text in texts):
+        return
+    usual = Counter(text for text, _ in wanted).most_common(1)[0][0]
+    paths = dict.fromkeys(path for _, scope in wanted for path, value in paths_of_scope(scope) if _is_name(path, value))
+    for path in paths:
+        table = dict[str, str]()
+        named = [(_name_of(scope.get(path)), text) for text, scope in wanted]
+        if any(name is None or table.setdefault(name, text) != text for name, text in named) or len(table) < 2:
+            continue
+        is_flag = all(scope.get(path) in (True, False, None, NOWHERE) for _, scope in wanted)
+        if is_flag or len(table) * 2 <= len(wanted):
+            entries = ";".join(f"{name}={text}" for name, text in sorted(table.items()))
+            yield f"{{{path}:{entries}}}" if is_flag or not usual else f"{{{path}:{entries}??{usual}}}"
+
+
+def _is_name(path: str, value: Json) -> bool:
+    """Whether a value may decide between texts: a flag or a word, and no id."""
+    is_own = path.partition(".")[0] in {"before", "key", "cursor"} or is_id(path, value)
+    return not is_own and _name_of(value) is not None and value is not None
+
+
+def _name_of(value: Json) -> str | None:
+    """Return the name of a value in a table; None if it cannot be there."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is NOWHERE or value in (None, "", [], {}):
+        return ""
+    is_short = isinstance(value, str) and len(value) <= _LONGEST_ENTRY and not set(value) & set("{}=;?\n")
+    return value if is_short and len(str(value).split()) <= _MOST_WORDS else None
