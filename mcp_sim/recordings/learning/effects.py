@@ -29,23 +29,28 @@ NOW = "{now}"
 
 def corrections(samples: Sequence[Sample], domain: Domain) -> dict[str, Record]:
     """Return corrections of plans by tool, as a spec declares them under `sim:`."""
-    owners = _owners(samples, domain)
+    owners = owners_of(samples, domain)
     found: dict[str, Record] = {}
     for tool in dict.fromkeys(sample.tool for sample in samples):
         own = [sample for sample in samples if sample.tool == tool and not sample.recorded.failed]
         parts: Record = {}
-        if own and not own[0].plan.choices and own[0].plan.backend in {"records", "schema_only"}:
-            parts = {**_other_entity(own, owners), **_own_values(own), **_hidden_rows(own)}
+        if own and may_have_other_plan(own[0]):
+            parts = {**_other_entity(own, owners), **_own_values(own, samples), **_hidden_rows(own)}
             if not parts and len(own) > 1 and sum(not sample.served for sample in own) * 2 > len(own):
                 parts = {"verb": "none"}  # what always fails answers better from its arguments alone
         found |= {tool: parts} if parts else {}
     return found
 
 
+def may_have_other_plan(sample: Sample) -> bool:
+    """Whether a tool works on records, or on nothing that is known."""
+    return not sample.plan.choices and sample.plan.backend in {"records", "schema_only"}
+
+
 # entities -------------------------------------------------------------------------------------------------------------
 
 
-def _owners(samples: Sequence[Sample], domain: Domain) -> dict[str, str]:
+def owners_of(samples: Sequence[Sample], domain: Domain) -> dict[str, str]:
     """Return the entity of each key that the simulation has shown, or has created."""
     found: dict[str, str] = {}
     for sample in samples:
@@ -109,10 +114,10 @@ def _keys_in(sample: Sample) -> Iterator[str]:
 # values ---------------------------------------------------------------------------------------------------------------
 
 
-def _own_values(own: Sequence[Sample]) -> Record:
+def _own_values(own: Sequence[Sample], samples: Sequence[Sample]) -> Record:
     """Return the values that a tool sets by itself, and the fields that its arguments set."""
     plan = own[0].plan
-    records = [one for sample in own for one in shown_records(sample)]
+    records = [one for sample in own for one in [*shown_records(sample)] or _shown_later(sample, samples)]
     if plan.verb not in {"update", "create"} or not records:
         return {}
     fixed, sets = dict[str, Json](), dict[str, str]()
@@ -131,6 +136,25 @@ def _own_values(own: Sequence[Sample]) -> Record:
         **({"fixed": {**plan.fixed, **fixed}} if fixed else {}),
         **({"sets": {**plan.sets, **sets}} if sets else {}),
     }
+
+
+def _shown_later(sample: Sample, samples: Sequence[Sample]) -> list[ShownRecord]:
+    """Return the record that a call has changed as the next call shows it, unless another call may have changed it."""
+    changed = sample.scope.record
+    for other in samples:
+        if other.session != sample.session or other.seq <= sample.seq or not sample.served:
+            continue
+        shown = [one for one in shown_records(other) if _is_same_record(one.scope.record, changed, sample)]
+        if shown:
+            return [ShownRecord(sample, one.value, one.scope) for one in shown[:1]]
+        if other.plan.verb not in {"get", "list", "search"}:
+            return []
+    return []
+
+
+def _is_same_record(one: Record, other: Record, sample: Sample) -> bool:
+    key = as_object(sample.scope.facts).get("key")
+    return key is not None and any(is_same(part, key) for part in one.values()) and {*other} <= {*one}
 
 
 def _agrees(one: ShownRecord, name: str) -> bool:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from mcp_sim.backends.rendering.templates import Scope
-from mcp_sim.recordings.learning.slots import Shown, choose, is_same, literal, most_common, whole_slot
+from mcp_sim.backends.rendering.templates import Scope, fill_text
+from mcp_sim.recordings.learning.merging import merged
+from mcp_sim.recordings.learning.skeletons import skeletons
+from mcp_sim.recordings.learning.slots import Shown, choose, is_same, literal, most_common, paths_of_scope, whole_slot
+from mcp_sim.recordings.observed import is_time
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE
-from mcp_sim.types.result_templates import ROWS
+from mcp_sim.types.result_templates import ROWS, SLOT
 
+_SHORTEST = 2
+"""The number of words from which on a text is a sentence."""
 _SHARED = 0.4
 """The share of its fields that a value must share with a record to be one."""
 
@@ -27,7 +32,19 @@ def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -
         return _object([(cast("Record", value), scope) for value, scope in known], name)
     if all(isinstance(value, list) for value, _ in known):
         return _list([(cast("list[Json]", value), scope) for value, scope in known], name)
-    return choose(name, shown, of_record=of_record)
+    return _worded(shown) or choose(name, shown, of_record=of_record)
+
+
+def _worded(shown: Sequence[Shown]) -> str | None:
+    """Return the sentence with slots that most values are; None if they are none."""
+    texts = [(value, scope) for value, scope in shown if isinstance(value, str) and len(value.split()) >= _SHORTEST]
+    if len(texts) < len(shown) or any(is_time("", value) or is_same(value, got) for value, scope in texts
+                                      for _, got in paths_of_scope(scope)):  # fmt: skip
+        return None
+    text = merged(skeletons(texts))
+    right = sum(fill_text(text, scope) == value for value, scope in texts)
+    usual = max(sum(value == other for other, _ in texts) for value, _ in texts)
+    return text if SLOT.search(text) and right * 2 >= len(texts) and right >= usual else None
 
 
 def _object(shown: Sequence[tuple[Record, Scope]], name: str) -> Json:
@@ -99,6 +116,9 @@ def _list(shown: Sequence[tuple[list[Json], Scope]], name: str) -> Json:
     paired = [pair for value, scope in shown for pair in paired_rows(value, scope)]
     if paired and _are_rows(paired):
         return {ROWS: induce(paired)}
+    if all(len(value) < 2 and (not value or isinstance(value[0], dict)) for value, _ in shown):
+        items = [(value[0], scope) for value, scope in shown if value]
+        return [induce(items, name)] if items else []
     if any(value for value, _ in shown):
         named = [(value, scope) for value, scope in shown if scope.get(name) is not NOWHERE]
         if named and sum(is_same(scope.get(name), value) for value, scope in named) * 2 >= len(shown):

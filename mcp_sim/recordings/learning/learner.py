@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,18 +11,22 @@ from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.effects import corrections
 from mcp_sim.recordings.learning.entities import induce_entities
 from mcp_sim.recordings.learning.failures import induce_failures, shared_failures
+from mcp_sim.recordings.learning.hypotheses import hypotheses
 from mcp_sim.recordings.learning.samples import Replayed, Sample, collect
 from mcp_sim.recordings.learning.selection import Judgement, judged, score, scores_by_tool
 from mcp_sim.recordings.report import Report
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import canonical
 
 _TOLERANCE = 1e-6
 _GOOD = 0.75
 """From this score on, inferred answers are replaced only by what held-back calls have borne out."""
-_TRIES = 3
-"""How often corrections of plans are tried, each time without those that answer no better."""
+_ROUNDS = 3
+"""How often other plans are tried."""
+_MOST_TRIALS = 5
+"""How often a round replays the sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,29 +112,85 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
 async def learnt(plain: Draft, sessions: Sequence[Session]) -> Draft:
     """Return a draft with all that sessions show. What the draft declares already stays."""
     draft, replayed = await _with_all_forms(plain, plain, sessions)
-    effects = corrections(replayed.samples, replayed.domain)
-    if not effects:
-        return draft
-    before = scores_by_tool(Report(await score(draft, sessions)))
-    for _ in range(_TRIES):
-        corrected = plain
-        for tool, part in effects.items():
-            corrected = corrected.with_tool(tool, {**part, **plain.sim.get(tool, {})})
-        found, _ = await _with_all_forms(corrected, plain, sessions)
-        after = scores_by_tool(Report(await score(found, sessions)))
-        worse = {tool for tool in effects if (after.get(tool) or 0) <= (before.get(tool) or 0) + _TOLERANCE}
-        if not worse:
-            return found
-        effects = {tool: part for tool, part in effects.items() if tool not in worse}
-        if not effects:
-            break
-    return draft
+    search = _Search(plain, sessions, _Trial(draft, {}, Report(await score(draft, sessions))))
+    for number in range(_ROUNDS):
+        guesses = {tool: parts[number] for tool, parts in hypotheses(replayed.samples, replayed.domain).items()
+                   if number < len(parts) and search.score_of(tool) < _GOOD}  # fmt: skip
+        parts = {**guesses, **corrections(replayed.samples, replayed.domain)}
+        if await search.tries(parts) and number + 1 < _ROUNDS:
+            replayed = await collect(search.best.draft, sessions)
+    return search.best.draft
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A draft with other plans."""
+
+    draft: Draft
+    parts: Mapping[str, Record]
+    """Tool -> what is declared about its plan."""
+    report: Report
+
+
+class _Search:
+    """Looks for the plans with which a draft answers the sessions best."""
+
+    def __init__(self, plain: Draft, sessions: Sequence[Session], best: _Trial) -> None:
+        self._plain, self._sessions, self.best = plain, sessions, best
+        self._refused = set[str]()
+        self._left = 0
+
+    def score_of(self, tool: str) -> float:
+        return scores_by_tool(self.best.report).get(tool) or 0.0
+
+    async def tries(self, parts: Mapping[str, Record]) -> bool:
+        """Try other plans. Return whether some of them are better and kept."""
+        before = self.best
+        fresh = {tool: part for tool, part in parts.items() if canonical([tool, part]) not in self._refused}
+        self._left = _MOST_TRIALS
+        await self._improve(fresh)
+        self._refused |= {canonical([tool, part]) for tool, part in fresh.items()}
+        return self.best is not before
+
+    async def _improve(self, parts: Mapping[str, Record]) -> None:
+        """Keep plans if they answer better together; otherwise try them without the bad ones, or in halves."""
+        if not parts or self._left == 0:
+            return
+        self._left -= 1
+        trial = await self._trial(parts)
+        is_better = trial.report.score > self.best.report.score + _TOLERANCE
+        before, after = scores_by_tool(self.best.report), scores_by_tool(trial.report)
+        worse = {tool for tool in parts if (after.get(tool) or 0) < (before.get(tool) or 0) - _TOLERANCE}
+        if is_better and (not worse or len(parts) == 1):
+            self.best = trial
+        elif 0 < len(worse) < len(parts):
+            await self._improve({tool: part for tool, part in parts.items() if tool not in worse})
+        elif len(parts) > 1:
+            names = [*parts]
+            for half in (names[: len(names) // 2], names[len(names) // 2 :]):
+                await self._improve({tool: parts[tool] for tool in half})
+
+    async def _trial(self, parts: Mapping[str, Record]) -> _Trial:
+        known = {**self.best.parts, **{tool: self._added(tool, part) for tool, part in parts.items()}}
+        draft = replace(self._plain, entities=self.best.draft.entities)
+        for tool, part in known.items():
+            draft = draft.with_tool(tool, {**part, **self._plain.sim.get(tool, {})})
+        found, _ = await _with_templates(draft, self._plain, self._sessions)
+        return _Trial(found, known, Report(await score(found, self._sessions)))
+
+    def _added(self, tool: str, part: Record) -> Record:
+        """Return a plan: a new one, or what is kept of a tool with something else."""
+        return part if "verb" in part else {**self.best.parts.get(tool, {}), **part}
 
 
 async def _with_all_forms(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> tuple[Draft, Replayed]:
     """Return a draft with fields of records and templates, and the sessions as they were replayed with these fields."""
     first = await collect(draft, sessions)
     draft = replace(draft, entities={**induce_entities(first.samples, sessions, first.domains), **plain.entities})
+    return await _with_templates(draft, plain, sessions)
+
+
+async def _with_templates(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> tuple[Draft, Replayed]:
     replayed = await collect(draft, sessions)
     return _with_forms(draft, replayed.samples, plain), replayed
 

@@ -57,6 +57,8 @@ class Sample:
     """The names of the tool's arguments."""
     issued: str = ""
     """The id that the real server gave to a new record; '' if none is known."""
+    fresh: str = ""
+    """A new id that later calls name, whether or not the plan creates anything; '' if there is none."""
 
     @property
     def rows(self) -> Sequence[Record]:
@@ -127,7 +129,8 @@ class _Replay:
         tool = self._scenario.domain.tools.get(self._ids.get(call.tool, ""))
         plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
         chosen = plan.choices.get(str(call.arguments.get(plan.choice or "")), plan)
-        issued = self._issued(call, recorded) if chosen.verb == "create" and not recorded.failed else ""
+        new, later = ("", False) if recorded.failed else self._issued(call, recorded)
+        issued = new if chosen.verb == "create" else ""
         if not recorded.is_error and answered is not None:
             self._align(recorded, observe(answered), issued, shown)
         if not recorded.is_error:
@@ -150,6 +153,7 @@ class _Replay:
             _refusal_of(dumped),
             [] if tool is None else [*properties(expanded(tool.input_schema))],
             issued,
+            new if later else "",
         )
 
     def _fields_of(self, plan: Plan) -> Sequence[str]:
@@ -160,14 +164,18 @@ class _Replay:
     def _is_new(self, name: str) -> bool:
         return name not in self._known and name not in self._shown_ids
 
-    def _issued(self, call: RecordedCall, recorded: Observed) -> str:
-        """Return the id of the record that a call has created: a new one, if possible one that later calls name."""
+    def _issued(self, call: RecordedCall, recorded: Observed) -> tuple[str, bool]:
+        """Return the id of the record that a call has created, and whether later calls name it.
+
+        It is a new one, if possible one that later calls name; '' if there is none.
+        """
         own = {normal(leaf) for _, leaf in leaves(call.arguments)}
         new = [name for name in ids_in(recorded.value) if name not in own and self._was_never_shown(name)]
         later = {normal(leaf) for other in self._session.calls if other.seq > call.seq
                  for _, leaf in leaves(other.arguments)}  # fmt: skip
         shown = canonical(recorded.value)
-        return min(new, key=lambda name: (name not in later, shown.find(name), name), default="")
+        found = min(new, key=lambda name: (name not in later, shown.find(name), name), default="")
+        return found, found in later
 
     def _was_never_shown(self, name: str) -> bool:
         """Whether an id is new, or has only been asked for in vain."""

@@ -25,6 +25,10 @@ _ENOUGH = 0.5
 _SHORTEST = 3
 """The length from which a text that equals another value is no coincidence."""
 _DEEPEST = 3
+_EXAMINED = 3
+"""How many values slots are looked for in."""
+_MOST = 0.7
+"""The share of samples in which a slot of another name must agree."""
 
 
 def paths_of_scope(scope: Scope) -> Iterator[tuple[str, Json]]:
@@ -104,15 +108,20 @@ def _agreement(path: str, shown: Sequence[Shown]) -> float:
 
 
 def _best(name: str, shown: Sequence[Shown]) -> Choice | None:
-    """Return the slot that agrees in all samples: that of the likest name, else the first one."""
-    value, scope = max(shown, key=lambda one: len(str(one[0])))
-    paths = list(dict.fromkeys(path for path, other in paths_of_scope(scope) if is_same(other, value)))
-    agreed = [path for path in paths if all(is_same(s.get(path), v) for v, s in shown)]
-    distinct = len({canonical(value) for value, _ in shown})
-    if not agreed or (distinct < 2 and not _is_distinctive(value)):
+    """Return the slot that agrees in most samples: of several that of the likest name, else the first one."""
+    some = sorted(shown, key=lambda one: -len(str(one[0])))[:_EXAMINED]
+    paths = dict.fromkeys(path for value, scope in some for path, other in paths_of_scope(scope) if is_same(other, value))
+    agreed = {path: [value for value, scope in shown if is_same(scope.get(path), value)] for path in paths}
+    good = {path: values for path, values in agreed.items() if len(values) >= len(shown) * _MOST and _differ(values)}
+    if not good:
         return None
-    best = min(agreed, key=lambda path: (-_likeness(path, name), len(path)))
-    return Choice(f"{{{best}}}", 1.0)
+    best = min(good, key=lambda path: (-len(good[path]), -_likeness(path, name), len(path)))
+    return Choice(f"{{{best}}}", len(good[best]) / len(shown))
+
+
+def _differ(values: Sequence[Json]) -> bool:
+    """Whether it is no coincidence that values are equal to others."""
+    return len({canonical(value) for value in values}) > 1 or any(map(_is_distinctive, values))
 
 
 def whole_slot(name: str, shown: Sequence[Shown]) -> Json:
