@@ -6,8 +6,9 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from mcp_sim.recordings.learning.borrowing import with_borrowed_results
 from mcp_sim.recordings.learning.cases import induce_results, is_memorised
-from mcp_sim.recordings.learning.drafts import Draft
+from mcp_sim.recordings.learning.drafts import Draft, load_draft
 from mcp_sim.recordings.learning.effects import corrections
 from mcp_sim.recordings.learning.entities import induce_entities
 from mcp_sim.recordings.learning.failures import induce_failures, shared_failures
@@ -77,18 +78,22 @@ def _described(key: str, part: Json) -> str:
 
 async def learn(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Learnt:
     """Learn what sessions show beyond a draft. What held-back sessions do not bear out is left out."""
-    judgement = await judged(plain, partial(learnt, plain), sessions, notify)
+    notify("looking for the plans that explain the sessions")
+    found = await searched(plain, sessions)
+    judgement = await judged(plain, partial(induced, plain, found.parts), sessions, notify)
     if judgement.learnt.score < judgement.plain.score - _TOLERANCE:
         scores = f"{judgement.learnt.score:.3f}, inferred {judgement.plain.score:.3f}"
         return Learnt(plain, plain, judgement, sessions, f"held-back sessions: {scores}")
     notify("learning from all sessions")
-    draft = await learnt(plain, sessions)
+    draft = found.draft
     for tool in judgement.dropped:
         draft = draft.with_tool(tool, plain.sim.get(tool, {}))
     before, after = Report(await score(plain, sessions)), Report(await score(draft, sessions))
     for tool, why in _unproven(before, after, judgement):
         judgement.dropped[tool] = why
         draft = draft.with_tool(tool, plain.sim.get(tool, {}))
+    if judgement.unrecorded_gain > 0:
+        draft = _borrowing(draft, plain, sessions)
     if Report(await score(draft, sessions)).score < before.score - _TOLERANCE:
         return Learnt(plain, plain, judgement, sessions, f"all sessions: worse than inferred ({before.score:.3f})")
     return Learnt(plain, draft, judgement, sessions)
@@ -109,21 +114,36 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
             yield key[1], f"no call is left to judge by, and the inferred answers are good: {inferred:.3f}"
 
 
-async def learnt(plain: Draft, sessions: Sequence[Session]) -> Draft:
-    """Return a draft with all that sessions show. What the draft declares already stays."""
+async def searched(plain: Draft, sessions: Sequence[Session]) -> Trial:
+    """Return the draft with the plans and forms that answer the sessions best. What a draft declares stays."""
     draft, replayed = await _with_all_forms(plain, plain, sessions)
-    search = _Search(plain, sessions, _Trial(draft, {}, Report(await score(draft, sessions))))
+    search = _Search(plain, sessions, Trial(draft, {}, Report(await score(draft, sessions))))
     for number in range(_ROUNDS):
         guesses = {tool: parts[number] for tool, parts in hypotheses(replayed.samples, replayed.domain).items()
                    if number < len(parts) and search.score_of(tool) < _GOOD}  # fmt: skip
         parts = {**guesses, **corrections(replayed.samples, replayed.domain)}
         if await search.tries(parts) and number + 1 < _ROUNDS:
             replayed = await collect(search.best.draft, sessions)
-    return search.best.draft
+    return search.best
+
+
+async def induced(plain: Draft, parts: Mapping[str, Record], sessions: Sequence[Session]) -> Draft:
+    """Return a draft with these plans, and with the forms that sessions show."""
+    draft = plain
+    for tool, part in parts.items():
+        draft = draft.with_tool(tool, {**part, **plain.sim.get(tool, {})})
+    draft, _ = await _with_all_forms(draft, plain, sessions)
+    return _borrowing(draft, plain, sessions)
+
+
+def _borrowing(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> Draft:
+    """Return the draft with results for tools that were not recorded."""
+    recorded = [*dict.fromkeys(call.tool for session in sessions for call in session.calls), *plain.sim]
+    return with_borrowed_results(draft, recorded, load_draft(draft, sessions[0].state).domain)
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class Trial:
     """A draft with other plans."""
 
     draft: Draft
@@ -135,7 +155,7 @@ class _Trial:
 class _Search:
     """Looks for the plans with which a draft answers the sessions best."""
 
-    def __init__(self, plain: Draft, sessions: Sequence[Session], best: _Trial) -> None:
+    def __init__(self, plain: Draft, sessions: Sequence[Session], best: Trial) -> None:
         self._plain, self._sessions, self.best = plain, sessions, best
         self._refused = set[str]()
         self._left = 0
@@ -170,13 +190,13 @@ class _Search:
             for half in (names[: len(names) // 2], names[len(names) // 2 :]):
                 await self._improve({tool: parts[tool] for tool in half})
 
-    async def _trial(self, parts: Mapping[str, Record]) -> _Trial:
+    async def _trial(self, parts: Mapping[str, Record]) -> Trial:
         known = {**self.best.parts, **{tool: self._added(tool, part) for tool, part in parts.items()}}
         draft = replace(self._plain, entities=self.best.draft.entities)
         for tool, part in known.items():
             draft = draft.with_tool(tool, {**part, **self._plain.sim.get(tool, {})})
         found, _ = await _with_templates(draft, self._plain, self._sessions)
-        return _Trial(found, known, Report(await score(found, self._sessions)))
+        return Trial(found, known, Report(await score(found, self._sessions)))
 
     def _added(self, tool: str, part: Record) -> Record:
         """Return a plan: a new one, or what is kept of a tool with something else."""

@@ -67,6 +67,8 @@ class Judgement:
     learnt: Report
     dropped: dict[str, str] = field(default_factory=dict[str, str])
     """Tool -> why what was learnt about it is left out."""
+    unrecorded_gain: float = 0.0
+    """What tools gain in the sessions that were held back, if no other session has a call of them."""
 
     def lost(self) -> Iterator[tuple[str, float]]:
         """Yield the tools that answer worse with what was learnt, and how much."""
@@ -82,13 +84,16 @@ async def judged(plain: Draft, learn: Learn, sessions: Sequence[Session], notify
     Dropping one tool may change the answers of others, so that the worst is dropped first and all are judged again.
     """
     folds = folds_of(sessions)
-    before = Report([one for fold in folds for one in await score_fold(plain, fold)])
+    scored = [await score_fold(plain, fold) for fold in folds]
+    before = Report([one for scores in scored for one in scores])
     drafts = list[Draft]()
     for number, fold in enumerate(folds, 1):
         notify(f"learning for the self-check, part {number} of {len(folds)}")
         drafts.append(await learn(fold.seen))
     notify("judging on held-back sessions")
-    found = Judgement(before, await _report(drafts, folds))
+    learnt = [await score_fold(draft, fold) for draft, fold in zip(drafts, folds, strict=True)]
+    found = Judgement(before, Report([one for scores in learnt for one in scores]))
+    found.unrecorded_gain = _unrecorded(learnt, folds) - _unrecorded(scored, folds)
     while worse := [(tool, loss) for tool, loss in found.lost() if tool not in found.dropped]:
         notify(f"trying without {worst(worse)}")
         tool = worst(worse)
@@ -101,6 +106,13 @@ async def judged(plain: Draft, learn: Learn, sessions: Sequence[Session], notify
             del found.dropped[tool]
             return found
     return found
+
+
+def _unrecorded(scored: Sequence[Sequence[CallScore]], folds: Sequence[Fold]) -> float:
+    """Return the score of the held-back calls of tools without a call to learn from."""
+    seen = [{call.tool for session in fold.seen for call in session.calls} for fold in folds]
+    pairs = zip(scored, seen, strict=True)
+    return Report([one for scores, tools in pairs for one in scores if one.tool not in tools]).score
 
 
 def worst(lost: Sequence[tuple[str, float]]) -> str:

@@ -83,7 +83,7 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
         return named.template
     is_constant = all(is_same(value, usual) for value in values)
     best = _best(name, shown)
-    if is_constant and (best is None or not _is_distinctive(usual)):
+    if is_constant and best is None:
         return literal(usual)
     if best is not None:
         return best.template
@@ -112,11 +112,16 @@ def _best(name: str, shown: Sequence[Shown]) -> Choice | None:
     some = sorted(shown, key=lambda one: -len(str(one[0])))[:_EXAMINED]
     paths = dict.fromkeys(path for value, scope in some for path, other in paths_of_scope(scope) if is_same(other, value))
     agreed = {path: [value for value, scope in shown if is_same(scope.get(path), value)] for path in paths}
-    good = {path: values for path, values in agreed.items() if len(values) >= len(shown) * _MOST and _differ(values)}
+    good = {path: values for path, values in agreed.items() if len(values) >= len(shown) * _MOST and (_differ(values) or _is_named_alike(path, name, values[0]))}
     if not good:
         return None
     best = min(good, key=lambda path: (-len(good[path]), -_likeness(path, name), len(path)))
     return Choice(f"{{{best}}}", len(good[best]) / len(shown))
+
+
+def _is_named_alike(path: str, name: str, value: Json) -> bool:
+    """Whether a value that never differs equals another one of a similar name."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and _likeness(path, name) > 0
 
 
 def _differ(values: Sequence[Json]) -> bool:
