@@ -153,6 +153,102 @@ async def test_secrets_that_a_recording_leaves_out_are_no_part_of_a_template(
     assert json.loads((await answers("vault.yaml", ("open_vault", {"pin": "1"})))[0][0])["open"] is True
 
 
+def tool(name: str, /, **arguments: str) -> dict[str, Any]:
+    """Return a tool. Arguments whose type ends with `?` are optional."""
+    properties = {argument: {"type": kind.rstrip("?")} for argument, kind in arguments.items()}
+    required = [argument for argument, kind in arguments.items() if not kind.endswith("?")]
+    return {"name": name, "inputSchema": {"type": "object", "properties": properties, "required": required}}
+
+
+class Cellar:
+    """A real server whose texts depend on what a bottle lacks, and with a tool whose name no one understands."""
+
+    TOOLS = (
+        tool("add_bottle", name="string", year="integer?", sweet="boolean?"),
+        tool("get_bottle", id="string"),
+        tool("list_bottles"),
+        tool("glug", bottle="string"),
+    )
+
+    def __init__(self) -> None:
+        self._bottles = dict[str, dict[str, Any]]()
+
+    def answer(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text, is_error = getattr(self, f"_{name}")(**arguments), False
+        except KeyError as missing:
+            text, is_error = f"No bottle {missing.args[0]} here", True
+        return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+    def _add_bottle(self, name: str, year: int | None = None, *, sweet: bool = False) -> str:
+        number = f"B-{len(self._bottles) + 1}"
+        self._bottles[number] = {"id": number, "name": name, "year": year, "sweet": sweet}
+        return f"Stored as {number}\n{self._get_bottle(number)}"
+
+    def _get_bottle(self, id: str) -> str:  # noqa: A002 (a name in the protocol)
+        bottle = self._bottles[id]
+        taste = "sweet" if bottle["sweet"] else "dry"
+        slug = bottle["name"].lower().replace(" ", "-")
+        return f"{bottle['name']} ({bottle['year'] or 'no year'}), {taste}\nLabel: labels/{slug}.png"
+
+    def _list_bottles(self) -> str:
+        return "\n".join([f"{len(self._bottles)} bottles", *(f"* {key}: {one['name']}" for key, one in self._bottles.items())])
+
+    def _glug(self, bottle: str) -> str:
+        return f"Down went {self._bottles.pop(bottle)['name']}!"
+
+
+CELLAR: Sequence[Calls] = (
+    (
+        ("add_bottle", {"name": "Old Rioja", "year": 1987}),
+        ("add_bottle", {"name": "White Tokaj", "sweet": True}),
+        ("get_bottle", {"id": "B-1"}),
+        ("list_bottles", {}),
+        ("glug", {"bottle": "B-2"}),
+        ("get_bottle", {"id": "B-2"}),
+        ("list_bottles", {}),
+        ("glug", {"bottle": "B-2"}),
+    ),
+    (
+        ("add_bottle", {"name": "Young Port", "year": 2020, "sweet": True}),
+        ("add_bottle", {"name": "Light Cava"}),
+        ("add_bottle", {"name": "Dark Malbec", "year": 2011}),
+        ("get_bottle", {"id": "B-2"}),
+        ("get_bottle", {"id": "B-1"}),
+        ("glug", {"bottle": "B-1"}),
+        ("get_bottle", {"id": "B-1"}),
+        ("list_bottles", {}),
+    ),
+)
+
+
+async def test_words_for_what_is_missing_and_the_effect_of_an_unknown_tool_are_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "cellar"
+    folder.mkdir()
+    (folder / "tools.json").write_text(json.dumps({"tools": Cellar.TOOLS}), encoding="utf-8")
+    for number, calls in enumerate(CELLAR):
+        server = Cellar()
+        lines = [{"tool": name, "arguments": given, "result": server.answer(name, given)} for name, given in calls]
+        header: dict[str, Any] = {"server": "cellar", "session": str(number), "initial_state": {}}
+        (folder / f"{number}.jsonl").write_text("\n".join(session_lines(header, lines)) + "\n", encoding="utf-8")
+    assert await run("learn", "cellar", "-o", "cellar.yaml") == 0
+    Path("empty.yaml").write_text("mcp_sim: 1\ntools: cellar.yaml\nworld: {records: {bottle: 0}}\n", encoding="utf-8")
+    calls: Calls = (
+        ("add_bottle", {"name": "Green Wine", "sweet": False}),
+        ("add_bottle", {"name": "Fine Sherry", "year": 1999, "sweet": True}),
+        ("glug", {"bottle": "B-1"}),
+        ("get_bottle", {"id": "B-1"}),
+        ("get_bottle", {"id": "B-2"}),
+        ("list_bottles", {}),
+    )
+    real = Cellar()
+    expected = [real.answer(name, given) for name, given in calls]
+    assert await answers("empty.yaml", *calls) == [(one["content"][0]["text"], one["isError"]) for one in expected]
+
+
 async def test_nothing_is_written_if_there_is_nothing_to_learn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

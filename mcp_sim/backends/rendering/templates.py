@@ -85,7 +85,7 @@ def template_renderer(tool: Tool, templates: Sequence[ResultTemplate]) -> Render
         if template is None:
             return None
         if template.form == "text":
-            text = _filled_parts(template, scope)
+            text = filled_parts(template, scope)
             return Observation(ToolResult(text, form="text") if place is None else ToolResult({place: text}))
         return Observation(_json_result(template, scope, place, is_structured=is_structured))
 
@@ -155,7 +155,7 @@ def _filled_object(template: Record, scope: Scope) -> Json:
 # texts ----------------------------------------------------------------------------------------------------------------
 
 
-def _filled_parts(template: ResultTemplate, scope: Scope) -> str:
+def filled_parts(template: ResultTemplate, scope: Scope) -> str:
     lines: list[str] = []
     for part in template.parts:
         if isinstance(part, Rows):
@@ -211,10 +211,10 @@ def spelled(value: Json, spelling: str, scope: Scope) -> Json:
 
 
 def _of_table(value: Json, spelling: str) -> Json:
-    """Return the text that a table (`true=x;false=-`) has for a value; NOWHERE if it has none."""
+    """Return the text that a table (`true=x;=-`) has for a value; NOWHERE if it has none."""
+    table = {name: text for name, _, text in (entry.partition("=") for entry in spelling.split(";"))}
     named = "" if value is NOWHERE or value in _EMPTY else _text_of(value)
-    entries = (entry.partition("=") for entry in spelling.split(";"))
-    return next((text for name, _, text in entries if name == named), NOWHERE)
+    return table.get(named, table.get("", NOWHERE) if value is False else NOWHERE)
 
 
 def _separator(spelling: str) -> str:

@@ -7,11 +7,14 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
+from mcp_sim.backends.rendering.templates import filled_parts
+from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import induce
 from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.learning.skeletons import skeleton
 from mcp_sim.recordings.learning.text_forms import induce_text
-from mcp_sim.recordings.observed import leaves
+from mcp_sim.recordings.observed import TIME, leaves
+from mcp_sim.spec.parts.results import ResultPart, template_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_values import NOWHERE, canonical
 from mcp_sim.types.result_templates import SLOT
@@ -19,6 +22,8 @@ from mcp_sim.types.result_templates import SLOT
 Condition: TypeAlias = "tuple[str, Json]"
 
 _LONGEST_CHOICE = 24
+_WRONG = 0.25
+"""The share of answers for which the only template may be wrong."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _FEWEST_WORDS = 2
 """Fixed texts with fewer words are data."""
@@ -33,6 +38,8 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
         groups.setdefault(_signature(sample), []).append(sample)
     if not groups:
         return []
+    if (whole := _only_text(samples)) is not None:
+        return [whole]
     ordered = sorted(groups.values(), key=len)
     rest = ordered.pop()
     cases: list[Record] = []
@@ -49,6 +56,16 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
     return [*cases, _template(_mixed(rest, ordered))]
 
 
+def _only_text(samples: Sequence[Sample]) -> Record | None:
+    """Return the text template that is right for all answers with rows or without; None if there is none."""
+    if not all(isinstance(sample.value, str) for sample in samples) or len({bool(one.rows) for one in samples}) > 1:
+        return None
+    part = _template(samples)
+    template = template_of(ResultPart.model_validate(part))
+    wrong = sum(TIME.sub("", filled_parts(template, sample.scope)) != TIME.sub("", sample.value) for sample in samples)
+    return part if wrong <= len(samples) * _WRONG else None
+
+
 def _next_case(groups: Sequence[list[Sample]], rest: list[Sample]) -> tuple[list[Sample], Condition] | None:
     """Return a group that a condition separates from all others."""
     for group in (*groups, rest):
@@ -63,9 +80,14 @@ def _conditions(sample: Sample) -> Iterator[Condition]:
     if not sample.rows:
         yield "rows", 0
     for name, value in sample.arguments.items():
-        if isinstance(value, bool) or (isinstance(value, str) and len(value) <= _LONGEST_CHOICE):
+        if isinstance(value, bool) or _may_choose(name, value):
             yield f"arguments.{name}", value
     yield from ((f"arguments.{name}", None) for name in sample.known_arguments if name not in sample.arguments)
+
+
+def _may_choose(name: str, value: Json) -> bool:
+    """Whether an argument may choose the form of the answer: a word, and no id."""
+    return isinstance(value, str) and len(value) <= _LONGEST_CHOICE and " " not in value and not is_id(name, value)
 
 
 def _holds(condition: Condition, sample: Sample) -> bool:

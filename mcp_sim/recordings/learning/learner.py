@@ -121,7 +121,7 @@ async def searched(plain: Draft, sessions: Sequence[Session]) -> Trial:
     for number in range(_ROUNDS):
         guesses = {tool: parts[number] for tool, parts in hypotheses(replayed.samples, replayed.domain).items()
                    if number < len(parts) and search.score_of(tool) < _GOOD}  # fmt: skip
-        parts = {**guesses, **corrections(replayed.samples, replayed.domain)}
+        parts = {**corrections(replayed.samples, replayed.domain), **guesses}
         if await search.tries(parts) and number + 1 < _ROUNDS:
             replayed = await collect(search.best.draft, sessions)
     return search.best
