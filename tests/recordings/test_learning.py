@@ -192,7 +192,9 @@ class Cellar:
         return f"{bottle['name']} ({bottle['year'] or 'no year'}), {taste}\nLabel: labels/{slug}.png"
 
     def _list_bottles(self) -> str:
-        return "\n".join([f"{len(self._bottles)} bottles", *(f"* {key}: {one['name']}" for key, one in self._bottles.items())])
+        return "\n".join(
+            [f"{len(self._bottles)} bottles", *(f"* {key}: {one['name']}" for key, one in self._bottles.items())]
+        )
 
     def _glug(self, bottle: str) -> str:
         return f"Down went {self._bottles.pop(bottle)['name']}!"

@@ -77,18 +77,22 @@ class _Form:
                 return _for_entity(self._bodies[tool], other, entity)
         if not self._envelope:
             return None
-        given = {f"{name}?": f"{{arguments.{name}}}" for name in arguments} if plan.verb not in {"list", "search"} else {}
+        given = (
+            {f"{name}?": f"{{arguments.{name}}}" for name in arguments} if plan.verb not in {"list", "search"} else {}
+        )
         if plan.verb in {"list", "search"} and entity is not None:
             return {**self._envelope, plural(entity.name): {ROWS: _record(entity)}, "count": "{count}"}
         return {**self._envelope, **given}
 
 
 def _for_entity(body: Record, entity: Entity, other: Entity) -> Record:
-    """Return a result with another entity in the place of the one that it shows."""
+    """Return a result that shows another entity instead."""
     if entity.name == other.name:
         return body
     names = {entity.name: other.name, plural(entity.name): plural(other.name)}
-    pattern = re.compile("|".join(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])" for name in sorted(names, key=len)[::-1]))
+    pattern = re.compile(
+        "|".join(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])" for name in sorted(names, key=len)[::-1])
+    )
     return cast("Record", _renamed(body, lambda text: pattern.sub(lambda found: names[found[0]], text), entity, other))
 
 
@@ -97,7 +101,10 @@ def _renamed(value: Json, rename: Rename, entity: Entity, other: Entity) -> Json
         parts = cast("Record", value)
         if _shows_record(parts, entity):
             return _record(other)
-        return {rename(name) if name != ROWS else name: _renamed(part, rename, entity, other) for name, part in parts.items()}
+        return {
+            rename(name) if name != ROWS else name: _renamed(part, rename, entity, other)
+            for name, part in parts.items()
+        }
     if isinstance(value, list):
         return [_renamed(part, rename, entity, other) for part in cast("list[Json]", value)]
     return value if not isinstance(value, str) or SLOT.fullmatch(value) else rename(value)

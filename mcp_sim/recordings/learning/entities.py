@@ -65,7 +65,9 @@ class _Values:
     """In new records, where no argument gives it; or in records that lack it."""
 
 
-def induce_entities(samples: Sequence[Sample], sessions: Sequence[Session], domains: Sequence[Domain]) -> dict[str, Record]:
+def induce_entities(
+    samples: Sequence[Sample], sessions: Sequence[Session], domains: Sequence[Domain]
+) -> dict[str, Record]:
     """Return entities as a spec declares them, with the fields that answers show, and ids like recorded ones.
 
     `domains` are those of the sessions.
@@ -110,7 +112,9 @@ def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Doma
 
     That is the first one which the real server has issued in such a world, else the lowest given one like those.
     """
-    created = [sample for sample in samples if sample.plan.entity == name and sample.issued and not _is_secret(sample.issued)]
+    created = [
+        sample for sample in samples if sample.plan.entity == name and sample.issued and not _is_secret(sample.issued)
+    ]
     first = [sample.issued for sample in created if name not in domains[sample.session].given]
     given = [known.entities[name].key_like for known in domains.values() if name in known.given]
     example = next((one for one in (*first, *given, *(sample.issued for sample in created)) if one is not None), None)
@@ -127,8 +131,12 @@ def _lowest(example: str, states: Sequence[Json]) -> str:
     if found is None:
         return example
     alike = re.compile(rf"{re.escape(found[1])}\d+")
-    named = {name for state in states for path, leaf in leaves(state) if is_id(key_of(path), leaf) and (name := normal(leaf))}
-    return min((name for name in named if alike.fullmatch(name)), key=lambda name: int(name[len(found[1]):]), default=example)
+    named = {
+        name for state in states for path, leaf in leaves(state) if is_id(key_of(path), leaf) and (name := normal(leaf))
+    }
+    return min(
+        (name for name in named if alike.fullmatch(name)), key=lambda name: int(name[len(found[1]) :]), default=example
+    )
 
 
 def _schema(name: str, entity: Entity, values: _Values) -> Record:

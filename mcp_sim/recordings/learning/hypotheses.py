@@ -11,6 +11,7 @@ from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.observed import key_of, leaves, normal
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.plans import RECORDLESS
@@ -88,22 +89,22 @@ def _parts(
         return
     if may_write and any(sample.fresh for sample in own):
         yield {"verb": "create", **base, "sets": sets}
-    if plan.verb != "create" and (any(isinstance(leaf, list) for sample in own for leaf in _lists(sample.value)) or not given):
+    if plan.verb != "create" and (
+        any(isinstance(leaf, list) for sample in own for leaf in _parts_of(sample.value)) or not given
+    ):
         filters = {name: {"field": name} for name in given if name in entity.fields}
         yield {"verb": "list", **base, **({"filters": filters} if filters else {})}
 
 
-def _lists(value: Json) -> Iterator[Json]:
-    yield value
-    yield from value.values() if isinstance(value, dict) else ()
+def _parts_of(value: Json) -> Sequence[Json]:
+    return [value, *as_object(value).values()]
 
 
 def _key_argument(own: Sequence[Sample], entity: Entity, owners: Mapping[str, str]) -> str | None:
     """Return the argument that names a record of an entity."""
     names = [*dict.fromkeys(name for sample in own for name in sample.known_arguments)]
-    valued = [name for name in names
-              if any(owners.get(normal(sample.arguments.get(name)) or "") == entity.name and is_id(name, sample.arguments[name])
-                     for sample in own if name in sample.arguments)]  # fmt: skip
+    given = [(name, value) for sample in own for name, value in sample.arguments.items() if is_id(name, value)]
+    valued = [name for name, value in given if owners.get(normal(value) or "") == entity.name]
     named = [name for name in names if name == entity.key or noun_of_key(name) == entity.name]
     used = {name for sample in own for name in sample.arguments}
     both = [name for name in named if name in valued]

@@ -67,13 +67,8 @@ def merged(found: Sequence[Skeleton]) -> str:
 
 
 def _lines(tokens: Tokens) -> list[Tokens]:
-    lines: list[Tokens] = [[]]
-    for token in tokens:
-        if token == "\n":
-            lines.append([])
-        else:
-            lines[-1].append(token)
-    return lines
+    ends = [-1, *(at for at, sign in enumerate(tokens) if sign == "\n"), len(tokens)]
+    return [tokens[before + 1 : after] for before, after in pairwise(ends)]
 
 
 def _likeness(one: Tokens, other: Tokens) -> float:
@@ -106,13 +101,12 @@ def _with_text(columns: list[_Column], number: int, lines: Sequence[Tokens]) -> 
 
 
 def _joined(columns: Sequence[_Column], texts: int) -> Iterator[_Column]:
-    """Join neighbours of which each text has exactly one: two forms of the same line."""
+    """Join two neighbours if each text has exactly one of them: they are forms of the same line."""
     left = [*columns]
     while left:
         one = left.pop(0)
-        if left and len(one.lines) < texts and one.lines.keys().isdisjoint(left[0].lines):
-            if len(one.lines) + len(left[0].lines) == texts:
-                one = _Column({**one.lines, **left.pop(0).lines})
+        if left and one.lines.keys().isdisjoint(left[0].lines) and len(one.lines) + len(left[0].lines) == texts:
+            one = _Column({**one.lines, **left.pop(0).lines})
         yield one
 
 
@@ -219,7 +213,9 @@ def _can_be_entry(text: str) -> bool:
 def _tables(wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
     """Yield tables of texts by the value of a field that decides which one is shown."""
     texts = {text for text, _ in wanted}
-    if len(texts) > _MOST_ENTRIES or any(text and (not _can_be_entry(text) or len(text) > _LONGEST_ENTRY) for text in texts):
+    if len(texts) > _MOST_ENTRIES or any(
+        text and (not _can_be_entry(text) or len(text) > _LONGEST_ENTRY) for text in texts
+    ):
         return
     usual = Counter(text for text, _ in wanted).most_common(1)[0][0]
     paths = dict.fromkeys(path for _, scope in wanted for path, value in paths_of_scope(scope) if _is_name(path, value))

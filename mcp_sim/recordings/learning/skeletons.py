@@ -26,7 +26,9 @@ _NUMBERS = frozenset({"count", "total"})
 _JOINTS = (", ", ",", "\n", " ", "; ", " | ")
 _LONGEST_SPELLED = 80
 _NEAR = 40
-_NOUN_OF_TIME = re.compile(r"(^|_)(at|on|time|date|created|updated|modified|timestamp|due|until|since)$|(At|On|Date|Time)$")
+_NOUN_OF_TIME = re.compile(
+    r"(^|_)(at|on|time|date|created|updated|modified|timestamp|due|until|since)$|(At|On|Date|Time)$"
+)
 _SUPPORT = 0.6
 """The share of the texts that must show a value wherever there is one, for its slot to count."""
 _DISTINCTIVE = 12
@@ -79,7 +81,9 @@ def _is_borne_out(span: Span, support: float) -> bool:
 
 
 def _tokens(text: str, spans: Iterable[Span], support: Mapping[str, float]) -> Tokens:
-    found = sorted(spans, key=lambda one: (one.start - one.end, -round(support.get(one.slot, 0), 1), one.rank, one.start))
+    found = sorted(
+        spans, key=lambda one: (one.start - one.end, -round(support.get(one.slot, 0), 1), one.rank, one.start)
+    )
     chosen: list[Span] = []
     for span in found:
         if all(span.end <= other.start or span.start >= other.end for other in chosen):

@@ -110,9 +110,15 @@ def _agreement(path: str, shown: Sequence[Shown]) -> float:
 def _best(name: str, shown: Sequence[Shown]) -> Choice | None:
     """Return the slot that agrees in most samples: of several that of the likest name, else the first one."""
     some = sorted(shown, key=lambda one: -len(str(one[0])))[:_EXAMINED]
-    paths = dict.fromkeys(path for value, scope in some for path, other in paths_of_scope(scope) if is_same(other, value))
+    paths = dict.fromkeys(
+        path for value, scope in some for path, other in paths_of_scope(scope) if is_same(other, value)
+    )
     agreed = {path: [value for value, scope in shown if is_same(scope.get(path), value)] for path in paths}
-    good = {path: values for path, values in agreed.items() if len(values) >= len(shown) * _MOST and (_differ(values) or _is_named_alike(path, name, values[0]))}
+    good = {
+        path: values
+        for path, values in agreed.items()
+        if len(values) >= len(shown) * _MOST and (_differ(values) or _is_named_alike(path, name, values[0]))
+    }
     if not good:
         return None
     best = min(good, key=lambda path: (-len(good[path]), -_likeness(path, name), len(path)))
