@@ -18,6 +18,7 @@ from mcp_sim.recordings.learning.selection import Judgement, judged, score, scor
 from mcp_sim.recordings.report import Report
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical
 
@@ -177,7 +178,10 @@ class _Search:
         if not parts or self._left == 0:
             return
         self._left -= 1
-        trial = await self._trial(parts)
+        try:
+            trial = await self._trial(parts)
+        except DocumentError:  # no spec can say that of these tools
+            return
         is_better = trial.report.score > self.best.report.score + _TOLERANCE
         before, after = scores_by_tool(self.best.report), scores_by_tool(trial.report)
         worse = {tool for tool in parts if (after.get(tool) or 0) < (before.get(tool) or 0) - _TOLERANCE}
