@@ -200,7 +200,7 @@ def spelled(value: Json, spelling: str, scope: Scope) -> Json:
     if "=" in spelling:
         return _of_table(value, spelling)
     if spelling == "count":
-        return len(value) if isinstance(value, str | list | dict) else NOWHERE
+        return len(cast("Sequence[Json]", value)) if isinstance(value, str | list | dict) else NOWHERE
     if isinstance(value, int | float) and _NUMBER_FORM.fullmatch(spelling):
         return format(value, spelling)
     if "%" in spelling:

@@ -62,7 +62,8 @@ def _only_text(samples: Sequence[Sample]) -> Record | None:
         return None
     part = _template(samples)
     template = template_of(ResultPart.model_validate(part))
-    wrong = sum(TIME.sub("", filled_parts(template, sample.scope)) != TIME.sub("", sample.value) for sample in samples)
+    pairs = [(filled_parts(template, sample.scope), str(sample.value)) for sample in samples]
+    wrong = sum(TIME.sub("", one) != TIME.sub("", other) for one, other in pairs)
     return part if wrong <= len(samples) * _WRONG else None
 
 
