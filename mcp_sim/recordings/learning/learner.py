@@ -79,14 +79,12 @@ def _described(key: str, part: Json) -> str:
 
 async def learn(plain: Draft, sessions: Sequence[Session], notify: Callable[[str], None]) -> Learnt:
     """Learn what sessions show beyond a draft. What held-back sessions do not bear out is left out."""
-    notify("looking for the plans that explain the sessions")
-    found = await searched(plain, sessions)
-    judgement = await judged(plain, partial(induced, plain, found.parts), sessions, notify)
+    judgement = await judged(plain, partial(_with_unrecorded, plain), sessions, notify)
     if judgement.learnt.score < judgement.plain.score - _TOLERANCE:
         scores = f"{judgement.learnt.score:.3f}, inferred {judgement.plain.score:.3f}"
         return Learnt(plain, plain, judgement, sessions, f"held-back sessions: {scores}")
     notify("learning from all sessions")
-    draft = found.draft
+    draft = (await searched(plain, sessions)).draft
     for tool in judgement.dropped:
         draft = draft.with_tool(tool, plain.sim.get(tool, {}))
     before, after = Report(await score(plain, sessions)), Report(await score(draft, sessions))
@@ -128,13 +126,9 @@ async def searched(plain: Draft, sessions: Sequence[Session]) -> Trial:
     return search.best
 
 
-async def induced(plain: Draft, parts: Mapping[str, Record], sessions: Sequence[Session]) -> Draft:
-    """Return a draft with these plans, and with the forms that sessions show."""
-    draft = plain
-    for tool, part in parts.items():
-        draft = draft.with_tool(tool, {**part, **plain.sim.get(tool, {})})
-    draft, _ = await _with_all_forms(draft, plain, sessions)
-    return _borrowing(draft, plain, sessions)
+async def _with_unrecorded(plain: Draft, sessions: Sequence[Session]) -> Draft:
+    """Return a draft with all that sessions show, and with results for tools that were not recorded."""
+    return _borrowing((await searched(plain, sessions)).draft, plain, sessions)
 
 
 def _borrowing(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> Draft:

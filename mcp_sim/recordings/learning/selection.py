@@ -15,8 +15,8 @@ from mcp_sim.spec.sessions import Session
 
 MOST_FOLDS = 4
 _TOLERANCE = 1e-6
-_LOSS = 0.2
-"""How much a tool must lose over all its held-back calls to be dropped: less is chance."""
+_LOSS = 0.05
+"""How much a tool must lose to be dropped: with few held-back calls, less is chance."""
 
 Learn: TypeAlias = Callable[[Sequence[Session]], Awaitable[Draft]]
 """Learns a draft from sessions."""
@@ -74,7 +74,7 @@ class Judgement:
         """Yield the tools that answer worse with what was learnt, and how much."""
         for key, scores in self.learnt.tools.items():
             before, after = self.plain.tools[key].score, scores.score
-            if before is not None and after is not None and (before - after) * scores.calls > _LOSS:
+            if before is not None and after is not None and after < before - _LOSS:
                 yield key[1], before - after
 
 
