@@ -28,6 +28,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record
 from mcp_sim.types.json_values import decode
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.trace import step_from_json
 
 SCENARIO = "flaky_crm"
 MOST_TRIES = 4
@@ -92,7 +93,7 @@ def _asking(client: Client, trace: Path, paint: Palette) -> Ask:
         print(_wrapped("  arguments    ", _json(tool_arguments)))
         answer = _wrapped("  agent sees   ", _text(result))
         print(paint.red(answer) if result.is_error else answer)
-        for line in fault_lines(list(_steps(trace))[-1]):
+        for line in fault_lines(step_from_json(list(_steps(trace))[-1])):
             print(f"  {paint.yellow(line.strip())}")
         return None if result.is_error else cast("Record", result.structured_content)
 

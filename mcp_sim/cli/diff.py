@@ -18,7 +18,7 @@ from mcp_sim.server.call_log import render_changes, render_event, render_observa
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import canonical
-from mcp_sim.world.trace import FORMAT
+from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_json
 
 MARGIN = "    "
 ABSENT = "(absent)"
@@ -167,7 +167,7 @@ def _identity(step: Record) -> str:
 
 def _headline(step: Record) -> str:
     if step["entry"] == "event":
-        return f"({step['actor']}) {render_event(step)}"
+        return f"({step['actor']}) {render_event(step_from_json(step))}"
     return f"#{step['index']} {step['tool']} {shorten(step['arguments'])}"
 
 
@@ -218,8 +218,8 @@ def _facts(step: Record) -> dict[str, str]:
     if step["entry"] == "event":
         return {}
     return {
-        "served": render_observation(_served(step)),
-        "committed": render_changes([*step["committed"], *step["absorbed"]]),
+        "served": render_observation(observation_of(_served(step))),
+        "committed": render_changes(changes_of([*step["committed"], *step["absorbed"]])),
         "faults": ", ".join(_faults(step)),
     }
 

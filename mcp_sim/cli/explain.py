@@ -20,7 +20,7 @@ from mcp_sim.simulator.explain import Explainer, Finding, as_it_ran
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
-from mcp_sim.world.trace import FORMAT
+from mcp_sim.world.trace import FORMAT, observation_of
 
 MARGIN = "    "
 
@@ -148,7 +148,7 @@ def _print_world(found: _Explained, wanted: str | None, palette: Palette, *, is_
 
 
 def _headline(step: Record) -> str:
-    seen = render_observation(step["served"] or step["truth"]["observation"])
+    seen = render_observation(observation_of(step["served"] or step["truth"]["observation"]))
     source = f" (answered by {step['source']})" if step.get("source") else ""
     return f"#{step['index']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}"
 

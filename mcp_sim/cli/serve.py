@@ -162,6 +162,7 @@ def run(args: argparse.Namespace) -> int:
             with_worlds=transport == "http",
             with_idle=args.log_level == "debug",
         )
+        stack.callback(log.close)
         sinks = list[Sink]()
         if args.trace is not None and args.store is None:
             opened = open_trace if args.workers == 1 else open_shared_trace

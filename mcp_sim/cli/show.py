@@ -19,7 +19,7 @@ from mcp_sim.server.call_log import render_changes, render_event, render_observa
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError, McpSimError, UsageError
 from mcp_sim.types.grades import Grade
-from mcp_sim.world.trace import FORMAT
+from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_json
 
 SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
 """Share of each long column in the remaining width."""
@@ -167,20 +167,20 @@ def _cells(step: Record) -> list[str]:
     """Return call, served, true, committed. `true` is empty unless something else was served."""
     match step["entry"]:
         case "call":
-            truth = step["truth"] and render_observation(step["truth"]["observation"])
-            served = render_observation(step["served"]) if step["served"] else truth
+            truth = step["truth"] and render_observation(observation_of(step["truth"]["observation"]))
+            served = render_observation(observation_of(step["served"])) if step["served"] else truth
             true = "" if not step["served"] else truth or "never asked"
             source = f"{step['source']}: " if step.get("source") else ""
             return [
                 f"{shorten(step['tool'])} {shorten(step['arguments'])}",
                 f"{source}{served}",
                 true,
-                render_changes(step["committed"]),
+                render_changes(changes_of(step["committed"])),
             ]
         case "event" if "steered" in step:
-            return [f"({step['actor']}) {render_event(step)}", "", "", ""]
+            return [f"({step['actor']}) {render_event(step_from_json(step))}", "", "", ""]
         case "event":
-            return [f"({step['actor']})", "", "", render_changes(step["committed"])]
+            return [f"({step['actor']})", "", "", render_changes(changes_of(step["committed"]))]
         case _:
             return [f"(start: seed {step['seed']}, {step['clock']['mode']} clock)", "", "", ""]
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from copy import copy
+from datetime import timedelta
 from traceback import extract_tb
 
-from mcp_sim.server.descriptors import write_line
-from mcp_sim.types import Json, Record
+from mcp_sim.server.descriptors import write_lines
+from mcp_sim.types import BrokenDelivery, Change, Decision, Json, Observation, Record, RpcError, Step
 from mcp_sim.types.json_values import decode, encode
+from mcp_sim.world.trace import step_from_json
 
 
 class CallLog:
     """A sink that logs each entry; with `crashes_only`, only crashes; with `with_worlds`, preceded by the world's name.
 
-    Faults that were due and had no effect are logged only with `with_idle`. Serving never waits for logging: a line
-    that cannot be written without blocking is dropped.
+    Faults that were due and had no effect are logged only with `with_idle`. Serving never waits for logging: calls are
+    rendered and written after the event loop has done what it has to do now, together, and what cannot be written
+    without blocking is dropped.
     """
 
     def __init__(
@@ -26,23 +30,45 @@ class CallLog:
         self._crashes_only = crashes_only
         self._with_worlds = with_worlds
         self._with_idle = with_idle
+        self._waiting = list[tuple[bytes, Step | None]]()
 
-    def write(self, line: bytes) -> None:
-        if self._crashes_only and b'"crash"' not in line:
+    def write(self, line: bytes, step: Step | None = None) -> None:
+        if self._crashes_only and (step is not None or b'"crash"' not in line):
             return
-        entry = decode(line)
-        if self._crashes_only and "crash" not in entry:
-            return
-        place = f"{entry['world']} " if self._with_worlds else ""
-        self.say(f"{place}{line}" for line in entry_lines(entry, with_idle=self._with_idle))
+        self._waiting.append((line, step))
+        if len(self._waiting) == 1:
+            try:
+                asyncio.get_running_loop().call_soon(self.flush)
+            except RuntimeError:  # no loop is running
+                self.flush()
+
+    def flush(self) -> None:
+        """Write the entries that wait."""
+        waiting, self._waiting = self._waiting, []
+        write_lines(self._target, [text for line, step in waiting for text in self._rendered(line, step)])
 
     def say(self, lines: Iterable[str]) -> None:
         """Write lines that are not entries of a ledger."""
-        for line in lines:
-            write_line(self._target, line)
+        self.flush()
+        write_lines(self._target, lines)
 
     def close(self) -> None:
-        return
+        self.flush()
+
+    def _rendered(self, line: bytes, step: Step | None) -> Iterable[str]:
+        if step is not None:
+            place = f"{_world_of(line)} " if self._with_worlds else ""
+            return [f"{place}{text}" for text in step_lines(step, with_idle=self._with_idle)]
+        entry = decode(line)
+        if self._crashes_only and "crash" not in entry:
+            return []
+        place = f"{entry['world']} " if self._with_worlds else ""
+        return [f"{place}{text}" for text in entry_lines(entry, with_idle=self._with_idle)]
+
+
+def _world_of(line: bytes) -> str:
+    """Return the name of the world, which is the first in the line of a step."""
+    return decode(line[len(b'{"world":') : line.index(b',"step":')])
 
 
 class LogLines(logging.Handler):
@@ -54,8 +80,7 @@ class LogLines(logging.Handler):
         self.setFormatter(_OneLine("%(levelname)s %(name)s: %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        for line in self.format(record).splitlines():
-            write_line(self._target, line)
+        write_lines(self._target, self.format(record).splitlines())
 
 
 class _OneLine(logging.Formatter):
@@ -76,78 +101,81 @@ WIDTH = 100
 """Longer values are cut."""
 READ = 10 * WIDTH
 """The characters of a value that are looked at: calls may show megabytes."""
+MILLISECOND = timedelta(milliseconds=1)
 
 
 def entry_lines(entry: Record, *, with_idle: bool = False) -> list[str]:
-    """Render a ledger entry: one line, and one more for each perturbation that was applied.
+    """Render an entry of a ledger: one line, and one more for each perturbation that was applied.
 
     `with_idle` adds those that were due and had no effect.
     """
-    return [printable(line) for line in _entry_lines(entry, with_idle=with_idle)]
-
-
-def _entry_lines(entry: Record, *, with_idle: bool) -> list[str]:
     if "crash" in entry:
         crash: Record = entry["crash"]
-        return [f"CRASH {crash['tool']} {shorten(crash['arguments'])}: {crash['error']}"]
-    step: Record = entry.get("step", {})
-    match step.get("entry"):
+        return [printable(f"CRASH {crash['tool']} {shorten(crash['arguments'])}: {crash['error']}")]
+    return step_lines(step_from_json(entry["step"]), with_idle=with_idle) if "step" in entry else []
+
+
+def step_lines(step: Step, *, with_idle: bool = False) -> list[str]:
+    """Render a step, as `entry_lines`."""
+    match step.entry:
         case "call":
-            guessed = " (guessed)" if step["guessed"] else ""
-            asked = f"#{step['index']} {step['tool']} {shorten(step['arguments'])}"
-            return [
-                f"{asked} -> {render_observation(step['served'] or step['truth']['observation'])}{guessed}",
-                *fault_lines(step, with_idle=with_idle),
-            ]
+            assert step.served is not None
+            guessed = " (guessed)" if step.guessed else ""
+            asked = f"#{step.index} {step.tool} {shorten(step.arguments)}"
+            line = f"{asked} -> {render_observation(step.served)}{guessed}"
+            return [printable(line), *map(printable, fault_lines(step, with_idle=with_idle))]
         case "event":
-            return [f"{step['actor']} {render_event(step)}"]
+            return [printable(f"{step.actor} {render_event(step)}")]
         case _:
             return []
 
 
-def fault_lines(step: Record, *, with_idle: bool = False) -> list[str]:
+def fault_lines(step: Step, *, with_idle: bool = False) -> list[str]:
     """Render the perturbations that were applied to a call: which, why, and what really happened."""
-    shown = [one for one in step["perturbations"] if with_idle or one["outcome"] == "applied"]
-    return [_fault_line(step, decided) for decided in shown]
+    return [_fault_line(step, one) for one in step.perturbations if with_idle or one.outcome == "applied"]
 
 
-def _fault_line(step: Record, decided: Record) -> str:
-    name = f"{decided['id']} ({decided['kind']}, {decided['why']})"
-    if decided["outcome"] != "applied":
-        return f"   {name}: {decided['outcome'].replace('_', ' ')}"
+def _fault_line(step: Step, decided: Decision) -> str:
+    name = f"{decided.id} ({decided.kind}, {decided.why})"
+    if decided.outcome != "applied":
+        return f"   {name}: {decided.outcome.replace('_', ' ')}"
     return f"   FAULT {name}; the truth: {render_truth(step)}"
 
 
-def render_truth(step: Record) -> str:
+def render_truth(step: Step) -> str:
     """Render what a call really did, whatever was served."""
-    if step["truth"] is None:
+    if step.truth is None:
         return "the call never reached the world"
-    if step["committed"]:
-        return render_changes(step["committed"])
-    return f"nothing changed; the answer was {render_observation(step['truth']['observation'])}"
+    if step.committed:
+        return render_changes(step.committed)
+    return f"nothing changed; the answer was {render_observation(step.truth.observation)}"
 
 
-def render_observation(observation: Record) -> str:
+def render_observation(observation: Observation) -> str:
     """Render an observation briefly."""
-    late = f" after {observation['delay_ms']:g} ms" if "delay_ms" in observation else ""
-    if "rpc_error" in observation:
-        return f"JSON-RPC error {observation['rpc_error']['code']}: {observation['rpc_error']['message']}{late}"
-    if "broken" in observation:
-        return f"{observation['broken']['how'].replace('_', ' ')}{late}"
-    value = observation.get("text", observation["result"])
-    return f"{'error: ' if observation.get('is_error') else ''}{shorten(value)}{late}"
+    late = f" after {observation.delay / MILLISECOND:g} ms" if observation.delay else ""
+    body = observation.body
+    if isinstance(body, RpcError):
+        return f"JSON-RPC error {body.code}: {body.message}{late}"
+    if isinstance(body, BrokenDelivery):
+        return f"{body.how.replace('_', ' ')}{late}"
+    if body.text is not None or isinstance(body.value, str):
+        shown = shorten(body.value if body.text is None else body.text)
+    else:
+        shown = _cut(body.encoded)
+    return f"{'error: ' if body.is_error else ''}{shown}{late}"
 
 
-def render_changes(changes: Sequence[Record]) -> str:
+def render_changes(changes: Sequence[Change]) -> str:
     """Render changes by entity and key."""
     words = {"put": "wrote", "remove": "removed", "reserve": "used up"}
-    shown = [f"{words[change['op']]} {change['entity']} {change['key']}" for change in changes[:4]]
+    shown = [f"{words[change.op]} {change.entity} {change.key}" for change in changes[:4]]
     return ", ".join(shown) + (f" and {len(changes) - 4} more" if len(changes) > 4 else "")
 
 
-def render_event(step: Record) -> str:
+def render_event(step: Step) -> str:
     """Render what someone else did to the world."""
-    match step.get("steered", {}):
+    match step.steered:
         case {"inject": entry}:
             return f"added the fault {entry['id']}: {shorten(entry)}"
         case {"enable": name} | {"disable": name} as steered:
@@ -155,15 +183,19 @@ def render_event(step: Record) -> str:
         case {"advance_ms": milliseconds}:
             return f"advanced the clock by {milliseconds / 1000:g} s"
         case _:
-            return render_changes(step["committed"])
+            return render_changes(step.committed)
 
 
 def shorten(value: Json) -> str:
     """Render a value as one line of JSON, a string as it is, cut to WIDTH characters."""
-    text = value if isinstance(value, str) else encode(value).decode()
-    head = text[:READ]
+    return _cut(value if isinstance(value, str) else encode(value))
+
+
+def _cut(text: str | bytes) -> str:
+    """Return a text as one line, cut to WIDTH characters."""
+    head = text[:READ] if isinstance(text, str) else text[:READ].decode("utf-8", "ignore")
     line = " ".join(head.split())
-    is_whole = len(line) <= WIDTH and len(head) == len(text)
+    is_whole = len(line) <= WIDTH and len(text) <= READ
     return printable(line if is_whole else line[: WIDTH - 3] + "...")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 
 AT_ONCE = getattr(select, "PIPE_BUF", 0)
@@ -33,14 +34,25 @@ def write_all(target: int, data: memoryview) -> None:
         data = data[os.write(target, data) :]
 
 
-def write_line(target: int, line: str) -> None:
-    """Write a line, cut to AT_ONCE bytes, or drop it if that would block."""
-    text = line.encode("utf-8", "replace")
-    if AT_ONCE:
-        text = text[: AT_ONCE - 1]
+def write_lines(target: int, lines: Iterable[str]) -> None:
+    """Write lines, each cut to AT_ONCE bytes, as many at a time as fit; drop those that would block."""
+    piece = b""
+    for line in lines:
+        text = line.encode("utf-8", "replace")
+        if AT_ONCE:
+            text = text[: AT_ONCE - 1]
+        if piece and len(piece) + len(text) >= AT_ONCE:
+            _write_or_drop(target, piece)
+            piece = b""
+        piece += text + b"\n"
+    if piece:
+        _write_or_drop(target, piece)
+
+
+def _write_or_drop(target: int, piece: bytes) -> None:
     with suppress(OSError):
         if not AT_ONCE or is_ready(target):
-            os.write(target, text + b"\n")
+            os.write(target, piece)
 
 
 def open_standard_streams() -> None:

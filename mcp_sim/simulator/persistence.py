@@ -17,7 +17,7 @@ import anyio
 from mcp_sim.simulator.saved_worlds import delta, replay, restore, snapshot_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.simulator.tagged_json import TaggedJsonError
-from mcp_sim.types import Call, Due, Observation, Record
+from mcp_sim.types import Call, Due, Observation, Record, Step
 from mcp_sim.types.clients import Request
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, StoreBusy, StoreFailure, Unwritable
@@ -69,7 +69,7 @@ class StoreKeeper:
             self._follow()
         return world
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, step: Step | None = None) -> None:
         """Add a line of the ledger; it is stored with the call."""
         self._lines.append(line)
 

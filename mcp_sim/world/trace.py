@@ -202,10 +202,14 @@ def _is_time(text: str) -> bool:
     return True
 
 
+def changes_of(bodies: Iterable[Record]) -> tuple[Change, ...]:
+    """Return the changes of a step."""
+    return tuple(map(Change.from_json, bodies))
+
+
 def transition_of(body: Record) -> Transition:
     """Return the world's own transition of a step."""
-    changes = tuple(Change.from_json(change) for change in body["changes"])
-    return Transition(observation_of(body["observation"]), changes)
+    return Transition(observation_of(body["observation"]), changes_of(body["changes"]))
 
 
 def step_from_json(body: Record) -> Step:
@@ -222,8 +226,8 @@ def step_from_json(body: Record) -> Step:
         arguments=body.get("arguments", {}),
         truth=truth,
         served=truth.observation if served is None and truth is not None else served,
-        committed=tuple(Change.from_json(change) for change in body.get("committed", ())),
-        absorbed=tuple(Change.from_json(change) for change in body.get("absorbed", ())),
+        committed=changes_of(body.get("committed", ())),
+        absorbed=changes_of(body.get("absorbed", ())),
         guessed=body.get("guessed", False),
         stub=body.get("stub", False),
         source=body.get("source", ""),

@@ -396,7 +396,7 @@ class World:
         noticed = self._noticed(step, version)
         line = step_line(self.name, step, measured)
         for sink in self._sinks:
-            sink.write(line)
+            sink.write(line, step)
         self._add(step, noticed, line, past)
 
     def _noticed(self, step: Step, version: Version) -> Version:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -232,6 +234,35 @@ def test_logging_never_waits_for_the_reader() -> None:
         lines = pipe.read().splitlines()
     assert 0 < len(lines) < 1000
     assert len(set(lines)) == 1
+
+
+async def test_calls_are_logged_together_as_they_are_rendered_from_the_ledger() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    log = CallLog(writing, with_worlds=True)
+    async with Simulator(Simulator.load("flaky_crm").scenario, [log]).open("w") as world:
+        await asyncio.sleep(0)
+        for _ in range(6):
+            await world.call("create_deal", {**SPRING, "title": "é" * 110})
+            await world.call("get_contact", {"contact_id": "con_99999"})
+        with pytest.raises(BlockingIOError):
+            os.read(reading, 1)
+        log.close()
+        written = os.read(reading, 100_000).decode().splitlines()
+        assert written == [f"w {line}" for entry in world.ledger for line in entry_lines(entry)]
+    assert any("FAULT lost-deal" in line for line in written)
+    os.close(reading)
+    os.close(writing)
+
+
+def test_a_signal_to_stop_loses_no_line_of_the_log() -> None:
+    with serving("crm") as wire:
+        for number in range(1, 6):
+            wire.call(number, "list_deals", {})
+            wire.answer()
+        wire.process.send_signal(signal.SIGTERM)
+        logged = [line for line in stderr_of(wire).splitlines() if line.startswith("#")]
+    assert [line.split()[0] for line in logged] == ["#1", "#2", "#3", "#4", "#5"]
 
 
 def test_a_missing_stderr_or_stdin_is_no_reason_to_write_where_one_should_not(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, serving
 from mcp_sim.server.worlds import Worlds
 from mcp_sim.simulator.compile import load
+from mcp_sim.types import Step
 from mcp_sim.world.world import World
 
 PATIENCE = 60
@@ -336,7 +337,7 @@ class Broken:
     def __init__(self) -> None:
         self.is_broken = False
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, step: Step | None = None) -> None:
         if self.is_broken:
             raise RuntimeError("a bug")
 

@@ -14,7 +14,7 @@ import pytest
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
-from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
+from mcp_sim.types import BrokenDelivery, Observation, RpcError, Step, ToolResult
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.scenario import Stub
@@ -252,7 +252,7 @@ class Full:
     def __init__(self, room: int) -> None:
         self.room, self.lines = room, list[bytes]()
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, step: Step | None = None) -> None:
         if len(self.lines) == self.room:
             raise Unwritable("the ledger", "here", "no room")
         self.lines.append(line)

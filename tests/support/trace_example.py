@@ -11,7 +11,7 @@ from support.endpoint import serving
 from support.places import ROOT
 
 from mcp_sim import Simulator, World, __version__
-from mcp_sim.types import Change, Due
+from mcp_sim.types import Change, Due, Step
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_values import decode
 from mcp_sim.world.trace import answer_line, header_line
@@ -28,7 +28,7 @@ class Kept:
     def __init__(self) -> None:
         self.lines = list[bytes]()
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, step: Step | None = None) -> None:
         self.lines.append(line)
 
     def close(self) -> None:

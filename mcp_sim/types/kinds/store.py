@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from mcp_sim.types.calls import Step
 from mcp_sim.types.errors import StoreFailure
 from mcp_sim.types.kinds.kind import Kind
 
@@ -14,9 +15,10 @@ from mcp_sim.types.kinds.kind import Kind
 class Sink(Protocol):
     """Receives the entries of a ledger as they are committed, as lines of a trace."""
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, step: Step | None = None) -> None:
         """Write one JSON object; `line` has no newline. It is on disk when this returns.
 
+        `step` is the step in the line, if it was made in this process; sinks that do not keep lines may use it.
         Raises `Unwritable`. An entry that one sink refuses is not committed: the call crashes.
         """
         ...

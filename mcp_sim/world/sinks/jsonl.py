@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
 
 
@@ -27,7 +28,7 @@ class Jsonl:
             self.close()
             raise
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, step: Step | None = None) -> None:
         """Write one line. Raises `Unwritable` if the file cannot be written."""
         rest = whole = line + b"\n"
         try:

@@ -9,6 +9,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from stat import S_ISREG
 
+from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
 
 
@@ -32,7 +33,7 @@ class SharedTrace:
             raise self._unwritable(error.strerror or str(error)) from None
         self.write(header)
 
-    def write(self, line: bytes) -> None:
+    def write(self, line: bytes, step: Step | None = None) -> None:
         """Write one line. Raises `Unwritable` if the file cannot be written."""
         rest = whole = line + b"\n"
         try:
