@@ -1,11 +1,11 @@
 """Measure how the cost of a call grows: with records, earlier calls, earlier creates, tools and live worlds.
 
-    python benchmarks/growth.py [--quick]
+    python benchmarks/growth.py [--quick] [--most EXPONENT]
 
 All sizes of an axis take turns in one run. A figure is the median of the rounds, in microseconds of the processor. The
 exponent is the slope of cost over size in logarithms: 0 means that the size does not matter, 1 that the cost is linear.
-The spread is that of the largest size. Where a call returns rows, it returns one page. Then the first use of each index
-is timed, and a full garbage collection by the number of worlds.
+The spread is that of the largest size. Where a call returns rows, it returns one page. Exits with 1 if an exponent is
+greater than `--most`. Then the first use of each index is timed, and a full garbage collection by the number of worlds.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import gc
 import json
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -32,27 +33,45 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.types.scenario import GivenRecords, Scenario
 from mcp_sim.world.world import World
 
+COUNTED = frozenset({("records", "list by range"), ("records", "search")})
 READS = ("get", "list of 20", "list by equality", "list by range", "search")
 NEW = count(1)
 TOOLS = Path(__file__).parent.parent / "tool_specs" / "crm.tools.json"
 
 
-async def main(*, quick: bool) -> None:
-    """Measure every axis and print it."""
+MOST = 0.2
+"""The greatest exponent that passes."""
+
+COUNTING = 0.8
+"""Added to it for calls that look at every match: more records have more matches."""
+
+
+async def main(*, quick: bool, most: float) -> int:
+    """Measure every axis and print it. Return the exit status."""
     rounds, calls = (1, 3) if quick else (5, 20)
-    factor = 10 if quick else 1
+    factor = 20 if quick else 1
     print(f"calibration loop: {calibration() * 1e3:.2f} ms")
+    grown = list[str]()
     for title, sizes, open_world, verbs in AXES:
-        small = [size // factor for size in sizes]
+        small = [max(1, size // factor) for size in sizes]
         async with AsyncExitStack() as stack:
             worlds = {size: await open_world(stack, size) for size in small}
             measures = {
                 f"{verb}/{size}": measure(world, CALLS[verb], calls) for verb in verbs for size, world in worlds.items()
             }
-            print_axis(title, small, verbs, await in_turns(measures, rounds))
+            exponents = print_axis(title, small, verbs, await in_turns(measures, rounds))
+        allowed = {verb: most + COUNTING if (title, verb) in COUNTED else most for verb in verbs}
+        grown += [
+            f"{verb} grows with the number of {title}: {exponents[verb]:.2f}"
+            for verb in verbs
+            if exponents[verb] > allowed[verb]
+        ]
     await print_first_uses(100_000 // factor)
     await print_collections([size // factor for size in (100, 1_000, 3_000)])
     print_generation([size // factor for size in (1_000, 10_000, 100_000)])
+    for line in grown:
+        print(line, file=sys.stderr)
+    return 1 if grown else 0
 
 
 def measure(world: World, call: Call, calls: int) -> Measure:
@@ -72,13 +91,16 @@ async def write(world: World) -> None:
     await world.call("create_contact", {"name": f"Bo Maas {number}", "email": f"bo.{number}@maas.example"})
 
 
-def print_axis(title: str, sizes: Sequence[int], verbs: Sequence[str], figures: dict[str, Figure]) -> None:
-    rows: list[list[str]] = []
+def print_axis(title: str, sizes: Sequence[int], verbs: Sequence[str], figures: dict[str, Figure]) -> dict[str, float]:
+    """Print the costs of an axis. Return the exponents by verb."""
+    rows, exponents = list[list[str]](), dict[str, float]()
     for verb in verbs:
         mine = [figures[f"{verb}/{size}"] for size in sizes]
-        rows.append([verb, *(micro(one.median) for one in mine), mine[-1].spread, f"{exponent(sizes, mine):.2f}"])
+        exponents[verb] = exponent(sizes, mine)
+        rows.append([verb, *(micro(one.median) for one in mine), mine[-1].spread, f"{exponents[verb]:.2f}"])
     head = ["microseconds", *(f"{size:,}" for size in sizes), "spread", "exponent"]
     print_table(f"A call by the number of {title}", head, rows)
+    return exponents
 
 
 # axes -----------------------------------------------------------------------------------------------------------------
@@ -197,4 +219,6 @@ def print_generation(sizes: Sequence[int]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes and one round, to check that it runs")
-    asyncio.run(main(quick=parser.parse_args().quick))
+    parser.add_argument("--most", type=float, default=MOST, metavar="EXPONENT", help=f"default {MOST}")
+    arguments = parser.parse_args()
+    sys.exit(asyncio.run(main(quick=arguments.quick, most=arguments.most)))

@@ -1,12 +1,15 @@
 """Compare mcp-sim over HTTP with the bare SDK server, by kind of call, in both eras.
 
-    python benchmarks/over_http.py [--quick] [--workers N]
+    python benchmarks/over_http.py [--quick] [--workers N] [--beside NAME=COMMAND ...]
 
 Both servers answer a get, a create and a list of 20 records with results of the same size. mcp-sim checks three faults
 that match, and writes a trace; both write their usual log. Each of 8 connections is kept alive, has a world of its own,
 and sends its next call when the last one is answered.
 
-Both servers are measured in turns, round after round. A figure is the median of its rounds, a ratio the median of the
+`--beside` measures other servers in the same turns, in the era with a handshake. COMMAND gets the files TOOLS.json and
+RESULTS.json, serves the tools with those results at /mcp, and prints its URL on stderr (as bare_http.py).
+
+All servers are measured in turns, round after round. A figure is the median of its rounds, a ratio the median of the
 ratios within each round, with the least and the greatest one. Lower is better everywhere. The last line shows what a
 fixed loop takes on this machine, and how that varied.
 
@@ -23,7 +26,8 @@ import asyncio
 import socket
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -49,7 +53,7 @@ class Figures:
     median: float
 
 
-def main(*, quick: bool) -> None:
+def main(*, quick: bool, others: Mapping[str, str]) -> None:
     rounds, calls = (2, 40) if quick else (7, 2_000)
     print(f"{rounds} rounds of {calls} calls each, {CONNECTIONS} connections")
     print(f"{BARE}: mcp {version('mcp')} with telemetry middleware, JSON responses, uvicorn with access log, uvloop")
@@ -57,27 +61,31 @@ def main(*, quick: bool) -> None:
     loops = [calibrate()]
     with open_sides() as sides:
         for era in ERAS:
-            compare(sides, era, rounds, calls)
+            compare(sides, era, rounds, calls, others if era == ERAS[0] else {})
             loops.append(calibrate())
     print(f"\na loop for calibration: {spread(loops, milli)} ms")
 
 
-def compare(sides: Sides, era: str, rounds: int, calls: int) -> None:
-    """Measure both servers in turns, with each kind of call."""
+def compare(sides: Sides, era: str, rounds: int, calls: int, others: Mapping[str, str]) -> None:
+    """Measure the servers in turns, with each kind of call."""
     rows = list[list[str]]()
-    with start_server(sides.bare("bare_http.py")) as bare, start_server(sides.ours("--http", "127.0.0.1:0")) as ours:
-        for kind, (tool, arguments) in CALLS.items():
-            name = kind.replace(" ", "-")
-            paths = {bare: ["/mcp"] * CONNECTIONS, ours: [f"/w/{era}-{name}-{n}/mcp" for n in range(CONNECTIONS)]}
-            taken = dict[Listening, list[Figures]]({bare: [], ours: []})
-            sizes = list[int]()
+    commands = {
+        BARE: sides.bare("bare_http.py"),
+        **{name: sides.other(command) for name, command in others.items()},
+        OURS: sides.ours("--http", "127.0.0.1:0"),
+    }
+    with ExitStack() as stack:
+        servers = {name: stack.enter_context(start_server(command)) for name, command in commands.items()}
+        for kind, call in CALLS.items():
+            worlds = [f"/w/{era}-{kind.replace(' ', '-')}-{n}/mcp" for n in range(CONNECTIONS)]
+            taken: dict[str, list[Figures]] = {name: [] for name in servers}
+            sizes = dict[str, int]()
             for _ in range(rounds):
-                for server in (bare, ours):
-                    figures, size = asyncio.run(measure(server, paths[server], era, (tool, arguments), calls))
-                    taken[server].append(figures)
-                    sizes.append(size)
-            rows += [row(f"{kind}, {BARE}", taken[bare], taken[bare], sizes[0])]
-            rows += [row(f"{kind}, {OURS}", taken[ours], taken[bare], sizes[1])]
+                for name, server in servers.items():
+                    paths = worlds if name == OURS else ["/mcp"] * CONNECTIONS
+                    figures, sizes[name] = asyncio.run(measure(server, paths, era, call, calls))
+                    taken[name].append(figures)
+            rows += [row(f"{kind}, {name}", taken[name], taken[BARE], sizes[name]) for name in servers]
     head = ["", "bytes", "us CPU per call", "ratio", "us per call", "ratio", "ms p50", "ratio"]
     print_table(f"Calls over HTTP, protocol {era}", head, rows)
 
@@ -265,8 +273,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small counts, to check that it runs")
     parser.add_argument("--workers", type=int, metavar="N", help="compare one worker with N")
+    parser.add_argument("--beside", action="append", default=[], metavar="NAME=COMMAND", help="another server")
     args = parser.parse_args()
     if args.workers is None:
-        main(quick=args.quick)
+        main(quick=args.quick, others=dict(one.split("=", 1) for one in args.beside))
     else:
         compare_workers(args.workers, quick=args.quick)

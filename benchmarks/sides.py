@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -58,6 +59,9 @@ class Sides:
 
     def bare(self, script: str) -> list[str]:
         return [sys.executable, str(HERE / script), str(TOOLS), str(self._results_file)]
+
+    def other(self, command: str) -> list[str]:
+        return [*shlex.split(command), str(TOOLS), str(self._results_file)]
 
     def ours(self, *options: str) -> list[str]:
         trace = str(self.scenario.with_name("trace.jsonl"))

@@ -127,3 +127,14 @@ def test_killed_servers_lose_and_invent_no_calls_and_leave_a_trace_that_agrees_w
     assert counted["calls answered"] != "0"
     assert counted["answered calls lost"] == counted["calls invented"] == "0"
     assert done.stderr.startswith("2 of 2 trials, 0 problems")
+
+
+def test_the_benchmark_of_growth_fails_for_each_cost_that_grows_more_than_it_may() -> None:
+    command = [*_quick("growth.py"), "--most", "-9"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 1, done.stderr
+    exponents = dict(line.split(": ") for line in done.stderr.splitlines())
+    axes = {axis.rpartition(" of ")[2] for axis in exponents}
+    assert axes == {"records", "earlier calls", "earlier creates", "tools", "worlds"}
+    assert float(exponents["create grows with the number of worlds"]) < 0.7
+    assert float(exponents["get grows with the number of records"]) < 0.7
