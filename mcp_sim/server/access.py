@@ -151,7 +151,7 @@ WORLD_KEY = "mcp-sim/world"
 WORLD_HEADER = b"mcp-sim-world"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WorldNames:
     """The names of worlds in a request outside its JSON. `explicit` holds those of the query and the header.
 

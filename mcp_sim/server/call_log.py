@@ -193,8 +193,12 @@ def shorten(value: Json) -> str:
 
 def _cut(text: str | bytes) -> str:
     """Return a text as one line, cut to WIDTH characters."""
-    head = text[:READ] if isinstance(text, str) else text[:READ].decode("utf-8", "ignore")
-    line = " ".join(head.split())
+    line = ""
+    for read in (2 * WIDTH, READ):  # few texts have more white space than others
+        head = text[:read] if isinstance(text, str) else text[:read].decode("utf-8", "ignore")
+        line = " ".join(head.split())
+        if len(line) > WIDTH or len(text) <= read:
+            break
     is_whole = len(line) <= WIDTH and len(text) <= READ
     return printable(line if is_whole else line[: WIDTH - 3] + "...")
 

@@ -258,7 +258,11 @@ class Connection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._list(len(name) + len(value))
-        super().on_header(name, value)
+        name = name.lower()
+        if name == b"expect":
+            super().on_header(name, value)
+        else:
+            self.headers.append((name, value))
 
     def _list(self, size: int) -> None:
         """Count bytes of a head. Raises `ValueError` for too many, which the parser reports."""

@@ -61,7 +61,7 @@ def parse_plain_call(headers: Mapping[bytes, bytes], body: bytes, *, is_modern: 
         return None
     if not _is_call(message) or not _has_plain_params(message["params"], is_modern=is_modern):
         return None
-    if is_modern and not _is_routed(message, headers):
+    if is_modern and not _mirrors(message["params"], headers):
         return None
     return PlainCall(message["id"], message["params"])
 
@@ -86,10 +86,19 @@ def _has_plain_params(params: Any, *, is_modern: bool) -> bool:
     return not is_modern or isinstance(cast("Record", meta).get(CLIENT_CAPABILITIES_META_KEY), dict)
 
 
-def _is_routed(message: Record, headers: Mapping[bytes, bytes]) -> bool:
+def _mirrors(params: Record, headers: Mapping[bytes, bytes]) -> bool:
     """Whether the headers of a sessionless request mirror its body."""
-    mirrored = {name.decode(): headers.get(name, b"").decode("latin-1") for name in _ROUTING}
-    return isinstance(classify_inbound_request(message, headers=mirrored), InboundModernRoute)
+    version = params["_meta"].get(PROTOCOL_VERSION_META_KEY)
+    return isinstance(version, str) and _is_routed(version, params["name"], *[headers.get(one) for one in _ROUTING])
+
+
+@lru_cache(maxsize=256)
+def _is_routed(version: str, name: str, *headers: bytes | None) -> bool:
+    """Whether the SDK serves a call of a tool with these values of the `_ROUTING` headers."""
+    meta: Record = {PROTOCOL_VERSION_META_KEY: version, CLIENT_CAPABILITIES_META_KEY: {}}
+    mirrored = {key.decode(): (value or b"").decode("latin-1") for key, value in zip(_ROUTING, headers, strict=True)}
+    body: Record = {"method": METHOD, "params": {"name": name, "_meta": meta}}
+    return isinstance(classify_inbound_request(body, headers=mirrored), InboundModernRoute)
 
 
 def _is_json(content_type: bytes) -> bool:
@@ -116,7 +125,7 @@ def whole_response(headers: list[tuple[bytes, bytes]], body: bytes) -> bytes:
 
 def response_body(call: PlainCall, result: bytes, *, is_modern: bool) -> bytes:
     """Return the JSON-RPC response with an encoded result, as the SDK would write it."""
-    number = json.dumps(call.id).encode() if is_modern else encode(call.id)
+    number = json.dumps(call.id).encode() if is_modern and isinstance(call.id, str) else encode(call.id)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (number, result)
 
 

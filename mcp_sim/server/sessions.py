@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections.abc import Callable, Generator
@@ -25,7 +26,7 @@ from mcp_sim.types.json_values import decode
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SessionOwner:
     """The server, world and bearer that a session belongs to. It is unknown to all others.
 
@@ -110,7 +111,7 @@ class Sessions:
         if found.connection.client_params is None:
             return None
         if idle.deadline != math.inf:  # else a request holds it
-            idle.deadline = anyio.current_time() + self._idle
+            idle.deadline = asyncio.get_running_loop().time() + self._idle
         return found.connection
 
     async def answer(self, exchange: Exchange, session: str, owner: SessionOwner) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -180,17 +180,20 @@ class Simulator:
         first, and `Crash` for any failure of mcp-sim itself. None leaves a change of the call; the time that passed and
         the events that came due stay.
         """
-        lock = world.lock
-        if lock.locked():
+        lock, is_held = world.lock, world.lock.locked()
+        if is_held:
             await lock.acquire()
-        else:
-            lock.acquire_nowait()
         try:
             began = stopwatch()
             try:
                 world.tick()
                 turn = world.turn(call, self._tool(call.tool))
-                answered = await self._run(world, turn)
+                answered = self._run(world, turn)
+                if not isinstance(answered, AnsweredCall):
+                    if not is_held:  # nothing was awaited so far
+                        lock.acquire_nowait()
+                        is_held = True
+                    answered = await answered
                 world.commit(turn, answered, _measured(call, began))
             except BadArguments:
                 raise
@@ -201,7 +204,8 @@ class Simulator:
                 raise _recorded_crash(world, call, error, began) from error
             return answered.transition.observation
         finally:
-            lock.release()
+            if is_held:
+                lock.release()
 
     def answer_at_once(self, world: World, call: Call) -> Observation | None:
         """Answer one call whose result is neither delayed nor broken, if there is nothing to wait for.
@@ -248,7 +252,18 @@ class Simulator:
         """Return the perturbations after an event that added, enabled or disabled one."""
         return self._fault_sets.refit(faults, steered)
 
-    async def _run(self, world: World, turn: Turn) -> AnsweredCall:
+    def _run(self, world: World, turn: Turn) -> AnsweredCall | Awaitable[AnsweredCall]:
+        """Return the outcome of a call, or what waits for it."""
+        faults = world.version.faults
+        assert isinstance(faults, FaultSet)
+        pipeline = faults.pipelines.get(turn.tool.id)
+        if pipeline is None or faults.lasting or ("", LISTED) in world.version.memories:
+            return self._run_with_list(world, turn)
+        decided = pipeline.decide(turn)
+        return pipeline.run_at_once(turn, decided) or pipeline.run(turn, decided)
+
+    async def _run_with_list(self, world: World, turn: Turn) -> AnsweredCall:
+        """Return the outcome of a call to a tool that may be unknown, where the list of tools may change."""
         faults = world.version.faults
         assert isinstance(faults, FaultSet)
         pipeline = faults.pipelines.get(turn.tool.id) or await self._compile(faults, turn.tool.id)

@@ -177,6 +177,8 @@ def find_key(view: Readable, entity: str, value: Json) -> Key | None:
     value = to_integer(value)
     if not isinstance(value, str | int) or isinstance(value, bool):
         return None
+    if view.get(entity, value) is not None:
+        return value
     return next((key for key in _notations(value) if view.get(entity, key) is not None), None)
 
 

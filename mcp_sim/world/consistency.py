@@ -80,7 +80,7 @@ def _compile_shown(plan: Plan, entity: Entity) -> Callable[[Json, Turn, _Records
     has_records = plan.verb != "delete" and (envelope.record is not None or envelope.rows is not None)
 
     def problems(value: Json, turn: Turn, records: _Records, unchecked: Unchecked) -> list[str]:
-        found = list(_record_problems(value, plan, entity, partial(find, records), unchecked)) if has_records else []
+        found = _record_problems(value, plan, entity, find(records), unchecked) if has_records else []
         if envelope.total is not None:
             found += _count_problems(value, plan)
         if envelope.echoes:
@@ -161,18 +161,18 @@ class _After:
         return self._before.after(self._changes).find(entity, field, value)
 
 
-def _finder(entity: Entity) -> Callable[[_Records, Key], Record | None]:
-    """Return a function that finds a record by its key, also one that is a part of another."""
+def _finder(entity: Entity) -> Callable[[_Records], Callable[[Key], Record | None]]:
+    """Return a function that finds a record among others by its key, also one that is a part of another."""
     inside, name = entity.inside, entity.name
     if inside is None:
-        return lambda records, key: records.get(name, key)
+        return lambda records: partial(records.get, name)
 
     def find(records: _Records, key: Key) -> Record | None:
         held = records.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
         parts = (one for _, record in held for one in _elements(record[inside.field]))
         return next((one for one in parts if one.get(entity.key) == key), None)
 
-    return find
+    return lambda records: partial(find, records)
 
 
 def _elements(value: Json) -> list[Record]:
@@ -184,23 +184,25 @@ def _elements(value: Json) -> list[Record]:
 
 def _record_problems(
     value: Json, plan: Plan, entity: Entity, find: Callable[[Key], Record | None], unchecked: Unchecked
-) -> Iterator[str]:
-    """Yield where shown records do not exist (R1) or differ from the world's (R2)."""
+) -> list[str]:
+    """Return where shown records do not exist (R1) or differ from the world's (R2)."""
+    found = list[str]()
     for shown in _shown(value, plan):
         key = shown.get(entity.key)
         if not isinstance(key, str | int) or (plan.each is not None and _is_failed_item(shown)):
             continue
-        if (entity.name, key, "*") in unchecked:
+        if unchecked and (entity.name, key, "*") in unchecked:
             continue
         stored = find(key)
         if stored is None:
-            yield f"R1: {entity.name} {key!r} does not exist"
+            found.append(f"R1: {entity.name} {key!r} does not exist")
             continue
         if shown.items() <= stored.items():  # nearly always, and ten times as fast as the loop
             continue
         for name, part in shown.items():
             if name in stored and stored[name] != part and (entity.name, key, name) not in unchecked:
-                yield f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {part!r}"
+                found.append(f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {part!r}")
+    return found
 
 
 def _is_failed_item(row: Record) -> bool:
@@ -216,18 +218,16 @@ def _says_failure(value: Json) -> bool:
     return False in (body.get("success"), body.get("ok"))
 
 
-def _shown(value: Json, plan: Plan) -> Iterator[Record]:
-    """Yield the records in a result, at the places that the plan names."""
+def _shown(value: Json, plan: Plan) -> list[Record]:
+    """Return the records in a result, at the places that the plan names."""
     envelope = plan.envelope
+    places = list[Any]()
     if envelope.record is not None:
-        record = value_at(value, envelope.record)
-        if isinstance(record, dict):
-            yield cast("Record", record)
+        places.append(value_at(value, envelope.record))
     if envelope.rows is not None:
         rows = value_at(value, envelope.rows)
-        for row in cast("list[Any]", rows) if isinstance(rows, list) else ():
-            if isinstance(row, dict):
-                yield cast("Record", row)
+        places += cast("list[Any]", rows) if isinstance(rows, list) else ()
+    return [cast("Record", one) for one in places if isinstance(one, dict)]
 
 
 def _count_problems(value: Json, plan: Plan) -> Iterator[str]:
@@ -375,14 +375,16 @@ def _set_below(setting: _Setting, settings: list[_Setting], arguments: Record) -
 
 def _given(arguments: Record, name: str) -> Json:
     """Return the value of an argument, or at a path into the arguments; NOWHERE if there is none."""
-    if name in arguments or not name:
+    if "." not in name or name in arguments:
         return arguments.get(name, NOWHERE)
     return value_at(arguments, name)
 
 
 def _held(record: Record, name: str) -> Json:
     """Return the value of a field, or at a path into the record; None if there is none."""
-    held = record.get(name) if name in record or not name else value_at(record, name)
+    if "." not in name or name in record:
+        return record.get(name)
+    held = value_at(record, name)
     return None if held is NOWHERE else held
 
 

@@ -187,12 +187,6 @@ class Overlay:
         return (self._newest, *self.segments)
 
 
-def size_of(overlay: Overlay, key: Key) -> int:
-    """Return the size of what was written under this key, in bytes as JSON."""
-    row = overlay.get(key)
-    return 0 if row is None else row.size
-
-
 def _merged(newest: dict[Key, Row], segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
     """Return the segments with a new one before them, merged with those that are not larger."""
     at = 0

@@ -16,8 +16,8 @@ from rpds import HashTrieMap
 from mcp_sim.types import Bound, Change, Due, Json, Key, Record
 from mcp_sim.types.errors import StaleChange
 from mcp_sim.types.json_values import encode
-from mcp_sim.world.overlay import Find, Overlay, Row, size_of
-from mcp_sim.world.tables import EMPTY_TABLE, Table, Tables
+from mcp_sim.world.overlay import Find, Overlay, Row
+from mcp_sim.world.tables import EMPTY_TABLE, Tables
 
 PROBES = 16
 """How many neighbours are tried for a record that still exists."""
@@ -50,7 +50,9 @@ class State:
     def get(self, entity: str, key: Key) -> Record | None:
         overlay = self.overlays.get(entity)
         row = overlay.get(key) if overlay is not None else None
-        return self._table(entity).records.get(key) if row is None else row.record
+        if row is not None:
+            return row.record
+        return (self.base.known or self.base.built()).get(entity, EMPTY_TABLE).records.get(key)
 
     def version(self, entity: str, key: Key) -> int:
         overlay = self.overlays.get(entity)
@@ -59,7 +61,7 @@ class State:
 
     def rows(self, entity: str) -> Iterator[tuple[Key, Record]]:
         overlay = self.overlays.get(entity)
-        table = self._table(entity)
+        table = self.base.table(entity)
         if overlay is None:
             return iter(table.records.items())
         return chain(overlay.current(table), overlay.created())
@@ -75,15 +77,15 @@ class State:
 
     def count(self, entity: str) -> int:
         overlay = self.overlays.get(entity)
-        return len(self._table(entity).records) if overlay is None else overlay.count
+        return len(self.base.table(entity).records) if overlay is None else overlay.count
 
     def last_key(self, entity: str) -> Key | None:
         overlay = self.overlays.get(entity)
-        return self._table(entity).last_key if overlay is None else overlay.last_key
+        return self.base.table(entity).last_key if overlay is None else overlay.last_key
 
     def sample_key(self, entity: str, share: float) -> Key | None:
         """Return the key of one of the initial records that still exist; else the newest, or the first of all."""
-        keys = self._table(entity).keys()
+        keys = self.base.table(entity).keys()
         for probe in range(min(PROBES, len(keys))):
             key = keys[(int(share * len(keys)) + probe) % len(keys)]
             if self.get(entity, key) is not None:
@@ -97,7 +99,7 @@ class State:
         return [*self.base, *sorted(entity for entity in self.overlays if entity not in self.base)]
 
     def initial_records(self, entity: str) -> Mapping[Key, Record]:
-        return self._table(entity).records
+        return self.base.table(entity).records
 
     def written(self, entity: str) -> Mapping[Key, Row]:
         overlay = self.overlays.get(entity)
@@ -125,9 +127,9 @@ class State:
         overlays, size = self.overlays, self.size
         for change in changes:
             overlay = overlays.get(change.entity) or self._untouched(change.entity)
-            written = self._write(overlay, change)
+            written, grown = self._write(overlay, change)
             overlays = overlays.insert(change.entity, written)
-            size += size_of(written, change.key) - size_of(overlay, change.key)
+            size += grown
         due = tuple(sorted((*self.agenda, *agenda), key=lambda entry: entry.at)) if agenda else self.agenda
         return State(self.base, overlays, due, size)
 
@@ -138,15 +140,16 @@ class State:
             return (), self
         return due, replace(self, agenda=tuple(entry for entry in self.agenda if not is_due(entry)))
 
-    def _write(self, overlay: Overlay, change: Change) -> Overlay:
-        table = self._table(change.entity)
+    def _write(self, overlay: Overlay, change: Change) -> tuple[Overlay, int]:
+        """Return the overlay after a change, and by how much its records have grown. Raises `StaleChange`."""
+        table = self.base.table(change.entity)
         before = overlay.get(change.key)
         version = before.version if before is not None else 0
         if change.expected is not None and change.expected != version:
             raise StaleChange(change.entity, change.key, change.expected, version)
         existed = before.record is not None if before is not None else change.key in table.records
         if change.op == "reserve" and existed:
-            return overlay
+            return overlay, 0
         keeps_place = existed or change.op != "put"
         place = before.born if before is not None else -1 if change.key in table.records else overlay.born
         born = place if keeps_place else overlay.born
@@ -157,17 +160,15 @@ class State:
         is_new = change.op == "put" and not existed
         count = overlay.count + (1 if is_new else -1 if existed and change.op == "remove" else 0)
         last_key = change.key if is_new or change.op == "reserve" else overlay.last_key
-        return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
+        written = overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
+        return written, row.size - (0 if before is None else before.size)
 
     def _found(self, entity: str, find: Find) -> Sequence[tuple[Key, Record]]:
         """Return the rows that match, in the order of creation."""
-        table, overlay = self._table(entity), self.overlays.get(entity)
+        table, overlay = self.base.table(entity), self.overlays.get(entity)
         hits = find(table)
         return hits if overlay is None else overlay.found(hits, table, find)
 
-    def _table(self, entity: str) -> Table:
-        return self.base.built().get(entity, EMPTY_TABLE)
-
     def _untouched(self, entity: str) -> Overlay:
-        table = self._table(entity)
+        table = self.base.table(entity)
         return Overlay((), HashTrieMap(), 0, len(table.records), table.last_key)

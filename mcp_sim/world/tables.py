@@ -195,11 +195,12 @@ EMPTY_TABLE = Table({})
 class Tables(Mapping[str, Table]):
     """The initial records of worlds, built when they are first read."""
 
-    __slots__ = ("_build", "_tables")
+    __slots__ = ("_build", "known")
 
     def __init__(self, build: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> None:
         self._build: Callable[[], Mapping[str, Mapping[Key, Record]]] | None = build
-        self._tables: dict[str, Table] = {}
+        self.known: dict[str, Table] = {}
+        """The tables that are built, for reads that save a call."""
 
     def __getitem__(self, entity: str) -> Table:
         return self.built()[entity]
@@ -210,9 +211,13 @@ class Tables(Mapping[str, Table]):
     def __len__(self) -> int:
         return len(self.built())
 
+    def table(self, entity: str) -> Table:
+        """Return the table of an entity, which is empty for one that has none."""
+        return self.built().get(entity, EMPTY_TABLE)
+
     def built(self) -> Mapping[str, Table]:
         """Return all tables."""
         if self._build is not None:
-            self._tables = {entity: Table(rows) for entity, rows in self._build().items()}
+            self.known = {entity: Table(rows) for entity, rows in self._build().items()}
             self._build = None
-        return self._tables
+        return self.known

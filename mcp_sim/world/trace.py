@@ -144,6 +144,16 @@ def _transition_bytes(transition: Transition, changes: bytes | None) -> bytes:
 
 def observation_bytes(observation: Observation) -> bytes:
     """Return an observation as JSON: `result`, `rpc_error` or `broken`, with `delay_ms` and `notifications` if any."""
+    body = observation.body
+    if not isinstance(body, ToolResult):
+        return encode(_without_result(observation))
+    if _is_plain(observation, body):
+        return b'{"result":%b,"form":"%b"}' % (body.encoded, body.form.encode())
+    return b'{"result":%b,%b' % (body.encoded, encode(_without_result(observation))[1:])
+
+
+def _without_result(observation: Observation) -> Record:
+    """Return an observation as JSON, without the value of a result, which is serialised already."""
     body, rest = observation.body, dict[str, Any]()
     match body:
         case ToolResult():
@@ -160,8 +170,14 @@ def observation_bytes(observation: Observation) -> bytes:
         rest["delay_ms"] = observation.delay / timedelta(milliseconds=1)
     if observation.notifications:
         rest["notifications"] = list(observation.notifications)
-    tail = encode(rest)
-    return b'{"result":%b,%b' % (body.encoded, tail[1:]) if isinstance(body, ToolResult) else tail
+    return rest
+
+
+def _is_plain(observation: Observation, body: ToolResult) -> bool:
+    """Whether an observation, like most, is a value in its form and nothing else."""
+    if body.is_error or body.text is not None or body.blocks is not None:
+        return False
+    return not observation.delay and not observation.notifications
 
 
 def observation_of(body: Record) -> Observation:

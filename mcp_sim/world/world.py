@@ -351,7 +351,8 @@ class World:
         self.record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
         if self.unsaved is not None:
             self.unsaved.note(turn)
-        self.clock.advance(transition.observation.delay)
+        if transition.observation.delay:
+            self.clock.advance(transition.observation.delay)
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
         """Record a crash: no step, no change. If one sink fails, the others still get it."""

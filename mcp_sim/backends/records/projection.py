@@ -60,7 +60,7 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
         return _fitting(_whole(entity, derived), map_of(schema))
     shows = {name: derived[name] for name in names if name in derived}
     plain = tuple(name for name in names if name not in derived)
-    never_null = {name for name in plain if name not in required(schema) and not takes_null(names[name])}
+    never_null = [name for name in plain if name not in required(schema) and not takes_null(names[name])]
     lacking = {name: _missing_value(entity, name, names[name], name in required(schema)) for name in plain}
 
     def show(record: Record, view: View) -> Json:
@@ -69,8 +69,12 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
         except KeyError:
             body = _partial(record, lacking)
         if None in body.values():
-            body = {name: value for name, value in body.items() if value is not None or name not in never_null}
-        return body | {name: derive(view, record) for name, derive in shows.items()}
+            for name in never_null:
+                if body.get(name, ABSENT) is None:
+                    del body[name]
+        for name, derive in shows.items():
+            body[name] = derive(view, record)
+        return body
 
     return show
 

@@ -23,7 +23,7 @@ _TOTALS = frozenset({"total", "total_price", "total_amount", "total_cost", "subt
 _NUMBERS = frozenset({"integer", "number"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Facts:
     """What a result can show. `view` is the state after the call's own changes.
 
