@@ -424,12 +424,13 @@ def _completes(line: Json, given: Json) -> bool:
 
 
 def _link_problems(change: Change, entity: Entity, after: _After) -> Iterator[str]:
+    """Yield links to records that do not exist. An object in the place of an id refers to nothing."""
     for name, value in (change.record or {}).items():
         field = entity.fields.get(name)
         if field is None or field.link is None or value is None:
             continue
         for key in cast("list[Any]", value) if isinstance(value, list) else [value]:
-            if after.get(field.link, key) is None:
+            if not isinstance(key, dict | list) and after.get(field.link, key) is None:
                 yield f"R5: {change.entity} {change.key!r}: {name} {key!r} refers to no {field.link}"
 
 

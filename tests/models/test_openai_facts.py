@@ -57,6 +57,27 @@ async def test_a_contradiction_is_asked_for_again_and_then_that_value_alone_is_c
         assert "repaired" not in measured(world)
 
 
+LONG_TITLE = "The brass bell at the counter has lost its clapper again"
+
+
+@pytest.mark.parametrize(("kept", "shown"), [(LONG_TITLE, ""), (LONG_TITLE, "a"), (LONG_TITLE, "b."), ("", "Horn")])
+async def test_an_empty_or_very_short_text_is_no_part_of_another(tmp_path: Path, kept: str, shown: str) -> None:
+    desk = desk_in(tmp_path, {"records": {"ticket": {"count": 1, "rows": [ticket(1, title=kept)]}, "customer": 1}})
+    async with serving() as engine, desk(engine.url).open() as world:
+        assert await seen(engine, world, ticket(1, title=shown), ticket_id="ticket_00001") == ticket(1, title=kept)
+
+
+@pytest.mark.parametrize(("given", "wrong"), [("", "Horn"), ("x", "box"), ("7 days", "7chain"), ("30", "7")])
+async def test_an_update_writes_what_its_argument_says_also_if_that_is_empty(
+    desk: Desk, given: str, wrong: str
+) -> None:
+    arguments = {"ticket_id": "ticket_00001", "title": given}
+    async with serving() as engine, desk(engine.url).open() as world:
+        answer = await seen(engine, world, {**ROWS[0], "title": wrong}, "update_ticket", **arguments)
+        assert answer["title"] == given
+        assert world.view.get("ticket", "ticket_00001") == {**ROWS[0], "title": given}
+
+
 async def test_what_was_shown_of_a_record_stays_until_a_write_names_it(shown: Desk) -> None:
     first, second = ticket(1, title="Bell"), ticket(2, title="Lamp")
     async with serving() as engine, shown(engine.url).open() as world:

@@ -10,6 +10,7 @@ or fix nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -48,8 +49,14 @@ EVERY = "*"
 """Stands for every entity."""
 LONG = 40
 """The length from which on a text has sections, in characters."""
+LEAST_SECTION = 8
+"""The length of the shortest section of a text, in characters."""
 EMPTY: tuple[Json, ...] = (None, "", [], {})
 """Ways to show that there is no value."""
+
+
+_AMOUNT = re.compile(r"\d[\d\s.,:/+T-]{0,40}([a-zA-Z%€$]{0,3}|\s[a-zA-Z]{1,20})")
+"""A number or a time, perhaps with a unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +294,6 @@ def _agrees(fixed: Json, shown: Json) -> bool:
     """Whether two plain values say the same."""
     if isinstance(fixed, str) and isinstance(shown, str) and fixed != shown:
         return any((_is_part(shown, fixed), _is_part(fixed, shown), fixed.strip() == shown.strip()))
-    if shown in EMPTY and fixed in EMPTY:
-        return True
     if isinstance(fixed, dict | list) or isinstance(shown, dict | list):
         return True  # the same thing in another form: an object instead of its id
     return equal(fixed, shown)
@@ -297,19 +302,19 @@ def _agrees(fixed: Json, shown: Json) -> bool:
 def restates(given: Json, shown: Json) -> bool:
     """Whether a shown value may be what an argument became: itself, in another form or notation."""
     if given in EMPTY or shown in EMPTY:
-        return given in EMPTY
+        return given is None or (given in EMPTY and shown in EMPTY)
     if isinstance(given, str) and isinstance(shown, str):
         return _restates_text(given, shown)
     if _is_plain_list(given) and _is_plain_list(shown):
-        parts = cast("list[Json]", shown)
-        return all(any(restates(one, part) for part in parts) for one in cast("list[Json]", given))
+        ours, theirs = cast("list[Json]", given), cast("list[Json]", shown)
+        return len(theirs) <= len(ours) and all(any(restates(one, part) for part in theirs) for one in ours)
     return not _are_comparable(given, shown) or equal(given, shown)
 
 
 def _restates_text(given: str, shown: str) -> bool:
     ours, theirs = (" ".join(text.casefold().split()) for text in (given, shown))
     is_shortened = theirs in ours and len(theirs) >= len(ours) / 2
-    return is_shortened or (ours != "" and ours in theirs) or _may_be_one_moment(given, shown)
+    return is_shortened or f" {ours} " in f" {theirs} " or _may_be_one_moment(given, shown)
 
 
 def _are_comparable(one: Json, other: Json) -> bool:
@@ -332,12 +337,14 @@ def _may_be_one_moment(given: str, shown: str) -> bool:
     ours, theirs = parse_time(given), parse_time(shown)
     if ours is not None and theirs is not None:
         return abs(ours - theirs) <= LARGEST_SHIFT
-    return _begin_with_digits(given, shown)
+    return _are_amounts(given, shown)
 
 
-def _begin_with_digits(*texts: str) -> bool:
-    """Whether texts may be times or amounts in two notations."""
-    return all(text[:1].isdigit() for text in texts)
+def _are_amounts(*texts: str) -> bool:
+    """Whether texts may be one time or amount in two notations: with the same digits, as far as both have them."""
+    ours, theirs = (re.sub(r"\D", "", text) for text in texts)
+    is_same = ours.startswith(theirs) or theirs.startswith(ours) or sorted(ours) == sorted(theirs)
+    return is_same and all(map(_AMOUNT.fullmatch, texts))
 
 
 def _is_part(text: str, whole: str) -> bool:
@@ -345,7 +352,8 @@ def _is_part(text: str, whole: str) -> bool:
     bare = text.strip(". …")
     if text.startswith(("...", "…")) or (text.endswith(("...", "…")) and len(bare) < len(whole)):
         return bare in whole if text.startswith((".", "…")) else whole.startswith(bare)
-    return len(whole) > LONG and len(text) < len(whole) / 2 and text.strip() in whole
+    part = text.strip()
+    return len(whole) > LONG and LEAST_SECTION <= len(part) < len(whole) / 2 and part in whole
 
 
 def _shown_name(identity: tuple[str, Key]) -> str:

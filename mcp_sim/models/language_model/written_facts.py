@@ -82,7 +82,8 @@ class WrittenFacts:
         may_hide = not _HIDING.isdisjoint(words(self.domain.tools[self.plan.tool].name))
         for change in changes:
             is_soft = change.op == "remove" and any(self._shows_kept(change, one) for one in subjects)
-            self.facts.note_hidden(change.entity, change.key, is_hidden=may_hide or is_soft)
+            is_new = self.turn.view.get(change.entity, change.key) is None
+            self.facts.note_hidden(change.entity, change.key, is_hidden=(may_hide and not is_new) or is_soft)
         for entity, key in self._named_records() if may_hide else ():
             self.facts.note_hidden(entity, key, is_hidden=True)
 

@@ -10,18 +10,21 @@ from typing import Any
 from support.checker.ledger import Json, Record
 
 Key = str | int
+_STATES = ("state", "status", "stage", "phase")
 
 
 @dataclass
 class Fact:
     """What is known of a record. `written`: fields as written in this ledger, `answered`: as answers showed.
 
-    `made`: it was created in this ledger; `referred`: nothing is known of it but that others link to it. `fleeting`
-    are shown values that nothing says to be stored, with the version of the world that they are of.
+    `made`: it was created in this ledger; `moved`: a later write gave it another state, flag or time; `referred`:
+    nothing is known of it but that others link to it. `fleeting` are shown values that nothing says to be stored, with
+    the version of the world that they are of.
     """
 
     exists: bool
     made: bool = False
+    moved: bool = False
     is_whole: bool = False
     referred: bool = False
     written: Record = field(default_factory=dict[str, Any])
@@ -36,7 +39,8 @@ class Fact:
 class Knowledge:
     """Facts by entity and key. `version` counts the writes; `complete` names the entities known in full.
 
-    `own_ids`: the ids of new records need not be like earlier ones.
+    `own_ids`: a language model answers. The ids of new records need not be like earlier ones, and lists may hide
+    records that moved.
     """
 
     def __init__(self, *, own_ids: bool = False) -> None:
@@ -63,15 +67,16 @@ class Knowledge:
 
     # learning
 
-    def write(self, changes: Iterable[Record]) -> None:
-        """Learn written changes; puts are whole records."""
+    def write(self, changes: Iterable[Record], *, creates: bool = False) -> None:
+        """Learn written changes; puts are whole records. `creates`: of records that were not there before."""
         for change in changes:
             self.version += 1
             entity, key = change["entity"], change["key"]
             before = self.facts[entity].get(key)
             if change["op"] == "put":
                 made = before is None or not before.exists or before.made
-                self.facts[entity][key] = Fact(True, made, is_whole=True, written=dict(change["record"]))
+                moved = not creates if before is None else before.moved or _moves(before.fields, change["record"])
+                self.facts[entity][key] = Fact(True, made, moved, is_whole=True, written=dict(change["record"]))
             elif change["op"] == "remove":
                 self.facts[entity][key] = Fact(False, made=before.made if before is not None else False)
 
@@ -85,3 +90,9 @@ class Knowledge:
     def refer(self, entity: str, key: Key) -> None:
         """Learn that a record exists because an answer links to it."""
         self.facts[entity].setdefault(key, Fact(True, referred=True))
+
+
+def _moves(before: Record, after: Record) -> bool:
+    """Whether a write gives a record another state, flag or time, by which tools may hide it."""
+    changed = [name for name in after if name in before and before[name] != after[name]]
+    return any(name in _STATES or name.endswith("_at") or isinstance(after[name], bool) for name in changed)

@@ -119,7 +119,8 @@ class Lists:
         if None in keys:
             return
         for known, fact in self._knowledge.existing(entity):
-            if known not in keys and wanted.fits(fact):
+            may_be_hidden = fact.moved and self._knowledge.own_ids
+            if known not in keys and wanted.fits(fact) and not may_be_hidden:
                 yield ("R5" if fact.referred else "R3" if fact.made else "R2"), f"{entity} {known!r} is not in the list"
         if wanted.asks_for_all:
             self._knowledge.complete.add(entity)

@@ -46,7 +46,8 @@ class Report:
 def judged(lines: Iterable[Json], plans: Record, world: str | None = None, *, own_ids: bool = False) -> Report:
     """Return the report on one world: `lines` of a trace, parsed (or steps); `plans` as of `mcp-sim plan --json`.
 
-    `own_ids`: a language model chooses the ids of new records. They are unused, but of any form and order.
+    `own_ids`: a language model answers. It chooses the ids of new records, unused ones of any form and order, and
+    whether lists show records whose state has changed.
     """
     specs = Specs(plans["tools"], plans["entities"])
     calls = succeeded = 0
@@ -78,7 +79,7 @@ def _findings(call: Answered, specs: Specs, knowledge: Knowledge, lists: Lists) 
         yield "R3", f"{call.tool} fails, but {len(call.written)} changes are written"
     yield from missing_problems(plan, call, specs, knowledge)
     yield from write_problems(plan, call, specs, knowledge)
-    knowledge.write(call.written)
+    knowledge.write(call.written, creates=plan["verb"] == "create")
     yield from record_problems(plan, call, specs, knowledge)
     yield from lists.problems(plan, call)
     yield from prose_problems(plan, call, knowledge)

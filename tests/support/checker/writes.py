@@ -49,6 +49,8 @@ def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Fin
 
 def _says(written: Json, value: Json) -> bool:
     """Whether a written value agrees: texts may hold numbers or partial times, list items additional fields."""
+    if value == "" and written is None:
+        return True
     if written == value or str(written).lower() == str(value).lower():
         return True
     is_moment = isinstance(written, str) and isinstance(value, str) and value[:4].isdigit() and len(value) > 9
