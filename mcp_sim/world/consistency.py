@@ -424,7 +424,7 @@ def _completes(line: Json, given: Json) -> bool:
 
 
 def _link_problems(change: Change, entity: Entity, after: _After) -> Iterator[str]:
-    """Yield links to records that do not exist. An object in the place of an id refers to nothing."""
+    """Yield links to records that do not exist. An object instead of an id refers to nothing."""
     for name, value in (change.record or {}).items():
         field = entity.fields.get(name)
         if field is None or field.link is None or value is None:

@@ -35,6 +35,7 @@ from mcp_sim.types import (
 )
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import Crash
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import decode, encode
 
@@ -197,10 +198,10 @@ def observation_of(body: Record) -> Observation:
 def entry_problems(entry: Json) -> Sequence[str]:
     """Return what is wrong with an entry of a trace, each as `path: reason`; empty if it can be read."""
     found = _validator().problems(entry)
-    if found or not isinstance(entry, dict) or "step" not in entry:
+    step = as_object(as_object(entry).get("step"))
+    if found or not step:
         return found
-    step: Record = entry["step"]
-    times = {"step.at": step["at"], "step.clock.now": step.get("clock", {}).get("now", step["at"])}
+    times: Record = {"step.at": step["at"], "step.clock.now": step.get("clock", {}).get("now", step["at"])}
     return [f"{path}: {time!r} is no time" for path, time in times.items() if not _is_time(time)]
 
 

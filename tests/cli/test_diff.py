@@ -98,7 +98,10 @@ async def test_a_fork_is_compared_with_where_it_came_from(tmp_path: Path, capfd:
 
 def test_several_worlds_ask_for_a_choice_and_no_trace_is_reported(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "run.jsonl"
-    entries = [{"world": name, "step": {"n": 1, "entry": "reset", "seed": 1}} for name in ("w1", "w2")]
+    now = "2029-03-01T09:00:00Z"
+    clock = {"mode": "virtual", "now": now}
+    reset = {"n": 1, "entry": "reset", "at": now, "seed": 1, "stream": "1", "clock": clock}
+    entries = [{"world": name, "step": reset} for name in ("w1", "w2")]
     lines = [{"format": 2, "scenario": "x"}, *entries]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     assert main(["diff", str(path), str(path)]) == 2

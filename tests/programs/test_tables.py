@@ -13,6 +13,7 @@ from mcp_sim.types import ToolResult
 from mcp_sim.world.world import World
 
 Json = Any
+MANY: list[Json] = 11 * [{"id": "x"}]
 NIGHT_BUS, GARDEN = "rec172aa115426f58", "rec0a75737ad21738"
 
 
@@ -95,7 +96,7 @@ async def test_tables_and_fields_are_created_and_renamed(world: World) -> None:
         ("create_record", {"tableId": "Films", "fields": {"Minutes": "long"}}, "INVALID_VALUE_FOR_COLUMN"),
         ("create_record", {"tableId": "Films", "fields": {"Submitted at": "now"}}, "is computed"),
         ("create_record", {"tableId": "Screenings", "fields": {"Films": [GARDEN]}}, "ROW_DOES_NOT_EXIST"),
-        ("update_records", {"tableId": "Films", "records": [{"id": "x", "fields": {}}] * 11}, "INVALID_RECORDS"),
+        ("update_records", {"tableId": "Films", "records": MANY}, "INVALID_RECORDS"),
         ("delete_records", {"tableId": "Films", "recordIds": [NIGHT_BUS, "rec0"]}, "NOT_FOUND"),
         ("describe_table", {"tableId": "tbl0"}, "Table tbl0 not found"),
         ("create_table", {"name": "Films", "fields": [{"name": "A", "type": "number"}]}, "DUPLICATE_TABLE_NAME"),

@@ -175,7 +175,11 @@ async def test_a_request_with_the_id_of_one_in_progress_is_refused_and_both_are_
     (tmp_path / "slow.yaml").write_text("mcp_sim: 1\ntools: crm\nperturbations: [{latency: 2s}]\n", encoding="utf-8")
     with listening(str(tmp_path / "slow.yaml")) as served:
         async with caller(f"{served.url}/mcp", ERAS[0]) as one:
-            call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "list_deals", "arguments": {}}}
+            call: dict[str, Any] = {
+                "jsonrpc": "2.0",
+                "method": "tools/call",
+                "params": {"name": "list_deals", "arguments": {}},
+            }
             bodies = [json.dumps({**call, "id": name}).encode() for name in (5, "5")]
             answers = await asyncio.gather(*(one.send(body, one.headers("tools/call", {})) for body in bodies))
             assert sorted(answer.status_code for answer in answers) == [200, 400]
