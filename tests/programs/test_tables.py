@@ -13,7 +13,7 @@ from mcp_sim.types import ToolResult
 from mcp_sim.world.world import World
 
 Json = Any
-MANY: list[Json] = 11 * [{"id": "x"}]
+MANY: list[Json] = 11 * [{"id": "x", "fields": {"Minutes": 1}}]
 NIGHT_BUS, GARDEN = "rec172aa115426f58", "rec0a75737ad21738"
 
 
