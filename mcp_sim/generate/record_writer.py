@@ -147,11 +147,11 @@ class RecordWriter:
         taken, make = part.taken, part.make
         assert taken is not None
         assert make is not None
+        tries = _TRIES if len(taken) < _MANY else 1
+        while not isinstance(value, dict | list) and value in taken and tries:
+            value, tries = make(chance, record, moment), tries - 1
         if isinstance(value, dict | list):
             return cast("Json", value)  # only texts and numbers are kept distinct
-        tries = _TRIES if len(taken) < _MANY else 1
-        while value in taken and tries:
-            value, tries = make(chance, record, moment), tries - 1
         if value in taken:
             value = make_distinct(value, taken, part.schema or {})
         taken[value] = 1

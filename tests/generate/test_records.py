@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -339,3 +341,19 @@ def test_a_domain_without_entities_generates_an_empty_world() -> None:
 def test_a_schema_with_a_huge_minimum_does_not_exhaust_memory(schema: Record) -> None:
     value = value_maker("thing", "x", schema)(chance_of("salt"), {}, Moment(NOW, NOW))
     assert len(value) <= 100_000
+
+
+def test_names_that_are_texts_or_lists_are_generated_and_the_texts_differ(tmp_path: Path) -> None:
+    letter = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 1}, {"type": "array", "items": STRING}]}
+    result = {"type": "object", "properties": {"id": STRING, "name": letter}, "required": ["id", "name"]}
+    asked = {"type": "object", "properties": {"thing_id": STRING}, "required": ["thing_id"]}
+    tool = {"name": "get_thing", "inputSchema": asked, "outputSchema": result}
+    (tmp_path / "thing.tools.json").write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    path = tmp_path / "thing.yaml"
+    path.write_text("mcp_sim: 1\ntools: thing.tools.json\nworld: {records: {thing: 30}}\n", encoding="utf-8")
+    scenario = load(path)
+    rows = generate(scenario.domain, scenario.records, 0)["thing"].values()
+    texts = [row["name"] for row in rows if isinstance(row["name"], str)]
+    assert len(rows) == 30
+    assert 5 < len(texts) < 30
+    assert len({*texts}) == len(texts)
