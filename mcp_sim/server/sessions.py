@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -20,8 +19,6 @@ from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
 from mcp_sim.server.exchange import App, Exchange, Message, Receive, Refusal, Scope, Send
 from mcp_sim.server.impersonation import Impersonation
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import decode
 
 logger = logging.getLogger(__name__)
 
@@ -43,32 +40,6 @@ class _Session:
     owner: SessionOwner
     transport: StreamableHTTPServerTransport
     connection: Connection | None = None
-    asked: set[str] = field(default_factory=set[str])
-    """The ids of the requests in progress, as texts: the SDK takes 5 and "5" for the same."""
-
-    @contextmanager
-    def asking(self, body: bytes) -> Generator[None]:
-        """Hold the id of a request while it is answered. Raises `Refusal` if another request in progress has it."""
-        name = _id_of(body)
-        if name is None:
-            yield
-            return
-        if name in self.asked:
-            raise Refusal(400, INVALID_REQUEST, f"A request with the id {name:.50} is in progress in this session")
-        self.asked.add(name)
-        try:
-            yield
-        finally:
-            self.asked.discard(name)
-
-
-def _id_of(body: bytes) -> str | None:
-    """Return the id of a request as a text; None for what is no request, such as the answer to one of the server."""
-    try:
-        message = as_object(decode(body))
-    except ValueError:
-        return None
-    return str(message["id"]) if "method" in message and message.get("id") is not None else None
 
 
 class Sessions:
@@ -118,8 +89,7 @@ class Sessions:
         """Answer a request of an open session. Raises `Refusal` for an unknown one."""
         transport = self.find(session, owner)
         exchange.takes_results = transport.is_json_response_enabled
-        with self._open[session].asking(exchange.body):
-            await exchange.answer_with(transport.handle_request)
+        await exchange.answer_with(transport.handle_request)
         if transport.is_terminated or exchange.ends_session:
             await self._end(session)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import logging
 import os
 import re
@@ -169,22 +167,6 @@ async def test_an_idle_session_ends() -> None:
                 while (opened := await one.post("initialize", hello)).status_code == 503:
                     await anyio.lowlevel.checkpoint()
                 assert opened.status_code == 200
-
-
-async def test_a_request_with_the_id_of_one_in_progress_is_refused_and_both_are_answered(tmp_path: Path) -> None:
-    (tmp_path / "slow.yaml").write_text("mcp_sim: 1\ntools: crm\nperturbations: [{latency: 2s}]\n", encoding="utf-8")
-    with listening(str(tmp_path / "slow.yaml")) as served:
-        async with caller(f"{served.url}/mcp", ERAS[0]) as one:
-            call: dict[str, Any] = {
-                "jsonrpc": "2.0",
-                "method": "tools/call",
-                "params": {"name": "list_deals", "arguments": {}},
-            }
-            bodies = [json.dumps({**call, "id": name}).encode() for name in (5, "5")]
-            answers = await asyncio.gather(*(one.send(body, one.headers("tools/call", {})) for body in bodies))
-            assert sorted(answer.status_code for answer in answers) == [200, 400]
-            refused = next(answer for answer in answers if answer.status_code == 400)
-            assert refused.json()["error"]["message"] == "A request with the id 5 is in progress in this session"
 
 
 async def test_a_session_is_known_only_where_it_was_opened(calm: Served) -> None:

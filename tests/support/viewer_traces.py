@@ -137,6 +137,7 @@ async def _busy(world: World, sink: Jsonl) -> None:
 
 # hostile --------------------------------------------------------------------------------------------------------------
 
+NOW = "2029-05-14T08:00:00Z"
 HOSTILE = (
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",
@@ -167,7 +168,7 @@ def hostile_trace(folder: Path) -> Path:
     def step(n: int, **body: Any) -> dict[str, Any]:
         return {
             "world": "w",
-            "step": {"n": n, "at": soiled("2029-05-14T08:00:00Z"), **body},
+            "step": {"n": n, "at": NOW, **body},
             "measured": soiled({"a": "b"}),
         }
 
@@ -190,7 +191,13 @@ def hostile_trace(folder: Path) -> Path:
     ]
     lines: list[Any] = [
         {"format": FORMAT, "scenario": soiled("s"), "sha256": soiled("0"), "version": soiled("v"), "path": soiled("p")},
-        step(1, entry="reset", seed=1, stream=soiled("s"), clock={"mode": soiled("virtual"), "now": soiled("2029")}),
+        step(
+            1,
+            entry="reset",
+            seed=1,
+            stream=soiled("s"),
+            clock={"mode": soiled("virtual"), "now": "2029-05-14T08:00:00Z"},
+        ),
     ]
     for n, served in enumerate(observations * 3, 2):
         truth = {"observation": observations[n % 4], "changes": changes[:1]}
