@@ -45,7 +45,7 @@ from mcp_sim.server.plain_calls import (
     whole_response,
 )
 from mcp_sim.server.sessions import SessionOwner, Sessions
-from mcp_sim.server.turns import NEWCOMERS, Turn, Turns
+from mcp_sim.server.turns import LONG, NEWCOMERS, Turn, Turns
 from mcp_sim.server.workers import Worker
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
@@ -195,7 +195,9 @@ class HttpServer:
         connection = exchange.scope.get("extensions", {}).get(CONNECTION)
         has_more = connection is not None and connection["has_more"]()
         flow = exchange.names.likely if self._is_known(exchange.names) else NEWCOMERS
-        return await self._turns.next(flow, len(exchange.body), is_patient=has_more)
+        if len(exchange.body) >= LONG:
+            await self._turns.await_round()
+        return await self._turns.next(flow, is_patient=has_more)
 
     async def _answer_here(
         self, exchange: Exchange, addressee: Addressee, headers: Mapping[bytes, bytes], send: Send

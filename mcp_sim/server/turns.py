@@ -10,8 +10,8 @@ MOST_AT_WORK = 16
 """Requests that are worked on at the same time, and that begin in one round of the loop. Those that wait for something
 else are not counted."""
 
-BYTES_PER_SHARE = 65_536
-"""A longer request counts as several: reading it takes as long."""
+LONG = 65_536
+"""Bytes from which on a request is long: reading it takes a while."""
 
 TURN_SECONDS = 0.05
 """Seconds after which a request is no longer counted: it waits for something, such as a language model."""
@@ -33,10 +33,10 @@ NEWCOMER_SHARE = 1 / 8
 class Turn:
     """The turn of a request, which may be ended early, and more than once."""
 
-    __slots__ = ("_turns", "began", "is_over", "weight")
+    __slots__ = ("_turns", "began", "is_over", "world")
 
-    def __init__(self, turns: Turns, weight: int, began: float) -> None:
-        self._turns, self.weight, self.began = turns, weight, began
+    def __init__(self, turns: Turns, world: str, began: float) -> None:
+        self._turns, self.world, self.began = turns, world, began
         self.is_over = False
 
     def end(self) -> None:
@@ -49,7 +49,6 @@ class Turn:
 class Turns:
     """Chooses the next request by start-time fair queueing: that of the world that has had the least of late.
 
-    A long request has the weight of several short ones: at most one of the longest begins in a round of the loop.
     Without a queue a request begins at once. Newcomers share the turns of a few worlds, so that many of them at once do
     not keep the worlds that exist waiting. Requests of clients that send many and wait for no answer are patient:
     a flood in many worlds would otherwise have most of the turns.
@@ -57,9 +56,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._at_work = dict[Turn, None]()
-        self._weight = 0
-        """Of all turns at work."""
-        self._waiting = list[tuple[bool, float, int, int, asyncio.Future[Turn]]]()
+        self._waiting = list[tuple[bool, float, int, str, asyncio.Future[Turn]]]()
         self._shares = dict[str, float]()
         """World -> when its next request would begin, if every world had the same share. Kept while requests wait."""
         self._now = 0.0
@@ -67,6 +64,12 @@ class Turns:
         self._brief = 0
         """Requests that began and ended in this round of the loop."""
         self._timer: asyncio.TimerHandle | None = None
+        self._long = asyncio.Lock()
+
+    async def await_round(self) -> None:
+        """Wait with a long request until no other long one begins in the same round of the loop."""
+        async with self._long:
+            await asyncio.sleep(0)
 
     def take_brief(self) -> bool:
         """Whether a request may begin that ends in this round of the loop. It is counted in this round only."""
@@ -84,18 +87,17 @@ class Turns:
 
     @property
     def _has_room(self) -> bool:
-        return self._weight + self._brief < MOST_AT_WORK
+        return len(self._at_work) + self._brief < MOST_AT_WORK
 
-    async def next(self, world: str, size: int = 0, *, is_patient: bool = False) -> Turn:
-        """Wait for the turn of a request of `size` bytes. A patient one waits for all that are not."""
+    async def next(self, world: str, *, is_patient: bool = False) -> Turn:
+        """Wait for the turn of a request. A patient one waits for all that are not."""
         loop = asyncio.get_running_loop()
-        weight = 1 + size // BYTES_PER_SHARE
         if self._has_room and not self._waiting:
-            return self._begin(weight, loop.time())
+            return self._begin(world, loop.time())
         begins = max(self._now, self._shares.get(world, 0.0))
-        self._shares[world] = begins + weight * (NEWCOMER_SHARE if world == NEWCOMERS else 1)
+        self._shares[world] = begins + (NEWCOMER_SHARE if world == NEWCOMERS else 1)
         chosen: asyncio.Future[Turn] = loop.create_future()
-        heappush(self._waiting, (is_patient, begins, next(self._numbers), weight, chosen))
+        heappush(self._waiting, (is_patient, begins, next(self._numbers), world, chosen))
         self._watch(loop)
         try:
             return await chosen
@@ -106,23 +108,21 @@ class Turns:
 
     def ended(self, turn: Turn) -> None:
         """Begin waiting requests in place of one that ended."""
-        del self._at_work[turn]
-        self._weight -= turn.weight
+        self._at_work.pop(turn, None)
         if self._waiting:
             self._fill(asyncio.get_running_loop())
 
-    def _begin(self, weight: int, now: float) -> Turn:
-        turn = Turn(self, weight, now)
+    def _begin(self, world: str, now: float) -> Turn:
+        turn = Turn(self, world, now)
         self._at_work[turn] = None
-        self._weight += weight
         return turn
 
     def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
         while self._waiting and self._has_room:
-            _, begins, _, weight, chosen = heappop(self._waiting)
+            _, begins, _, world, chosen = heappop(self._waiting)
             if not chosen.done():
                 self._now = max(self._now, begins)
-                chosen.set_result(self._begin(weight, loop.time()))
+                chosen.set_result(self._begin(world, loop.time()))
         if not self._waiting:
             self._shares.clear()
             self._now = 0.0

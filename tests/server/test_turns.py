@@ -14,7 +14,7 @@ from support.matched_tools import TEXT, result, simulator, tool
 from support.over_http import listening
 
 from mcp_sim.server.rations import ROUND, Rations
-from mcp_sim.server.turns import BYTES_PER_SHARE, MOST_AT_WORK, NEWCOMERS, Turns
+from mcp_sim.server.turns import MOST_AT_WORK, NEWCOMERS, Turns
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
@@ -57,26 +57,21 @@ async def test_a_request_comes_before_those_of_a_flood_in_many_worlds() -> None:
     assert len(order) == 20 * MOST_AT_WORK + 1
 
 
-async def test_a_request_waits_for_few_of_a_flood_of_long_ones_and_one_of_them_begins_in_a_round() -> None:
-    turns, order, rounds = Turns(), list[str](), [0]
+async def test_at_most_one_long_request_begins_in_a_round() -> None:
+    turns, rounds = Turns(), [0]
 
-    async def work(world: str, size: int) -> None:
-        turn = await turns.next(world, size)
-        order.append(world)
+    async def work() -> None:
+        await turns.await_round()
         rounds[-1] += 1
-        turn.end()
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             for _ in range(40):
-                tasks.start_soon(work, "flooded", MOST_AT_WORK * BYTES_PER_SHARE)
-            await asyncio.sleep(0)
-            tasks.start_soon(work, "quiet", 100)
-            while len(order) < 41:
+                tasks.start_soon(work)
+            while sum(rounds) < 40:
                 rounds.append(0)
                 await asyncio.sleep(0)
-    assert order.index("quiet") < 3
-    assert max(rounds) <= 2
+    assert max(rounds) == 1
 
 
 async def test_a_known_world_comes_before_most_of_many_new_ones_and_they_are_served_meanwhile() -> None:
