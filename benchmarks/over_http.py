@@ -109,10 +109,15 @@ def milli(seconds: float) -> str:
 
 
 async def measure(
-    server: Listening, paths: Sequence[str], era: str, call: tuple[str, dict[str, Any]], calls: int
+    server: Listening,
+    paths: Sequence[str],
+    era: str,
+    call: tuple[str, dict[str, Any]],
+    calls: int,
+    connect: Callable[[int, str, str], Connection] = Connection,
 ) -> tuple[Figures, int]:
     """Make the calls after a few to warm up. Return their figures, and the size of a response."""
-    connections = [Connection(server.port, path, era) for path in paths]
+    connections = [connect(server.port, path, era) for path in paths]
     for connection in connections:
         await connection.open()
     await asyncio.gather(*(repeat(connection, call, WARM_UP) for connection in connections))
@@ -129,14 +134,13 @@ async def measure(
 async def repeat(connection: Connection, call: tuple[str, dict[str, Any]], times: int) -> tuple[list[float], int]:
     """Return the seconds of each of this number of consecutive calls, and the size of the last response."""
     tool, arguments = call
-    request = connection.encode_request("tools/call", {"name": tool, "arguments": arguments})
+    request = connection.encode_call(tool, arguments)
     spans, body = list[float](), b""
     for _ in range(times):
         began = time.perf_counter()
         body = await connection.exchange(request)
         spans.append(time.perf_counter() - began)
-        if b'"structuredContent"' not in body:
-            raise RuntimeError(body.decode())
+        connection.check_result(body)
     return spans, len(body)
 
 

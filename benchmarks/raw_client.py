@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -21,8 +22,9 @@ class Peer:
     def __init__(self, command: Sequence[str], era: str = ERAS[0]) -> None:
         self.started = time.perf_counter()
         self._era = era
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        self._process = subprocess.Popen(  # the first start compiles the modules, as an installation does
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -151,6 +151,15 @@ class Connection:
             head.append(f"mcp-session-id: {self._session.decode()}")
         return "\r\n".join([*head, "", ""]).encode() + body
 
+    def encode_call(self, tool: str, arguments: dict[str, Any]) -> bytes:
+        """Return the bytes of a call of a tool."""
+        return self.encode_request("tools/call", {"name": tool, "arguments": arguments})
+
+    def check_result(self, body: bytes) -> None:
+        """Raise `RuntimeError` if the response to a call is a failure."""
+        if b'"result"' not in body or b'"isError":true' in body:
+            raise RuntimeError(body.decode())
+
     async def exchange(self, request: bytes) -> bytes:
         """Send a request and return the body of the response. Raises `Refused`."""
         self._to.write(request)

@@ -15,6 +15,7 @@ from mcp_types import INVALID_REQUEST
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcp_sim.server.exchange import CONNECTION, Scope
+from mcp_sim.server.known_heads import END_OF_HEAD, KnownHead, KnownHeads
 from mcp_sim.server.rations import Rations
 from mcp_sim.server.workers import Detached
 from mcp_sim.types.json_values import encode
@@ -67,6 +68,7 @@ class ConnectionLimits:
     def __init__(self, unread: float) -> None:
         self.unread_seconds = unread
         self.rations = Rations()
+        self.heads = KnownHeads()
         self._silent: OrderedDict[Connection, float] = OrderedDict()
         self._unread: dict[Connection, int] = {}
         self._held = 0
@@ -190,7 +192,12 @@ class Connection(HttpToolsProtocol):
         """Parse a part of a request."""
         if self._is_refused or self.parser is None or self.transport.is_closing():
             return
-        self._piece = b"" if self._in_head or self._in_body else piece
+        if self._in_head or self._in_body:
+            self._piece = b""
+        elif self._answer_again(piece):
+            return
+        else:
+            self._piece = piece
         super().data_received(piece)
         self._piece = b""
         if self._in_body:
@@ -202,6 +209,23 @@ class Connection(HttpToolsProtocol):
         self._head += len(piece)
         if self._head > LONGEST_HEAD:
             self._refuse(431, "Request header fields too large")
+
+    def _answer_again(self, piece: bytes) -> bool:
+        """Answer a request that arrived whole and whose head is known, without parsing it. Return whether it did."""
+        if self._is_busy():
+            return False
+        head, _, body = piece.partition(END_OF_HEAD)
+        known = self._limits.heads.get(head)
+        if known is None or known.length != len(body):
+            return False
+        answer = self._answer_at_once(known.url, known.headers, body)
+        if answer is None:
+            return False
+        self._limits.forget_silent(self)
+        self._keep()
+        self._unset_keepalive_if_required()
+        self._send_whole(answer)
+        return True
 
     def on_response_complete(self) -> None:
         """Go on with the next request; what was sent ahead is parsed then."""
@@ -282,9 +306,7 @@ class Connection(HttpToolsProtocol):
 
     def _whole_body(self) -> bytes | None:
         """Return the body of a POST request that arrived whole, and alone, while no other is being answered."""
-        if not self._piece or self._rest or self._has_more() or self.flow.write_paused or self.expect_100_continue:
-            return None
-        if self.cycle is not None and not self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison] (none before the first request)
+        if not self._piece or self._is_busy() or self.expect_100_continue:
             return None
         parser = self.parser
         assert parser is not None
@@ -292,9 +314,15 @@ class Connection(HttpToolsProtocol):
             return None
         if not parser.should_keep_alive() or parser.should_upgrade():
             return None
-        head, _, body = self._piece.partition(b"\r\n\r\n")
+        head, _, body = self._piece.partition(END_OF_HEAD)
         lengths = [value for name, value in self.headers if name in (b"content-length", b"transfer-encoding")]
         return body if lengths == [b"%d" % len(body)] and head else None
+
+    def _is_busy(self) -> bool:
+        """Whether more has arrived than the piece that is parsed, or earlier answers are not sent yet."""
+        if self._rest or self._has_more() or self.flow.write_paused:
+            return True
+        return self.cycle is not None and not self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison] (none before the first request)
 
     def on_body(self, body: bytes) -> None:
         if self._whole is None:
@@ -307,15 +335,17 @@ class Connection(HttpToolsProtocol):
         if body is not None:
             answer = self._answer_at_once(self.url, self.headers, body)
             if answer is not None:
-                self._buffered.write_whole(answer)
-                self._wait_for_next()
+                head, _, _ = self._piece.partition(END_OF_HEAD)
+                self._limits.heads.add(head, KnownHead(self.url, self.headers, len(body)))
+                self._send_whole(answer)
                 return
             super().on_headers_complete()
             super().on_body(body)
         super().on_message_complete()
 
-    def _wait_for_next(self) -> None:
-        """Close the connection if no other request begins for a while, as after an answer of the application."""
+    def _send_whole(self, answer: bytes) -> None:
+        """Send an answer. Close the connection if no other request begins for a while, as the application does."""
+        self._buffered.write_whole(answer)
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def pause_writing(self) -> None:

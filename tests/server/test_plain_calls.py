@@ -281,6 +281,37 @@ def test_calls_with_unusual_heads_get_the_same_answers_with_and_without_the_sdk(
     assert sides[0].ledger("heads") == sides[1].ledger("heads")
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_requests_with_the_head_of_an_earlier_one_get_the_same_answers_with_and_without_the_sdk(
+    sides: tuple[Side, Side], era: str
+) -> None:
+    world = f"known-{era}"
+    begin(sides, world, era)
+    plain = call(GET, era=era)
+    first = request(plain, world, headers_of(era))
+    head = first.removesuffix(plain)
+    unknown = plain.replace(b"con_00001", b"con_99999")
+    bodies = [b"x" * len(plain), b" " * len(plain), plain.replace(b"tools/call", b"tools/list"), unknown]
+    before = sides[0].at_once
+    for body in bodies:
+        same(sides, [first, head + body, first], world, 3)
+    for cut in (1, len(head) - 2, len(head), len(head) + 5):
+        same(sides, [first, first[:cut], first[cut:]], world, 2)
+    same(sides, [first, first * 3], world, 4)
+    same(sides, [first, first + first[:40], first[40:]], world, 3)
+    assert sides[0].at_once > before + 2 * len(bodies)
+    assert sides[0].ledger(world) == sides[1].ledger(world)
+
+
+def test_the_head_of_an_earlier_request_is_of_no_use_after_its_session_ended(sides: tuple[Side, Side]) -> None:
+    begin(sides, "ended", ERAS[0])
+    first = request(call(GET), "ended")
+    end = request(b"", "ended", line=b"DELETE /w/WORLD/mcp HTTP/1.1")
+    same(sides, [first, first, end, first], "ended", 4)
+    statuses = [status for status, _, _ in sides[0].exchange([first], "ended")]
+    assert statuses[0].split()[1] == b"404"
+
+
 def test_a_request_that_expects_permission_to_go_on_gets_it(sides: tuple[Side, Side]) -> None:
     begin(sides, "expect", ERAS[1])
     data = request(call(GET, era=ERAS[1]), "expect", {**headers_of(ERAS[1]), b"expect": b"100-continue"})
