@@ -143,10 +143,10 @@ def _message_of(value: Any) -> list[Json]:
     match value:
         case Rpc():
             return ["rpc", plain(value.code), plain(value.message), plain(value.data)]
-        case Refused():
-            return ["refused", plain(value.value)]
         case Failure():
             return ["failure", plain(value.value)]
+        case Refused():
+            return ["refused", plain(value.value)]
         case Result():
             parts = (value.text, value.structured, value.blocks, value.is_error)
             return ["result", *(plain(part) for part in parts)]

@@ -14,40 +14,56 @@ _MOST = 10_000
 """How many objects are searched."""
 
 
-def records(given: Json, *names: str, key: str = "id") -> list[Record]:
+def records(given: Json, *names: str, key: str = "id", value: str = "") -> list[Record]:
     """Return copies of the records that a state has under one of these names, at any depth; the nearest ones count.
 
     Names are equal in singular and plural, snake and camel case. Records are a list, or a mapping by their `key`, which
     is then added to each. Items of a list that are no objects become `{key: item}`; a mapping whose values are not all
     objects is one record. Without names: those of a state that is itself a list or a mapping of records.
+
+    `value`: the field of entries of a mapping that are no objects, such as files whose contents are texts. Objects
+    without this field are then folders: the keys of what is in them begin with their name and a slash.
     """
     if not names:
-        return [*_rows(given, key)]
+        return [*_rows(given, key, value)]
     wanted = {_normal(name) for name in names}
     waiting, searched = deque[Json]([given]), 0
     while waiting and searched < _MOST:
-        value, searched = waiting.popleft(), searched + 1
-        if isinstance(value, Mapping):
-            parts = cast("Mapping[str, Json]", value)
+        one, searched = waiting.popleft(), searched + 1
+        if isinstance(one, Mapping):
+            parts = cast("Mapping[str, Json]", one)
             found = next(
                 (part for name, part in parts.items() if _normal(name) in wanted and _is_container(part)), None
             )
             if found is not None:
-                return [*_rows(found, key)]
+                return [*_rows(found, key, value)]
             waiting.extend(parts.values())
     return []
 
 
-def _rows(value: Json, key: str) -> Iterator[Record]:
+def _rows(value: Json, key: str, plain: str) -> Iterator[Record]:
     if isinstance(value, list):
         for row in cast("list[Json]", value):
             yield {**as_object(row)} if isinstance(row, dict) else {key: row}
     elif isinstance(value, Mapping):
         parts = cast("Mapping[str, Json]", value)
-        if all(isinstance(part, dict) for part in parts.values()):
+        if plain:
+            yield from _entries(parts, key, plain, "")
+        elif all(isinstance(part, dict) for part in parts.values()):
             yield from ({key: name, **as_object(part)} for name, part in parts.items())
         else:
             yield dict(parts)
+
+
+def _entries(parts: Mapping[str, Json], key: str, plain: str, folder: str) -> Iterator[Record]:
+    """Yield the entries of a mapping and of the folders in it."""
+    for name, part in parts.items():
+        if not isinstance(part, dict):
+            yield {key: f"{folder}{name}", plain: part}
+        elif plain in part:
+            yield {key: f"{folder}{name}", **as_object(part)}
+        else:
+            yield from _entries(as_object(part), key, plain, f"{folder}{name}/")
 
 
 def _is_container(value: Json) -> bool:

@@ -36,24 +36,21 @@ class Result:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A failure (isError) whose call keeps what it has written."""
-
-    value: Json
-
-
-def fail(value: Json) -> Failure:
-    """Return a failure (isError) whose call keeps what it has written. `Refused` undoes it."""
-    return Failure(value)
-
-
 class Refused(Exception):
     """A failure (isError) whose call writes nothing. The value is a text, or JSON."""
 
     def __init__(self, value: Json) -> None:
         self.value = value
         super().__init__(value)
+
+
+class Failure(Refused):
+    """A failure (isError) whose call keeps what it has written, unless it is raised."""
+
+
+def fail(value: Json) -> Failure:
+    """Return a failure (isError) whose call keeps what it has written. `Refused` undoes it."""
+    return Failure(value)
 
 
 class Rpc(Exception):
@@ -75,7 +72,7 @@ def observation_of(value: Any, tool: Tool, *, conforms: bool = True) -> Observat
     match value:
         case Rpc():
             return Observation(RpcError(value.code, value.message, plain(value.data)))
-        case Refused() | Failure():
+        case Refused():
             return Observation(_body(value.value, tool, is_error=True))
         case Result():
             return Observation(_of_parts(value, tool))

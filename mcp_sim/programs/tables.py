@@ -64,6 +64,21 @@ class Table:
         found = find_key(self._writes, self._type.entity.name, key)
         return default if found is None else self._row(found)
 
+    def __getitem__(self, key: Any) -> Row:
+        """Return the row with this key. Raises `KeyError`."""
+        row = self.get(key)
+        if row is None:
+            raise KeyError(f"{self._type.name} has no record {key!r}")
+        return row
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"tables have no {name!r}: use get, find, search, page, add, delete, public, in, len, or iterate over "
+            f"world.{self._type.name}"
+        )
+
     def __contains__(self, key: Any) -> bool:
         return self.get(key) is not None
 

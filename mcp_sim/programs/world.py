@@ -129,9 +129,9 @@ class World:
         return self._libraries[kind]
 
     def _new_library(self, kind: str) -> Library:
-        from mcp_sim.backends.library import Library  # noqa: PLC0415 (most programs use tables alone)
+        from mcp_sim.programs.libraries import RefusingLibrary  # noqa: PLC0415 (most programs use tables alone)
 
-        return Library(kind, self._turn.view, self.now, draws=self._turn.draws, prefix=self._prefix)
+        return RefusingLibrary(kind, self._turn.view, self.now, draws=self._turn.draws, prefix=self._prefix)
 
     def _begin(self, part: int | None) -> None:
         self._writes.part = part

@@ -16,8 +16,8 @@ from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.given_state import Path
 from mcp_sim.simulator.by_text import ByText
 from mcp_sim.simulator.check_results import check_results
-from mcp_sim.simulator.match_tools import check_operations, match_tools, matching_backends
-from mcp_sim.simulator.program_plans import plan_functions
+from mcp_sim.simulator.match_tools import check_operations, match_unprogrammed, matching_backends
+from mcp_sim.simulator.program_plans import Programmed, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.entity_names import rename_entities_in_plan, renamed
 from mcp_sim.spec.messages import shown
@@ -218,12 +218,13 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
 
     Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
-    state = None if _is_taken(specs) else world.state
-    evidence, wrappers = _evidence(specs, state)
+    answered = Programmed.of(spec.program for spec in specs)
+    evidence, wrappers = _evidence(specs, world.state)
     tools, declared = evidence.tools, _declared(specs)
+    if answered.takes_state and not answered.leaves_some(tools):
+        evidence = replace(evidence, state=None)
     programmed = _program_plans(specs, tools, declared)
-    planned = replace(evidence, tools={name: tool for name, tool in tools.items() if name not in programmed})
-    matches, found = _match_and_infer(planned, declared)
+    matches, found = _match_and_infer(evidence, declared, answered)
     matched = {plan.tool: plan for plan in matches.plans} | programmed
     known = {**found.entities, **_with_declared_fields(matches.entities, declared)}
     local = {name: _with_local_entity(plan, known) for name, plan in matched.items()}
@@ -231,36 +232,39 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     whole = replace(found, entities=known, plans=plans, records={**found.records, **matches.records})
     named = {name for spec in specs for _, name in spec.links}
     domain = Domain(tools, known, plans, world.description, world.now, given=frozenset(whole.records))
-    unused = unused_parts(whole, domain, named, state, matches.state)
+    unused = unused_parts(whole, domain, named, None if answered.takes_state else world.state, matches.state)
     return _Server(specs, evidence, matched, whole, wrappers, unused)
 
 
-def _is_taken(specs: Sequence[Spec]) -> bool:
-    """Whether the functions of programs that write the first records take the given state, and no plan does."""
-    programs = [spec.program for spec in specs]
-    return None not in programs and any("initial" in program.hooks for program in programs if program is not None)
-
-
-def _match_and_infer(evidence: ServerEvidence, declared: Mapping[str, Entity]) -> tuple[Match, Inferred]:
+def _match_and_infer(
+    evidence: ServerEvidence, declared: Mapping[str, Entity], programmed: Programmed
+) -> tuple[Match, Inferred]:
     """Return what backends match, and what is inferred of the other tools. Equal tools are inferred once."""
     if evidence.state is not None:
-        return _match_and_infer_anew(evidence, declared)
+        return _match_and_infer_anew(evidence, declared, programmed)
     tools = [(tool.id, tool.definition) for tool in evidence.tools.values()]
-    text = repr((tools, evidence.overrides, evidence.examples, declared, matching_backends()))
-    return _match_and_infer_once(ByText(text, (evidence, declared)))
+    answered = (sorted(programmed.tools), sorted(programmed.tables), programmed.uses_backends, programmed.takes_state)
+    text = repr((tools, answered, evidence.overrides, evidence.examples, declared, matching_backends()))
+    return _match_and_infer_once(ByText(text, (evidence, declared, programmed)))
 
 
 @lru_cache(maxsize=16)
-def _match_and_infer_once(known: ByText[tuple[ServerEvidence, Mapping[str, Entity]]]) -> tuple[Match, Inferred]:
+def _match_and_infer_once(
+    known: ByText[tuple[ServerEvidence, Mapping[str, Entity], Programmed]],
+) -> tuple[Match, Inferred]:
     return _match_and_infer_anew(*known.value)
 
 
-def _match_and_infer_anew(evidence: ServerEvidence, declared: Mapping[str, Entity]) -> tuple[Match, Inferred]:
-    matches = match_tools(evidence)
+def _match_and_infer_anew(
+    evidence: ServerEvidence, declared: Mapping[str, Entity], programmed: Programmed
+) -> tuple[Match, Inferred]:
+    planned = {name: tool for name, tool in evidence.tools.items() if name not in programmed.tools}
+    matches = match_unprogrammed(evidence, planned, programmed)
     matched = {plan.tool for plan in matches.plans}
     entities = {**{entity.name: entity for entity in matches.entities}, **declared}
-    rest = {name: tool for name, tool in evidence.tools.items() if name not in matched}
-    return matches, infer(rest, entities, evidence.overrides, evidence.examples, matches.state)
+    rest = {name: tool for name, tool in planned.items() if name not in matched}
+    state = None if programmed.takes_state else matches.state
+    return matches, infer(rest, entities, evidence.overrides, evidence.examples, state)
 
 
 def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: Mapping[str, Entity]) -> dict[str, Plan]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mcp_sim.simulator.program_plans import Programmed
 from mcp_sim.spec.tool_specs import Spec
-from mcp_sim.types import Record
+from mcp_sim.types import Record, Tool
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
@@ -31,6 +32,19 @@ def match_tools(evidence: ServerEvidence) -> Match:
     overridden = [_overridden(plan, overrides.get(plan.tool, {})) for plan in plans.values()]
     entities = [entity for match in accepted for entity in match.entities]
     return Match(overridden, entities, dict(_matched_records(accepted)), state)
+
+
+def match_unprogrammed(evidence: ServerEvidence, planned: Mapping[str, Tool], programmed: Programmed) -> Match:
+    """Return what backends match of the tools that no program answers.
+
+    The other tools show what the server is, too, and functions may use a backend: all of them are matched, unless a
+    table of a program has the name of a backend's entity.
+    """
+    if programmed.tools and programmed.leaves_some(evidence.tools):
+        found = match_tools(evidence)
+        if programmed.tables.isdisjoint(entity.name for entity in found.entities):
+            return replace(found, plans=[plan for plan in found.plans if plan.tool in planned])
+    return match_tools(replace(evidence, tools=planned))
 
 
 def matching_backends() -> list[str]:

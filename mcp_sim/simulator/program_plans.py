@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.types import Tool
@@ -12,6 +13,29 @@ from mcp_sim.types.programs import PROGRAM, Program, ProgramFunction, TableEffec
 from mcp_sim.types.result_parts import READS
 
 _WRITES: tuple[Verb, ...] = ("create", "delete", "update")
+
+
+@dataclass(frozen=True, slots=True)
+class Programmed:
+    """What programs answer, and the tables that they declare."""
+
+    tools: frozenset[str]
+    tables: frozenset[str]
+    uses_backends: bool
+    takes_state: bool
+    """Whether functions write the first records of these tables."""
+
+    @classmethod
+    def of(cls, programs: Iterable[Program | None]) -> Programmed:
+        programs = [program for program in programs if program is not None]
+        functions = {tool: one for program in programs for tool, one in program.functions.items()}
+        tables = frozenset(table for program in programs for table in program.tables)
+        uses_backends = any(one.effects.uses_backends for one in functions.values())
+        return cls(frozenset(functions), tables, uses_backends, any("initial" in one.hooks for one in programs))
+
+    def leaves_some(self, tools: Iterable[str]) -> bool:
+        """Return whether backends or plans have a part in answering these tools."""
+        return self.uses_backends or not self.tools.issuperset(tools)
 
 
 def plan_functions(program: Program, tools: Mapping[str, Tool], inferred: Mapping[str, Plan]) -> dict[str, Plan]:

@@ -14,6 +14,7 @@ from support.libraries import ACT, ITEMS, TEXT, acted, library, simulator, small
 from support.services import message, value
 
 from mcp_sim import Simulator
+from mcp_sim.programs import records
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.errors import Crash, DocumentError
 from mcp_sim.world.overlay import Overlay
@@ -187,6 +188,67 @@ if a:
     return "written"
 return world.files.read("/notes/one.txt").text"""
     assert "hello" in await acted(tmp_path, body, {"a": "hello"}, {})
+
+
+FILE_TOOLS = [
+    tool("read_file", "path", path=TEXT),
+    tool("write_file", "path content", path=TEXT, content=TEXT),
+    tool("list_directory", "path", path=TEXT),
+    tool("delete_file", "path", path=TEXT),
+]
+DESK = {"state": {"files": {"/desk/plan.md": "# Plan", "/desk/sketch.md": "# Sketch"}}}
+
+
+@both
+async def test_tools_without_a_function_keep_what_is_built_in(tmp_path: Path) -> None:
+    """One tool alone would not look like a file system: those that the program answers show that it is one."""
+    body = "return world.files.read(a).text"
+    whole = small(body).replace("@tool\ndef act(world, a=None, b=None)", '@tool("read_file")\ndef act(world, path)')
+    whole = whole.replace("read(a)", "read(path)").replace("return world", "return 'contents: ' + world")
+    async with simulator(tmp_path, whole, FILE_TOOLS, world=DESK).open() as world:
+        assert value(await world.call("read_file", {"path": "/desk/plan.md"})) == "contents: # Plan"
+        assert "sketch.md" in str(value(await world.call("list_directory", {"path": "/desk"})))
+        await world.call("write_file", {"path": "/desk/list.md", "content": "milk"})
+        assert value(await world.call("read_file", {"path": "/desk/list.md"})) == "contents: milk"
+        assert (
+            message(await world.call("read_file", {"path": "/desk/no.md"})) == "No such file or directory: /desk/no.md"
+        )
+
+
+@both
+async def test_a_raised_fail_is_a_refusal_and_an_operation_that_fails_is_one_too(tmp_path: Path) -> None:
+    body = """\
+world.item.add(name="x")
+try:
+    world.files.read("/none")
+except Refused as refusal:
+    raise fail(f"no: {refusal}")"""
+    async with simulator(tmp_path, small(body, tables=ITEMS), ACT).open() as world:
+        assert message(await world.call("act", {})) == "no: No such file or directory: /none"
+        assert world.view.count("item") == 0
+
+
+@both
+async def test_rows_are_found_in_square_brackets_and_pages_are_lists(tmp_path: Path) -> None:
+    body = """\
+world.item.add(name="x")
+page = world.item.page()
+return [world.item["I-1"]["name"], len(page), [row["name"] for row in page]]"""
+    assert await acted(tmp_path, body) == ["x", 1, ["x"]]
+
+
+async def test_a_method_that_tables_do_not_have_is_named_with_those_that_they_have(tmp_path: Path) -> None:
+    async with simulator(tmp_path, small("return world.item.all()", tables=ITEMS), ACT).open() as world:
+        with pytest.raises(Crash, match=r"tables have no 'all': use get, find, .* or iterate over world\.item"):
+            await world.call("act", {})
+
+
+def test_records_of_a_state_may_be_texts_in_folders() -> None:
+    state = {"vault": {"notes": {"a": {"b.md": "one"}, "c.md": {"content": "two", "tags": ["x"]}}}}
+    assert records(state, "notes", key="path", value="content") == [
+        {"path": "a/b.md", "content": "one"},
+        {"path": "c.md", "content": "two", "tags": ["x"]},
+    ]
 
 
 @both

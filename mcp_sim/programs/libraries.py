@@ -1,0 +1,20 @@
+"""Backends as programs see them."""
+
+from __future__ import annotations
+
+from mcp_sim.backends.library import Library
+from mcp_sim.backends.operation import Operation
+from mcp_sim.backends.outcome import Outcome
+from mcp_sim.backends.refusal import Refused as OperationRefused
+from mcp_sim.programs.results import Refused
+from mcp_sim.types import Json
+
+
+class RefusingLibrary(Library):
+    """The operations of a backend. One that fails raises the `Refused` of programs, with its message."""
+
+    def _run(self, operation: Operation, *values: Json, **named: Json) -> Outcome:
+        try:
+            return super()._run(operation, *values, **named)
+        except OperationRefused as refusal:
+            raise Refused(str(refusal)) from None
