@@ -250,3 +250,96 @@ def test_recordings_outrank_an_output_schema_and_some_sessions_only_score(
     assert [len(found["sessions"][part]) for part in ("shown", "held_back", "scored")] == [4, 1, 1]
     assert (dropped(found), found["scored"]["program"]) == ([], 1.0)
     assert main(["measure", "counter.yaml", "recorded", "--trust", ".", "--no-cold", "--at-least", "1"]) == 0
+
+
+# what is built in -----------------------------------------------------------------------------------------------------
+
+DATABASE = {
+    "tools": [
+        {
+            "name": name,
+            "description": f"Run a {kind} SQL statement.",
+            "inputSchema": {"type": "object", "properties": {"sql": {"type": "string"}}, "required": ["sql"]},
+        }
+        for name, kind in (("read_query", "SELECT"), ("write_query", "INSERT, UPDATE or DELETE"))
+    ]
+    + [{"name": "list_tables", "description": "List the tables of the database.", "inputSchema": {"type": "object"}}]
+}
+TABLES = """```python
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from mcp_sim.programs import tool
+
+
+@tool
+def list_tables(world):
+    return f"{PurePosixPath('/data/main.db').name}: {world.sql.tables().text}"
+```"""
+
+
+def test_the_prompt_shows_what_is_built_in_and_tools_that_are_need_no_function(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tools.json").write_text(json.dumps(DATABASE))
+    assert main(["compile", "tools.json", "--show-prompt"]) == 0
+    prompt = capfd.readouterr().out
+    assert f"# The server: {tmp_path.name}" in prompt
+    assert (
+        'Built in: world.sql.query(statement, parameters, limit), such as read_query({"sql": "SELECT 1 AS one"})'
+        in prompt
+    )
+    found = judged(capfd, TABLES, "compile", "tools.json")
+    assert found["tools"]["list_tables"]["kept"], found["tools"]["list_tables"]["why"]
+    assert found["tools"]["read_query"]["why"] == ["it is built in, and the program has no function for it"]
+    assert found["complaints"] == ""
+
+
+def test_parts_of_schemas_that_tools_share_are_shown_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pantry = {
+        "type": "object",
+        "properties": {
+            name: {"type": "string", "description": f"The {name} of the pantry, as labelled."} for name in "abcd"
+        },
+    }
+    schema = {"type": "object", "properties": {"pantry": pantry}}
+    tools = [{"name": name, "inputSchema": schema} for name in ("open_pantry", "close_pantry")]
+    Path("pantries.json").write_text(json.dumps({"tools": tools}))
+    assert main(["compile", "pantries.json", "--show-prompt"]) == 0
+    prompt = capfd.readouterr().out
+    assert prompt.count("The a of the pantry, as labelled.") == 1
+    assert prompt.count('inputSchema: {"$ref": "part-1"}') == 2
+
+
+def test_arguments_named_like_a_table_are_its_keys(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"shelf": text, "label": text}, "required": ["shelf", "label"]}
+    Path("boxes.json").write_text(json.dumps({"tools": [{"name": "add_box", "inputSchema": schema}]}))
+    reply = """```python
+from mcp_sim.programs import Refused, initial, tool
+
+tables = {
+    "box": {"ids": "box-1", "fields": {"shelf": "", "label": ""}},
+    "shelf": {"key": "name", "natural": True, "fields": {"name": ""}},
+}
+
+
+@initial
+def begin(given, world):
+    world.shelf.add(name="cellar-left")
+
+
+@tool
+def add_box(world, shelf, label):
+    if shelf not in world.shelf:
+        raise Refused(f"Unknown shelf {shelf}")
+    box = world.box.add(shelf=shelf, label=label)
+    return f"Added {label} ({box['id']}) to {shelf}"
+```"""
+    found = judged(capfd, reply, "compile", "boxes.json")
+    assert "creates" in found["tools"]["add_box"]["checks"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
 from mcp_sim.recordings.compiling.removal import enclosing_function, functions_in, without_tools
 from mcp_sim.recordings.compiling.static_checks import static_problems
-from mcp_sim.recordings.compiling.subject import Subject
+from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, write_server
 from mcp_sim.recordings.compiling.trial import job_of, known_of
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sessions import Session
@@ -25,8 +24,6 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.programs import ProgramFunction
 
-PROGRAM = "program.py"
-"""How the file is called in complaints."""
 LIMITS = Limits(memory=2 << 30, cpu=150)
 SECONDS = 240.0
 GOOD_ENOUGH = 0.97
@@ -87,6 +84,8 @@ class Judged:
     differences: Sequence[Difference] = ()
     determined: Sequence[Record] = ()
     """Of plans: calls that they answer from the given state."""
+    built_in: Collection[str] = ()
+    """Of plans: the tools that need no function, see `built_in`."""
     hooks: Mapping[str, ProgramFunction] = field(default_factory=dict[str, ProgramFunction])
     """What answers unknown tools, invalid arguments and resources, by its name in findings."""
 
@@ -153,11 +152,15 @@ class Judged:
         """Return which sessions decide."""
         return "gate sessions" if self.held.score is not None else "shown sessions"
 
-    def merit(self, tools: int) -> float:
-        """Return how good the program is, to choose among several: negative if it cannot be used."""
+    def merit(self, tools: int, built_in: Collection[str]) -> float:
+        """Return how good the program is, to choose among several: negative if it cannot be used.
+
+        `built_in`: the tools that need no function.
+        """
         if self.whole or not self.functions:
             return -1.0
-        passing = len(self.functions.keys() - self.failing().keys() - self._defective()) / tools
+        left = {*built_in} - self.functions.keys()
+        passing = len((self.functions.keys() - self.failing().keys() - self._defective()) | left) / tools
         scores = [one.score for one in (self.held, self.shown) if one.score is not None]
         return passing + 2 * (sum(scores) / len(scores) if scores else 0.0)
 
@@ -173,7 +176,7 @@ class Gate:
         """What the inferred plans alone do on the same sessions. Raises `UsageError` if they cannot be tried."""
         with TemporaryDirectory(prefix="mcp-sim-") as name:
             folder = Path(name)
-            self._write(folder, None)
+            write_server(self.subject, folder)
             try:
                 found = self._run(folder, _HASH_SEEDS[0], None, has_sessions=True)
             except Stopped as error:
@@ -182,7 +185,7 @@ class Gate:
             raise UsageError(f"{self.subject.server}: {'; '.join(_said(one) for one in found['problems'])}")
         findings = [Finding(**finding) for finding in found["findings"]]
         held, shown = (Agreement.of(found[which]) for which in ("held", "shown"))
-        seen = {"writes": found["writes"], "determined": found["determined"]}
+        seen = {"writes": found["writes"], "determined": found["determined"], "built_in": found["built_in"]}
         return Judged("", findings=findings, held=held, shown=shown, **seen)
 
     def score(self, text: str | None) -> float | None:
@@ -191,7 +194,7 @@ class Gate:
             return None
         with TemporaryDirectory(prefix="mcp-sim-") as name:
             folder = Path(name)
-            self._write(folder, text)
+            write_server(self.subject, folder, text)
             job = {**job_of(folder, self.subject.scored[:MOST_HELD], (), {}), "tries": False}
             try:
                 return Agreement.of(self._confined(job, folder, _HASH_SEEDS[0])["held"]).score
@@ -207,7 +210,7 @@ class Gate:
             return Judged(text, whole=[f"{PROGRAM}:{at}: is no valid Python: {error}"])
         with TemporaryDirectory(prefix="mcp-sim-") as name:
             folder = Path(name)
-            self._write(folder, text)
+            write_server(self.subject, folder, text)
             return self._judge(text, folder, static)
 
     def _judge(self, text: str, folder: Path, static: Sequence[tuple[int, str]]) -> Judged:
@@ -218,7 +221,12 @@ class Gate:
             return self._without(text, problems)
         functions, hooks = self._functions(folder)
         if not functions:
-            return Judged(text, whole=[f"{PROGRAM}: has no function with @tool"])
+            return Judged(
+                text,
+                whole=[
+                    f"{PROGRAM}: has no function with @tool; a server whose tools are all built in needs no program"
+                ],
+            )
         return replace(self._tried(text, folder, functions), hooks=hooks)
 
     def _without(self, text: str, problems: Sequence[tuple[int, str]]) -> Judged:
@@ -281,16 +289,6 @@ class Gate:
             return _without_path(found, f"{folder}/")
         except Unconfined as error:
             raise UsageError(f"programs that a model wrote cannot be tried here: {error}") from None
-
-    def _write(self, folder: Path, program: str | None) -> None:
-        """Write the server into a folder: its tool spec, a scenario, and the program."""
-        spec = {**self.subject.document, **({} if program is None else {"program": PROGRAM})}
-        scenario = {"mcp_sim": 1, "name": "trial", "tools": {self.subject.server: "server.json"}}
-        scenario |= {"world": self.subject.world} if self.subject.world else {}
-        (folder / "server.json").write_text(json.dumps(spec), encoding="utf-8")
-        (folder / "scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
-        if program is not None:
-            (folder / PROGRAM).write_text(program, encoding="utf-8")
 
 
 def _without_path(value: Json, folder: str) -> Json:

@@ -65,6 +65,8 @@ class Probe:
     """Tool -> arguments with which it succeeded."""
     makers: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
     """Entity -> the tools that have created a record of it."""
+    examples: dict[str, tuple[Record, Answer]] = field(default_factory=dict[str, "tuple[Record, Answer]"])
+    """Tool -> the arguments and the answer of its first call that did not fail."""
     _refusals: dict[str, str] = field(default_factory=dict[str, str])
     _crashes: dict[str, int] = field(default_factory=dict[str, int])
     _is_artificial: bool = False
@@ -148,7 +150,10 @@ class Probe:
         self.answers.append((tool, short(arguments), _digest(answer)))
         self._check_schema(self.domain.tools[tool], made, answer)
         self._check_references(tool, made, arguments, world)
-        return observe(answer)
+        seen = observe(answer)
+        if not seen.failed:
+            self.examples.setdefault(tool, (arguments, answer))
+        return seen
 
     @contextmanager
     def artificial(self) -> Generator[None]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from inspect import cleandoc
 from typing import cast
 
 from mcp_sim.models.language_model.prompt import encodable
+from mcp_sim.recordings.compiling.built_in import BuiltIn
 from mcp_sim.recordings.compiling.evidence import distinct_states, sessions_text, shortened, violated_schemas
+from mcp_sim.recordings.compiling.shared_schemas import shared_parts, with_references
 from mcp_sim.recordings.compiling.static_checks import MODULES
 from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.types import Json, Record
 
 LONGEST = 160_000
 """The length of the prompt that is aimed at, in characters."""
+_SCHEMAS = ("inputSchema", "outputSchema")
 _STATE = 9_000
 _STATES = 3
 _DOCUMENTATION = 40_000
@@ -23,9 +26,12 @@ _LEAST = 2_000
 """What each optional part gets at least, in characters."""
 
 
-def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
-    """Return the prompt for a server. State, documentation and recordings are shortened to fit `longest` characters."""
-    fixed = [_guide(), "\n\n".join(_server(subject)), _request(subject)]
+def prompt_text(subject: Subject, built_in: Mapping[str, BuiltIn], longest: int = LONGEST) -> str:
+    """Return the prompt for a server. State, documentation and recordings are shortened to fit `longest` characters.
+
+    `built_in`: how tools are answered that need no function.
+    """
+    fixed = [_guide(), "\n\n".join(_server(subject, built_in)), _request(subject)]
     left = longest - sum(map(len, fixed))
     state = _state(subject, max(min(_STATE, left // 3), _LEAST))
     documentation = _documentation(subject, max(min(_DOCUMENTATION, left // 2), _LEAST))
@@ -39,9 +45,9 @@ def _guide() -> str:
     return text.strip().replace("{modules}", ", ".join(sorted(MODULES)))
 
 
-def _server(subject: Subject) -> Iterator[str]:
+def _server(subject: Subject, built_in: Mapping[str, BuiltIn]) -> Iterator[str]:
     """Yield what the server says about itself, and its tools."""
-    yield f"# The server: {subject.server}"
+    yield f"# The server: {subject.title}"
     for name in ("title", "description", "instructions", "website"):
         if subject.document.get(name):
             yield f"{name.capitalize()}: {subject.document[name]}"
@@ -50,11 +56,18 @@ def _server(subject: Subject) -> Iterator[str]:
         yield f"Its world: {described}"
     yield f"## Its {len(subject.tools)} tools"
     violated = {*violated_schemas(subject.shown)}
+    names = shared_parts(tool.get(part) for tool in subject.tools for part in _SCHEMAS)
+    if names:
+        parts = (
+            f"{name}: {_json(with_references(json.loads(text), names, is_part=True))}" for text, name in names.items()
+        )
+        yield "\n".join(["Several schemas below have these parts:", *parts])
     for tool in subject.tools:
-        yield "\n".join(_tool(tool, is_violated=tool["name"] in violated))
+        named = tool | {part: with_references(tool[part], names) for part in _SCHEMAS if tool.get(part)}
+        yield "\n".join(_tool(named, built_in.get(tool["name"]), is_violated=tool["name"] in violated))
 
 
-def _tool(tool: Record, *, is_violated: bool) -> Iterator[str]:
+def _tool(tool: Record, built_in: BuiltIn | None, *, is_violated: bool) -> Iterator[str]:
     yield f"### {tool['name']}"
     if tool.get("description"):
         yield cleandoc(str(tool["description"]))
@@ -62,6 +75,9 @@ def _tool(tool: Record, *, is_violated: bool) -> Iterator[str]:
     for name in ("outputSchema", "annotations"):
         if tool.get(name):
             yield f"{name}: {_json(tool[name])}"
+    if built_in is not None:
+        example = f", such as {built_in.call}\n{built_in.answer}" if built_in.call else ""
+        yield f"Built in: world.{built_in.operation}{example}"
     if is_violated:
         yield (
             "The recorded answers below are not valid under this outputSchema: answer as recorded, in a function with "
@@ -100,7 +116,11 @@ def _state(subject: Subject, most: int) -> str:
 
 def _given(state: Json, most: int) -> str:
     if not state:
-        return "None is given: the server begins empty, or with what the real server always has."
+        return (
+            "None is given here, but sessions may begin with one that you do not see: take what `records()` finds in "
+            "`given` under the names that the records of this server may have, with the fields that arguments and "
+            "results have. Without any, the server begins empty, or with what the real server always has."
+        )
     return f"`given` in `@initial` is:\n{_abridged_text(state, most)}"
 
 
@@ -163,7 +183,7 @@ def _request(subject: Subject) -> str:
     names = ", ".join(str(tool["name"]) for tool in subject.tools)
     return (
         "# Your answer\n\n"
-        f"Write the program of {subject.server}, with a function for each of its {len(subject.tools)} tools: "
+        f"Write the program of {subject.title}, with a function for each of its {len(subject.tools)} tools: "
         f"{names}.\n\n"
         "Answer with the whole file in one fenced block that begins with ```python. Leave nothing out, and write no "
         "placeholders. Explain nothing outside of the block."

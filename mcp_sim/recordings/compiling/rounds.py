@@ -82,7 +82,8 @@ async def write_program(gate: Gate, prompt: str, author: Author, rounds: int, no
         notify(f"round {number} of {rounds}: trying the program out")
         judged, complaints = await _judged(gate, reply)
         tools = len(gate.subject.tools)
-        if judged is not None and (best is None or judged.merit(tools) > best.merit(tools)):
+        built_in = gate.plans.built_in
+        if judged is not None and (best is None or judged.merit(tools, built_in) > best.merit(tools, built_in)):
             best = judged
         is_advice = judged is not None and not judged.is_wrong()
         if not complaints or (is_advice and was_advice):
@@ -131,7 +132,8 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
         return
     for tool, why in judged.left_out.items():
         yield "\n".join([f"## {tool}", *(f"- {one}" for one in why)])
-    missing = [tool for tool in tools if tool not in judged.functions and tool not in judged.left_out]
+    known = {*judged.functions, *judged.left_out, *plans.built_in}
+    missing = [tool for tool in tools if tool not in known]
     if missing:
         yield f"These tools have no function: {', '.join(missing)}."
     for tool in (INITIAL, *judged.answering):

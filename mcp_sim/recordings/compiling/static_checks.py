@@ -7,13 +7,15 @@ from collections.abc import Iterator
 
 MODULES = frozenset(
     """
-    ast base64 bisect calendar collections copy csv dataclasses datetime decimal difflib enum fnmatch fractions
-    functools hashlib heapq html io itertools json math operator posixpath re statistics string textwrap typing
-    unicodedata urllib uuid zlib zoneinfo
+    __future__ abc ast base64 binascii bisect calendar cmath collections contextlib copy csv dataclasses datetime
+    decimal difflib enum fnmatch fractions functools hashlib heapq html io itertools json math numbers operator
+    posixpath re shlex statistics string struct textwrap types typing unicodedata urllib uuid zlib zoneinfo
     """.split()  # noqa: SIM905 (a list of words reads better in lines)
 )
 """The modules of Python that programs may import: they compute, and neither read nor write anything."""
 
+_PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})
+"""What programs may import of `pathlib`: paths that are only names."""
 _NAMES = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "breakpoint", "globals", "vars"})
 _CLOCKS = frozenset({"now", "utcnow", "today", "uuid1", "uuid4", "fromtimestamp"})
 _CLOCK_OWNERS = frozenset({"datetime", "date", "uuid"})
@@ -28,6 +30,8 @@ def static_problems(text: str) -> Iterator[tuple[int, str]]:
         match node:
             case ast.Import(names=names):
                 yield from ((line, _not_importable(one.name)) for one in names if not _is_allowed(one.name))
+            case ast.ImportFrom(module="pathlib", names=names) if {one.name for one in names} <= _PURE_PATHS:
+                pass
             case ast.ImportFrom(module=module, level=level):
                 name = "." * level + (module or "")
                 if not _is_allowed(name):

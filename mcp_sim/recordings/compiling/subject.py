@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -19,6 +20,10 @@ from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.scenario import Scenario
 
+PROGRAM = "program.py"
+"""How the file is called in complaints."""
+_NAMELESS = "tools"
+"""The name of a server whose list of tools is `tools.json`."""
 _FOR_SCORE = 6
 """From how many sessions on some are held back for the score alone."""
 _WORLD = ("description", "now", "open")
@@ -43,6 +48,13 @@ class Subject:
     """Recorded sessions that only the gate uses."""
     scored: Sequence[Session] = ()
     """Recorded sessions that neither the model nor the gate uses: they only score what is kept."""
+
+    @property
+    def title(self) -> str:
+        """What the server is called in prose: the name of its folder, if its file has none of its own."""
+        if self.file is None or self.server != _NAMELESS:
+            return self.server
+        return self.file.resolve().parent.name
 
     @property
     def tools(self) -> Sequence[Record]:
@@ -120,6 +132,17 @@ def _most_tools_first(sessions: Sequence[Session], count: int) -> list[Session]:
 
 def _by_name(sessions: Sequence[Session]) -> list[Session]:
     return sorted(sessions, key=lambda session: session.name)
+
+
+def write_server(subject: Subject, folder: Path, program: str | None = None) -> None:
+    """Write a server into a folder: its tool spec, the document `scenario.json`, and the program, if there is one."""
+    spec = {**subject.document, **({} if program is None else {"program": PROGRAM})}
+    scenario = {"mcp_sim": 1, "name": "trial", "tools": {subject.server: "server.json"}}
+    scenario |= {"world": subject.world} if subject.world else {}
+    (folder / "server.json").write_text(json.dumps(spec), encoding="utf-8")
+    (folder / "scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
+    if program is not None:
+        (folder / PROGRAM).write_text(program, encoding="utf-8")
 
 
 def can_be_edited(file: Path | None) -> bool:

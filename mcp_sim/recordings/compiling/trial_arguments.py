@@ -34,6 +34,8 @@ _EXAMPLE = re.compile(
     r"\b(?:e\.g\.|for example|such as|example:)[,:]? +([^()'\"`\n]{1,80}?)(?=\)|;|\n|, |\.?\s*$|\.\s)"
 )
 """An example in a description, without quotes: `(e.g. status = open)`."""
+_SQL = re.compile(r"\bSQL\b")
+_SQL_STATEMENTS = ("SELECT 1 AS one", "CREATE TABLE trial (name TEXT)", "INSERT INTO trial (name) VALUES ('one')")
 _NAMES = frozenset({"id", "key", "name", "title", "label", "path", "slug"})
 _IDENTIFIES = frozenset({"id", "ids", "key", "name", "username", "user", "email", "path", "slug", "code", "symbol"})
 
@@ -144,7 +146,7 @@ class ArgumentSets:
             return [True, False]
         own = self._is_new_key(plan, name) if creates else False
         known = [] if own else [*self._known(plan, name, schema, creates=creates)]
-        return [*_unique([*known, *_mentioned(schema), generated])][:_MOST_VALUES]
+        return [*_unique([*known, *_mentioned(schema), *_statements(name, schema), generated])][:_MOST_VALUES]
 
     def _is_new_key(self, plan: Plan, name: str) -> bool:
         """Whether an argument gives a new record its key or name, which must not be that of another one."""
@@ -217,6 +219,12 @@ def _mentioned(schema: Record) -> Iterator[Json]:
         yield schema["default"]
 
 
+def _statements(name: str, schema: Record) -> Sequence[str]:
+    """Return SQL statements for an argument that takes some."""
+    is_sql = "sql" in words(name) or _SQL.search(str(schema.get("description", ""))) is not None
+    return _SQL_STATEMENTS if is_sql and main_type(schema) == "string" else ()
+
+
 def _unique(values: Iterable[Json]) -> Iterator[Json]:
     seen = list[Json]()
     for value in values:
@@ -241,4 +249,5 @@ def entity_named_by(domain: Domain, plan: Plan, name: str) -> Entity | None:
     stem = snake(name)
     for ending in ("_ids", "_id", "_key", "_name"):
         stem = stem.removesuffix(ending)
-    return entities.get(stem) if stem != snake(name) else None
+    named = entities.get(stem)
+    return named if named is None or named.natural or stem != snake(name) else None
