@@ -102,7 +102,8 @@ def _made(draft: Draft, scenario: Scenario, args: argparse.Namespace, progress: 
         return anyio.run(_invented, draft, line, unfinished, progress)
     except (KeyboardInterrupt, Unanswered):
         progress.clear()
-        _say(f"Records so far are kept in {unfinished.path}; continue with --resume.")
+        if unfinished.kept:
+            _say(f"Records so far are kept in {unfinished.path}; continue with --resume.")
         raise
     finally:
         unfinished.close()

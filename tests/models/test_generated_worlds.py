@@ -283,6 +283,18 @@ async def test_a_run_that_was_ended_goes_on_where_it_was_and_gives_the_same(
     assert not part.exists()
 
 
+async def test_a_run_without_an_answer_leaves_nothing_to_continue(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "records.json"
+    async with serving(refusing("company")) as engine:
+        await generate_by(engine.url, file, expected=4)
+        assert "--resume" not in capsys.readouterr().err
+        assert not [*tmp_path.iterdir()]
+    async with serving() as engine:
+        await generate_by(engine.url, file)
+
+
 async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     arrived = anyio.Event()
 

@@ -66,10 +66,14 @@ class RunFile:
         self._write({**asdict(batch), "rows": list(batch.rows)})
 
     def close(self) -> None:
-        self.stream.close()
+        """Close the file. Without a batch it is removed: there is nothing to continue."""
+        if self.kept:
+            self.stream.close()
+        else:
+            self.remove()
 
     def remove(self) -> None:
-        """Remove the file of a finished run."""
+        """Remove the file of a run that is finished, or has not begun."""
         self.stream.close()
         self.path.unlink(missing_ok=True)
 
