@@ -1,10 +1,11 @@
-"""Run agents through `mcp-sim run`, on every shipped scenario that has a script, over HTTP or stdio in turns.
+"""Run agents through `mcp-sim run`, on the shipped scenarios that have a script, over HTTP and stdio.
 
     python .ci/agents.py FOLDER [AGENT...]      FOLDER receives environments and scripts; may have those of clients.py
 
 The agents are in tests/clients/agents: two on frameworks, and a shell script with curl and jq. Instead of asking a
-model they read the scripts of `mcp_sim.runs.agents`, so every run must pass. The agent in shell uses both transports.
-Scripts for servers that answer in prose are left out: these agents recognise an answer by its JSON.
+model they read the scripts of `mcp_sim.runs.agents`, so every run must pass. The agent in shell plays every scenario
+over both transports; the frameworks take turns with the scenarios, and with the transports. Scripts for servers that
+answer in prose are left out: these agents recognise an answer by its JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
 
 AGENTS = CLIENTS / "agents"
-NAMES = ("pydantic_ai", "openai_agents", "shell")
+FRAMEWORKS = ("pydantic_ai", "openai_agents")
+SHELL = "shell"
+TRANSPORTS = ("http", "stdio")
 LONGEST = 300  # seconds for one run
 
 
@@ -33,7 +36,8 @@ def main(folder: Path, asked: Sequence[str]) -> int:
     programs = make_programs(folder)
     calls = folder / "scripts.json"
     calls.write_text(json.dumps([script.model_dump() for script in scripts()]), encoding="utf-8")
-    commands = [run for name in asked or NAMES for run in runs(name, [*agent(name, folder, programs), str(calls)])]
+    names = asked or (*FRAMEWORKS, SHELL)
+    commands = [run for name in names for run in runs(name, [*agent(name, folder, programs), str(calls)])]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         failed = [name for (name, _), passed in zip(commands, pool.map(passes, commands), strict=True) if not passed]
     print(f"{len(commands) - len(failed)} of {len(commands)} runs of agents passed", *failed, sep="\n  ")
@@ -42,7 +46,7 @@ def main(folder: Path, asked: Sequence[str]) -> int:
 
 def agent(name: str, folder: Path, programs: Path) -> list[str]:
     """Return the command of an agent. A framework is installed into an environment of its own."""
-    if name == "shell":
+    if name == SHELL:
         return ["bash", str(AGENTS / "on_shell.sh")]
     needs = tomllib.loads((CLIENTS / "clients.toml").read_text(encoding="utf-8"))
     place = Place(name, needs[name]["needs"], folder / name, programs)
@@ -56,8 +60,10 @@ def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     tasks = [one.task.split() for one in scripts() if not any(step.check and step.check.shows for step in one.steps)]
     scenarios = [one for one in sorted(shipped("scenarios")) if load(one).task.split() in tasks]
     for at, scenario in enumerate(scenarios):
-        both = ("http", "stdio")
-        for transport in both if name == "shell" else both[at % 2 :][:1]:
+        turn, own = divmod(at, len(FRAMEWORKS))
+        if name != SHELL and name != FRAMEWORKS[own]:
+            continue
+        for transport in TRANSPORTS if name == SHELL else TRANSPORTS[turn % 2 :][:1]:
             words = ["run", scenario, "--transport", transport, "--clock", "virtual", "--", *agent]
             yield f"{name} {scenario} {transport}", [sys.executable, "-m", "mcp_sim", *words]
 
