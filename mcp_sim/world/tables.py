@@ -5,6 +5,8 @@ A table is frozen, and indexed when an index is first needed. All worlds of a sc
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -22,6 +24,7 @@ BLOCK = 64
 """How many texts are searched at once."""
 
 _SHARE = 8
+"""More than this part of the rows are many: then all are looked at in their order, which is faster than sorting."""
 
 
 def comparable(value: Json) -> Any:
@@ -49,21 +52,58 @@ def lowered(record: Record, fields: Sequence[str]) -> str:
     return "\n".join([str(value) for field in fields if (value := record.get(field)) is not None]).lower()
 
 
-def _places(among: Sequence[int], measured: Sequence[float], bound: Bound) -> list[int]:
-    """Return the places whose number is within the bound.
+def _is_number(value: float) -> bool:
+    """Whether it is not not-a-number. It may be an integer beyond all floats."""
+    return value == value  # noqa: PLR0124
 
-    Each comparison has a loop of its own, since calls cost more.
-    """
-    value = bound.value
-    match bound.op:
-        case "gt":
-            return [at for at in among if measured[at] > value]
-        case "gte":
-            return [at for at in among if measured[at] >= value]
-        case "lt":
-            return [at for at in among if measured[at] < value]
-        case _:
-            return [at for at in among if measured[at] <= value]
+
+class NumberColumn:
+    """The measures of one field, in which those within bounds are found. Not-a-number is within none."""
+
+    __slots__ = ("_order", "_sorted", "values")
+
+    def __init__(self, values: list[float]) -> None:
+        self.values = values
+        order = sorted([at for at, value in enumerate(values) if _is_number(value)], key=values.__getitem__)
+        self._order = array("L", order)
+        self._sorted = [values[at] for at in order]
+
+    def span(self, bounds: Iterable[Bound]) -> range:
+        """Return which of the sorted measures are within all of these bounds."""
+        start, stop = 0, len(self._sorted)
+        for bound in bounds:
+            if not _is_number(bound.value):
+                return range(0)
+            match bound.op:
+                case "gt":
+                    start = max(start, bisect_right(self._sorted, bound.value))
+                case "gte":
+                    start = max(start, bisect_left(self._sorted, bound.value))
+                case "lt":
+                    stop = min(stop, bisect_left(self._sorted, bound.value))
+                case _:
+                    stop = min(stop, bisect_right(self._sorted, bound.value))
+        return range(start, stop)
+
+    def places(self, span: range) -> list[int]:
+        """Return the places of a span of the sorted measures, in the order of creation."""
+        return sorted(self._order[span.start : span.stop])
+
+    def within(self, among: Iterable[int], bound: Bound) -> list[int]:
+        """Return those of the places whose measure is within the bound.
+
+        Each comparison has a loop of its own, since calls cost more.
+        """
+        value, measured = bound.value, self.values
+        match bound.op:
+            case "gt":
+                return [at for at in among if measured[at] > value]
+            case "gte":
+                return [at for at in among if measured[at] >= value]
+            case "lt":
+                return [at for at in among if measured[at] < value]
+            case _:
+                return [at for at in among if measured[at] <= value]
 
 
 class TextColumn:
@@ -106,7 +146,7 @@ class Table:
         self._positions: dict[Key, int] | None = None
         self._keys: Sequence[Key] | None = None
         self._texts: dict[str, TextColumn] = {}
-        self._measures: dict[tuple[str, Callable[[Json], float]], list[float]] = {}
+        self._measures: dict[tuple[str, Callable[[Json], float]], NumberColumn] = {}
         self._rows: Rows | None = None
 
     def find_equal(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
@@ -138,17 +178,29 @@ class Table:
         return self._rows
 
     def find_within(self, bounds: Sequence[Bound]) -> Rows:
-        """Return the rows within all of these bounds."""
+        """Return the rows within all of these bounds, of which there is at least one.
+
+        If few rows are within the bounds of a field, only those are looked at.
+        """
         rows = self.rows()
-        left: Sequence[int] = range(len(rows))
+        columns = {(bound.field, bound.measure): self._measured(bound.field, bound.measure) for bound in bounds}
+        spans = {
+            key: column.span(bound for bound in bounds if (bound.field, bound.measure) == key)
+            for key, column in columns.items()
+        }
+        narrowest = min(spans, key=lambda key: len(spans[key]))
+        left: Iterable[int] = range(len(rows))
+        if len(spans[narrowest]) <= len(rows) // _SHARE:
+            left = columns[narrowest].places(spans[narrowest])
+            bounds = [bound for bound in bounds if (bound.field, bound.measure) != narrowest]
         for bound in bounds:
-            left = _places(left, self._measured(bound.field, bound.measure), bound)
+            left = columns[bound.field, bound.measure].within(left, bound)
         return [rows[at] for at in left]
 
-    def _measured(self, field: str, measure: Callable[[Json], float]) -> list[float]:
+    def _measured(self, field: str, measure: Callable[[Json], float]) -> NumberColumn:
         found = self._measures.get((field, measure))
         if found is None:
-            found = [measure(record.get(field)) for record in self.records.values()]
+            found = NumberColumn([measure(record.get(field)) for record in self.records.values()])
             self._measures[field, measure] = found
         return found
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.types import Bound, Change, Due, Key, Record
+from mcp_sim.types import COMPARISONS, Bound, Change, Due, Key, Record
 from mcp_sim.types.errors import StaleChange
 from mcp_sim.world.commits import replayed
 from mcp_sim.world.overlay import RECENT
@@ -122,6 +122,26 @@ def check_reads(state: State, rows: list[tuple[Key, Record]]) -> None:
     assert list(state.search("thing", ["text"], ["plain", "y"])) == [row for row in rows if row[1]["colour"] == "y"]
     bound = Bound("size", "gte", 3, float)
     assert list(state.compare("thing", [bound])) == [row for row in rows if row[1]["size"] >= 3]
+
+
+SIZES = st.none() | st.integers(0, 9) | st.just(10**400) | st.floats(allow_nan=True)
+
+
+def measured(value: Any) -> float:
+    return value if isinstance(value, int | float) else float("nan")
+
+
+@given(
+    st.lists(st.tuples(SIZES, SIZES), max_size=60),
+    st.lists(
+        st.tuples(st.sampled_from(["size", "weight"]), st.sampled_from([*COMPARISONS]), SIZES), min_size=1, max_size=3
+    ),
+)
+def test_bounds_find_what_a_scan_finds_in_the_same_order(values: list[Any], asked: list[Any]) -> None:
+    base: dict[Key, Record] = {at: {"size": size, "weight": weight} for at, (size, weight) in enumerate(values)}
+    bounds = [Bound(field, op, measured(value), measured) for field, op, value in asked]
+    found = State.of({"thing": base}).compare("thing", bounds)
+    assert list(found) == [row for row in base.items() if all(bound.holds(row[1]) for bound in bounds)]
 
 
 def test_the_empty_text_and_zero_are_two_keys() -> None:
