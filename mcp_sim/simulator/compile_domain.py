@@ -243,7 +243,8 @@ def _match_and_infer(
     if evidence.state is not None:
         return _match_and_infer_anew(evidence, declared, programmed)
     tools = [(tool.id, tool.definition) for tool in evidence.tools.values()]
-    answered = (sorted(programmed.tools), sorted(programmed.tables), programmed.uses_backends, programmed.takes_state)
+    sets = map(sorted, (programmed.tools, programmed.on_tables, programmed.tables))
+    answered = (*sets, programmed.uses_backends, programmed.takes_state)
     text = repr((tools, answered, evidence.overrides, evidence.examples, declared, matching_backends()))
     return _match_and_infer_once(ByText(text, (evidence, declared, programmed)))
 

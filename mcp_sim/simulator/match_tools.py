@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +14,16 @@ from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, b
 from mcp_sim.types.plans import Plan
 
 
-def match_tools(evidence: ServerEvidence) -> Match:
+def match_tools(evidence: ServerEvidence, without: Collection[str] = ()) -> Match:
     """Return the best match of each tool, without guesses, and what the matched backends hold of the given state.
 
     Each backend sees the part of the state that earlier backends left. A tool's `sim:` block overrules any match.
+    Backends in `without` are not asked.
     """
     plans: dict[str, Plan] = {}
     accepted: list[Match] = []
     state, overrides = evidence.state, evidence.overrides
-    for kind in matching_backends():
+    for kind in (one for one in matching_backends() if one not in without):
         match = backends[kind]().match(replace(evidence, state=state)) or Match()
         won = {plan.tool: plan for plan in match.plans if _wins(plan, plans, overrides)}
         if won:
@@ -37,14 +38,19 @@ def match_tools(evidence: ServerEvidence) -> Match:
 def match_unprogrammed(evidence: ServerEvidence, planned: Mapping[str, Tool], programmed: Programmed) -> Match:
     """Return what backends match of the tools that no program answers.
 
-    The other tools show what the server is, too, and functions may use a backend: all of them are matched, unless a
-    table of a program has the name of a backend's entity.
+    The other tools show what the server is, too, and functions may use a backend: all of them are matched. Where a
+    program keeps in tables what a backend would, the other tools work on these tables, and not on the backend.
     """
-    if programmed.tools and programmed.leaves_some(evidence.tools):
-        found = match_tools(evidence)
-        if programmed.tables.isdisjoint(entity.name for entity in found.entities):
-            return replace(found, plans=[plan for plan in found.plans if plan.tool in planned])
-    return match_tools(replace(evidence, tools=planned))
+    if not (programmed.tools and programmed.leaves_some(evidence.tools)):
+        return match_tools(replace(evidence, tools=planned))
+    found = match_tools(evidence)
+    declared = {part.get("backend") for one in evidence.overrides.values() for _, part in _declared_parts(one)}
+    replaced = {plan.backend for plan in found.plans if plan.tool in programmed.on_tables} - declared
+    if replaced:
+        found = match_tools(evidence, replaced)
+    if not programmed.tables.isdisjoint(entity.name for entity in found.entities):
+        return match_tools(replace(evidence, tools=planned), replaced)
+    return replace(found, plans=[plan for plan in found.plans if plan.tool in planned])
 
 
 def matching_backends() -> list[str]:

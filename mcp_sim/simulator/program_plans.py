@@ -20,6 +20,8 @@ class Programmed:
     """What programs answer, and the tables that they declare."""
 
     tools: frozenset[str]
+    on_tables: frozenset[str]
+    """The tools whose functions keep records in tables, and in no backend."""
     tables: frozenset[str]
     uses_backends: bool
     takes_state: bool
@@ -31,11 +33,18 @@ class Programmed:
         functions = {tool: one for program in programs for tool, one in program.functions.items()}
         tables = frozenset(table for program in programs for table in program.tables)
         uses_backends = any(one.effects.uses_backends for one in functions.values())
-        return cls(frozenset(functions), tables, uses_backends, any("initial" in one.hooks for one in programs))
+        on_tables = frozenset(tool for tool, one in functions.items() if _is_on_tables(one.effects))
+        takes_state = any("initial" in one.hooks for one in programs)
+        return cls(frozenset(functions), on_tables, tables, uses_backends, takes_state)
 
     def leaves_some(self, tools: Iterable[str]) -> bool:
         """Return whether backends or plans have a part in answering these tools."""
         return self.uses_backends or not self.tools.issuperset(tools)
+
+
+def _is_on_tables(effects: TableEffects) -> bool:
+    used = effects.creates or effects.updates or effects.deletes or effects.reads or effects.is_partial
+    return bool(used) and not effects.uses_backends
 
 
 def plan_functions(program: Program, tools: Mapping[str, Tool], inferred: Mapping[str, Plan]) -> dict[str, Plan]:

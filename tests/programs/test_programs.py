@@ -215,6 +215,16 @@ async def test_tools_without_a_function_keep_what_is_built_in(tmp_path: Path) ->
         )
 
 
+async def test_tools_without_a_function_work_on_the_tables_that_a_program_has_instead_of_files(tmp_path: Path) -> None:
+    tables = '"document": {"key": "path", "natural": True, "fields": {"path": "", "content": ""}}'
+    body = "return world.document.add(path=path, content=content)['path']"
+    program = small(body, tables=tables).replace(
+        "@tool\ndef act(world, a=None, b=None)", '@tool("write_file")\ndef act(world, path, content)'
+    )
+    sim = simulator(tmp_path, program, FILE_TOOLS)
+    assert sim.scenario.domain.plans["delete_file"].backend == "records"
+
+
 @both
 async def test_a_raised_fail_is_a_refusal_and_an_operation_that_fails_is_one_too(tmp_path: Path) -> None:
     body = """\
